@@ -217,13 +217,14 @@ bool names_a_model(const ModelOptions& options) {
 
 // Weights by hand may say which text they are for; of all other models it is said at once, before
 // they are opened, that there is none.
-Model model_of(ModelSource& origin, const ModelOptions& options, TextSource& source) {
+Model model_of(ModelSource& origin, const AttentionOptions& options, TextSource& source) {
   const StoredModel* const stored = stored_model(origin);
   const bool by_hand = stored != nullptr && stored->form() == ModelForm::kWeightsJson;
   if (!by_hand) {
     source.or_else("");
   }
-  Model model = open_model(origin, options);
+  Model model = open_model(origin, options.model,
+                           options.takes_encoder_decoders ? Stacks::kTwo : Stacks::kOne);
   source.or_else(model.text);
   return model;
 }
@@ -263,7 +264,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .read_files = joined_files(read_files(options, origin), also_read),
                .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
-      model(model_of(origin, options.model, source)) {
+      model(model_of(origin, options, source)) {
   tell_passed_over(model.config.passed_over, options.talk);
   interventions_of(options.what_if, model);  // throws for what the model does not have
 }

@@ -73,7 +73,7 @@ struct OpenedModel {
   explicit OpenedModel(const GivenModel& given) : source(model_source(given)) {}
 
   ModelSource source;
-  Model model = open_model(source, {});
+  Model model = open_model(source, {}, Stacks::kTwo);
 };
 
 ModelInfo described(OpenedModel& opened) {

@@ -105,7 +105,7 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
 std::optional<Continuation> continue_text(const AttentionOptions& options, std::size_t n_tokens,
                                           const Model& model, const Tokenizer& tokenizer,
                                           const AttentionRequest& request, TokenizedText& text,
-                                          const StopsText& stops) {
+                                          const StopsText& stops, ConstMatrix encoded) {
   if (n_tokens == 0) {
     return std::nullopt;
   }
@@ -118,7 +118,7 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
     ProgressLine progress("generating", options.talk);
     AttentionRequest reporting = request;
     reporting.report = progress.report();
-    continued = continue_greedily(model, ids, n_tokens, reporting, nullptr, stops);
+    continued = continue_greedily(model, ids, n_tokens, reporting, nullptr, stops, encoded);
   }
   Continuation continuation;
   continuation.asked = n_tokens;

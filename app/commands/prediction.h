@@ -28,13 +28,13 @@ void require_predictions(std::string_view option, const Model& model);
 void check_next_tokens(const ShowOptions& options, const Model& model);
 
 /// Appends up to `n_tokens` tokens, as continue_greedily chooses them, to the text, marked as
-/// generated; nothing without any. Says why there are fewer, unless quiet. Throws what
-/// continue_greedily throws, Error{kUsage} when memory is short, and Error{kMalformed} for a token
-/// that the tokenizer does not have.
+/// generated; nothing without any. Says why there are fewer, unless quiet. `encoded` is what a
+/// decoder looks at. Throws what continue_greedily throws, Error{kUsage} when memory is short, and
+/// Error{kMalformed} for a token that the tokenizer does not have.
 std::optional<Continuation> continue_text(const AttentionOptions& options, std::size_t n_tokens,
                                           const Model& model, const Tokenizer& tokenizer,
                                           const AttentionRequest& request, TokenizedText& text,
-                                          const StopsText& stops = {});
+                                          const StopsText& stops = {}, ConstMatrix encoded = {});
 
 /// What --at calls all places.
 inline constexpr std::string_view kEveryPlace = "all";

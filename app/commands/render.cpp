@@ -197,8 +197,8 @@ std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   const MappedFile file = open_file(options);
   refuse_other_kinds(options, file.bytes());
   std::vector<AttentionDocument> documents;
-  for (ReadDocument& read :
-       read_attention(file.bytes(), name_of(options), options.tokens, kind_of(options))) {
+  for (ReadDocument& read : read_attention(file.bytes(), name_of(options), options.tokens,
+                                           {kind_of(options), options.part})) {
     documents.push_back(prepared(options, std::move(read)));
   }
   const AttentionDocument& first = documents.front();

@@ -27,6 +27,7 @@
 #include "attnviz/document/words/intervention_words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "commands/show_parts.h"
 #include "commands/shown_text.h"
 #include "commands/streamed_show.h"
 #include "outputs/overview_choice.h"
@@ -380,6 +381,9 @@ void run(const ShowOptions& options) {
       const auto* const words = std::get_if<std::string>(&input.content);
       setup.outputs.begin_result(setup.source.lines().count(),
                                  words != nullptr ? *words : std::string());
+    }
+    if (setup.model.encoder != nullptr) {
+      return show_parts(setup, input);
     }
     ShownText text(setup, input);
     if (options.kind == PatternKind::kRouter) {

@@ -1,6 +1,7 @@
 #include "commands/shown_text.h"
 
 #include "attnviz/document/weight_notes.h"
+#include "commands/show_parts.h"
 #include "options/program_words.h"
 
 namespace attnviz::app {
@@ -26,8 +27,12 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   phases.done("model");
   tokenizer = chosen_tokenizer(options, origin, model);
   phases.done("tokenizer");
+  check_stacks(options, model);
   name_heads(shown, *tokenizer, model);
-  heads = chosen_heads(options.heads, model, options.talk);
+  heads = chosen_heads(
+      options.heads,
+      options.part == AttentionPart::kEncoder && model.encoder != nullptr ? *model.encoder : model,
+      options.talk);
 }
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -64,6 +65,37 @@ void define_fold(OptionList& list, ShowOptions& options) {
       "tokens of one word, line, sentence or turn of a chat as one: weights are summed over its "
       "keys and averaged over its queries",
       options.fold);
+}
+
+// A step of attention, or one of an encoder-decoder's attentions.
+void define_shown(OptionList& list, ShowOptions& options) {
+  list.add_value(
+      "Attention", "--show", joined_choices(kPatternKinds) + "|" + joined_choices(kPartChoices),
+      "a step of attention: scores q·k, scaled, masked as softmax takes them, the weights, or each "
+      "value's share of what they bring (default weights); router: which experts tokens get; of "
+      "encoder-decoders the attention of one part (default cross)",
+      [&options](const std::string& word) {
+        options.part = choice_named(kPartChoices, word);
+        const std::optional<PatternKind> kind = choice_named(kPatternKinds, word);
+        if (!options.part && !kind) {
+          std::vector<std::string> words = choice_words(kPatternKinds);
+          std::ranges::move(choice_words(kPartChoices), std::back_inserter(words));
+          fail_choice("--show", word, words);
+        }
+        options.kind = kind.value_or(PatternKind::kWeights);
+      });
+}
+
+void define_target(OptionList& list, ShowOptions& options) {
+  options.takes_encoder_decoders = true;
+  list.add_value("Input", "--target", "TEXT",
+                 "encoder-decoders (T5, Marian): what the decoder has read, behind the token that "
+                 "it begins with; TEXT is what the encoder reads. Without it --generate lets the "
+                 "decoder write",
+                 options.target);
+  list.add_value("Input", "--decoder-ids", "IDS",
+                 "the same as token ids, with the one that it begins with: 0,644,4598",
+                 options.decoder_ids, parse_ids);
 }
 
 // Of what is drawn as patterns are.
@@ -129,6 +161,7 @@ void define_help(OptionList& list) {
 void define_show(OptionList& list, ShowOptions& options) {
   define_input(list, options.input);
   define_many_texts(list, options.input);
+  define_target(list, options);
   define_model(list, options);
   define_attention(list, options, "all; more than 12 of several layers as an overview");
   define_names(list, options);
@@ -137,10 +170,7 @@ void define_show(OptionList& list, ShowOptions& options) {
                  "model as it is beside what --ablate and --hide leave of it",
                  options.side_by_side, parse_variants);
   list.propose({"ablated", "causal", "none"});
-  list.add_choice("Attention", "--show", kPatternKinds,
-                  "a step of attention: scores q·k, scaled, masked as softmax takes them, the "
-                  "weights, or each value's share of what they bring (default weights)",
-                  options.kind);
+  define_shown(list, options);
   define_patterns(list, options.pattern);
   define_fold(list, options);
   define_next_tokens(list, options);
@@ -211,6 +241,10 @@ void define_render(OptionList& list, RenderOptions& options) {
   define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
   list.add_choice("Attention", "--kind", kPatternKinds,
                   "what the numbers are (default: as the file says, else weights)", options.kind);
+  list.add_choice("Attention", "--show", kPartChoices,
+                  "of an encoder-decoder's document the attention of one part (default: as the "
+                  "file says, else cross)",
+                  options.part);
   list.add_flag("Attention", "--softmax", "take them as scores, and draw the weights these make",
                 options.softmax);
   list.add_value("Attention", "--divide-by", "D", "divide scores by D before, as √d_head is",

@@ -156,6 +156,7 @@ struct AttentionOptions {
   WhatIf what_if;  // what the request is to leave out
   HeadOptions heads;
   bool names = false;  // of heads are measured first
+  bool takes_encoder_decoders = false;
   OutputOptions output;
   std::string simd = "auto";
   TalkOptions talk;
@@ -171,6 +172,11 @@ struct PatternOptions {
 struct ShowOptions : AttentionOptions {
   PatternOptions pattern;
   PatternKind kind = PatternKind::kWeights;
+  // Of encoder-decoders: which attention is drawn, absent: cross; and what the decoder has read, a
+  // text or all of its ids.
+  std::optional<AttentionPart> part;
+  std::optional<std::string> target;
+  std::optional<std::vector<TokenId>> decoder_ids;
   std::optional<RolloutRequest> rollout;  // in place of the patterns
   std::vector<Variant> side_by_side;
   std::optional<Fold> fold;       // tokens of a word and the like as one
@@ -262,8 +268,9 @@ struct RenderOptions {
   GivenTokens tokens;
   HeadOptions heads;
   std::optional<Mask> mask;
-  std::optional<PatternKind> kind;  // absent: as the file says
-  bool softmax = false;             // of scores
+  std::optional<PatternKind> kind;    // absent: as the file says
+  std::optional<AttentionPart> part;  // of an encoder-decoder; absent: as the file says
+  bool softmax = false;               // of scores
   SoftmaxRequest of_scores;
   PatternOptions pattern;
   OutputOptions output;

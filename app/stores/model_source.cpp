@@ -143,8 +143,8 @@ std::vector<fs::path> files_of(const ModelSource& source) {
   return stored == nullptr ? std::vector<fs::path>() : stored->files();
 }
 
-Model open_model(ModelSource& source, const ModelOptions& options) {
-  return std::visit(
+Model open_model(ModelSource& source, const ModelOptions& options, Stacks stacks) {
+  Model model = std::visit(
       Overloaded{
           [&](EmbeddedModel) {
             return changed(demo_model(), options, kDemo, "; --random takes any");
@@ -152,6 +152,15 @@ Model open_model(ModelSource& source, const ModelOptions& options) {
           [&](StoredModel& stored) { return changed(stored.load(), options, stored.given(), ""); },
           [&](const RandomShape& shape) { return make_random_model(shape, options); }},
       source);
+  if (model.encoder != nullptr && stacks == Stacks::kOne) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: an encoder-decoder, which this command does not take: attnviz show "
+                    "draws its attention, of the encoder, the decoder and between them, and "
+                    "attnviz info describes it",
+                    model.config.name));
+  }
+  return model;
 }
 
 std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source) {

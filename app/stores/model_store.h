@@ -20,9 +20,9 @@ namespace attnviz::app {
 std::vector<Store> ollama_stores();
 
 /// The chat template that Ollama keeps for the model of a name whose file is `model`, with a system
-/// message, examples and texts that end answers: layers of the manifest. Nothing where the name stands for
-/// another file or there is no such layer, and where Ollama itself renders that model's chats
-/// without a template. Throws Error{kIo}, and Error{kMalformed} for a manifest that is none.
+/// message, examples and texts that end answers: layers of the manifest. Nothing where the name
+/// stands for another file or there is no such layer, and where Ollama itself renders that model's
+/// chats without a template. Throws Error{kIo}, and Error{kMalformed} for a manifest that is none.
 std::optional<ChatTemplate> ollama_chat_template(const std::string& name,
                                                  const std::filesystem::path& model);
 

@@ -72,7 +72,7 @@ Model StoredModel::load() {
   gguf_ = std::make_shared<const GgufFiles>(path_, files_);
   Model model = load_gguf(gguf_);
   if (path_ != given_) {
-    model.config.name = given_;  // stores name files by their digests
+    model.set_name(given_, model.config.family);  // stores name files by their digests
   }
   return model;
 }
@@ -90,6 +90,14 @@ std::unique_ptr<ModelTokenizer> StoredModel::load_tokenizer() {
     tokenizer->set_chat_template(*std::move(chat));
   }
   return tokenizer;
+}
+
+std::unique_ptr<ModelTokenizer> StoredModel::load_target_tokenizer() const {
+  const fs::path folder =
+      form_ == ModelForm::kHuggingFace ? hugging_face_folder(path_) : fs::path();
+  const fs::path own = folder / "target.spm";
+  const bool is_used = !folder.empty() && is_file(own) && !is_file(folder / "tokenizer.json");
+  return is_used ? attnviz::load_tokenizer(own) : nullptr;
 }
 
 bool StoredModel::lacks_tokenizer(const Error& error) const {

@@ -33,6 +33,9 @@ class StoredModel {
   /// The tokenizer that comes with a whole model, in its GGUF file or in its folder; needs no
   /// model. Throws what load_tokenizer throws.
   std::unique_ptr<ModelTokenizer> load_tokenizer();
+  /// That of the text which a decoder reads, where it has one of its own: Marian. Else null. Throws
+  /// as load_tokenizer does.
+  std::unique_ptr<ModelTokenizer> load_target_tokenizer() const;
   /// Whether load_tokenizer() threw `error` since there is none that can be read, while the model
   /// can be.
   bool lacks_tokenizer(const Error& error) const;

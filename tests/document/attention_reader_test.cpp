@@ -179,7 +179,7 @@ TEST_CASE("read_attention: lines of documents are several documents") {
 TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   const auto row_of = [](std::string_view bytes, std::optional<PatternKind> kind) {
-    const ReadDocument read = std::move(read_attention(bytes, "a.json", {}, kind).front());
+    const ReadDocument read = std::move(read_attention(bytes, "a.json", {}, {kind}).front());
     const auto row = read.document.patterns.back().weights.row(0);
     return std::vector<float>(row.begin(), row.end());
   };
@@ -189,7 +189,7 @@ TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
     CAPTURE(bytes);
     CHECK(row_of(bytes, PatternKind::kScores) == std::vector<float>{2.0f, kMasked, kMasked});
     CHECK_THROWS_AS(read_attention(bytes, "a.json", {}), Error);
-    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, PatternKind::kWeights), Error);
+    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, {PatternKind::kWeights}), Error);
   }
   CHECK(row_of("[[null, -Infinity]]", PatternKind::kMasked) ==
         std::vector<float>{kMasked, kMasked});
@@ -208,7 +208,7 @@ TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
                             "[[1, null,]]", "[[1], null]", R"({"attention": -Infinity})",
                             R"({"x": -Infinity, "attention": [[[[1]]]]})"}) {
     CAPTURE(bytes);
-    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, PatternKind::kScores), Error);
+    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, {PatternKind::kScores}), Error);
   }
 }
 

@@ -31,7 +31,8 @@ inline const nlohmann::json kAbsent(nlohmann::json::value_t::discarded);
 void change_config(const std::filesystem::path& folder, const std::string& key,
                    const nlohmann::json& value);
 
-/// A model of tests/reference/models, families or experts, its config with other values under such keys.
+/// A model of tests/reference/models, families or experts, its config with other values under such
+/// keys.
 Model with_settings(const std::string& model,
                     const std::vector<std::pair<std::string, nlohmann::json>>& settings);
 

@@ -50,7 +50,8 @@ TEST_CASE("a folder without a tokenizer says which files were looked for") {
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::kIo);
     CHECK(std::string_view(error.what())
-              .find("found none of tokenizer.json, tokenizer.model, vocab.json with merges.txt, "
+              .find("found none of tokenizer.json, tokenizer.model, spiece.model, source.spm "
+                    "with vocab.json, vocab.json with merges.txt, "
                     "vocab.txt") != std::string_view::npos);
   }
   CHECK_THROWS_AS(load_tokenizer(folder.path() / "nowhere"), Error);

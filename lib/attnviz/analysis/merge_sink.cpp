@@ -20,21 +20,24 @@ std::size_t longest_word(const std::vector<std::size_t>& counts) {
 
 }  // namespace
 
-MergeSink::MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
+MergeSink::MergeSink(PatternSink& target, std::span<const std::size_t> words,
+                     std::span<const std::size_t> key_words, float largest_sum)
     : target_(target),
       word_of_(words.begin(), words.end()),
+      key_word_of_(key_words.begin(), key_words.end()),
       n_tokens_of_(token_counts(words)),
+      n_key_words_(key_words.empty() ? 0 : key_words.back() + 1),
       sum_(static_cast<double>(longest_word(n_tokens_of_)) * static_cast<double>(largest_sum)) {}
 
 void MergeSink::add_row(std::span<const float> weights, std::size_t first_key,
                         Sums& sums) const noexcept {
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    sums[word_of_[first_key + key]] += sum_.of(weights[key]);
+    sums[key_word_of_[first_key + key]] += sum_.of(weights[key]);
   }
 }
 
 void MergeSink::hand_over(HeadId head, std::size_t word, const Sums& sums) {
-  std::vector<float> means(n_words());
+  std::vector<float> means(n_key_words_);
   std::transform(sums.begin(), sums.end(), means.begin(), [&](std::int64_t sum) {
     return static_cast<float>(sum_.mean(sum, n_tokens_of_[word]));
   });
@@ -46,7 +49,7 @@ void MergeSink::keep(HeadId head, std::size_t word, std::size_t n_queries, const
   {
     const std::lock_guard lock(mutex_);
     Unfinished& kept = unfinished_[{head, word}];
-    kept.sums.resize(n_words(), 0);
+    kept.sums.resize(n_key_words_, 0);
     std::transform(sums.begin(), sums.end(), kept.sums.begin(), kept.sums.begin(),
                    [](std::int64_t a, std::int64_t b) { return a + b; });
     kept.n_queries += n_queries;
@@ -64,7 +67,7 @@ void MergeSink::rows(HeadId head, std::size_t first_query, std::size_t first_key
   if (!wants(head)) {
     return;
   }
-  Sums sums(n_words());
+  Sums sums(n_key_words_);
   for (std::size_t row = 0; row < weights.rows;) {
     const std::size_t word = word_of_[first_query + row];
     std::fill(sums.begin(), sums.end(), 0);

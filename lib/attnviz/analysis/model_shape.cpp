@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
+#include <set>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/tensor.h"
@@ -45,6 +46,7 @@ void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
   add(to.experts, one.experts, n);
   add(to.norms, one.norms, n);
   add(to.other, one.other, n);
+  add(to.cross, one.cross, n);
 }
 
 // The first of them when all are like it.
@@ -93,6 +95,7 @@ LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   counts.experts = sum({product({layer.n_experts, layer.expert}), layer.router});
   counts.norms = layer.norms;
   counts.other = layer.other;
+  counts.cross = layer.cross;
   return counts;
 }
 
@@ -106,6 +109,26 @@ std::size_t numbers_of(const StoredMatrix& matrix) noexcept {
 
 std::size_t numbers_of(const Projection& projection) noexcept {
   return numbers_of(projection.weight) + projection.bias.size();
+}
+
+// Heads name columns of what is stored whole.
+std::size_t numbers_of(const CrossAttention& cross) noexcept {
+  std::size_t numbers = numbers_of(cross.output) + numbers_of(cross.norm);
+  for (const HeadWeights& head : cross.heads) {
+    numbers += numbers_of(head.query) + numbers_of(head.key) + numbers_of(head.value);
+  }
+  return numbers;
+}
+
+// Layers may share one table.
+std::size_t position_biases(const Model& model) {
+  std::set<const DistanceBias*> counted;
+  std::size_t numbers = 0;
+  for (const LayerWeights& layer : model.layers) {
+    const DistanceBias* const bias = layer.distance_bias.get();
+    numbers += bias != nullptr && counted.insert(bias).second ? bias->n_learned : 0;
+  }
+  return numbers;
 }
 
 LayerShape layer_shape(const LayerWeights& weights) {
@@ -151,6 +174,7 @@ LayerShape layer_shape(const LayerWeights& weights) {
                 numbers_of(weights.altup.router) + numbers_of(weights.altup.prediction) +
                 numbers_of(weights.altup.correction) + weights.altup.input_scale.size() +
                 (weights.result_scale != 1.0f ? 1 : 0);
+  shape.cross = numbers_of(weights.cross);
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;
   shape.d_ff = mlp.present() ? mlp.up.d_out() : 0;
@@ -237,6 +261,7 @@ ModelShape model_shape(const Model& model) {
   }
   shape.n_vocab = model.embeddings.rows;
   shape.n_positions = model.position_embeddings.rows;
+  shape.position_biases = position_biases(model);
   shape.n_segments = model.segment_embeddings.rows;
   shape.layer_embeddings = numbers_of(model.layer_embeddings.table) +
                            numbers_of(model.layer_embeddings.projection) +
@@ -254,6 +279,10 @@ ModelShape model_shape(const Model& model) {
   for (std::size_t i = 0; i < model.altup.enter.size(); ++i) {
     shape.embedding_projection += numbers_of(model.altup.enter[i]);
     shape.output_transform += numbers_of(model.altup.leave[i]);
+  }
+  if (model.encoder != nullptr) {
+    const ParameterCounts encoder = count_parameters(model_shape(*model.encoder));
+    shape.encoder = encoder.total - encoder.token_embeddings;
   }
   return shape;
 }
@@ -291,15 +320,17 @@ ParameterCounts count_parameters(const ModelShape& shape) {
   counts.token_embeddings =
       sum({product({shape.n_vocab, shape.d_embed == 0 ? shape.d_model : shape.d_embed}),
            shape.embedding_projection});
-  counts.positions = product({shape.n_positions, shape.d_model});
+  counts.positions = sum({product({shape.n_positions, shape.d_model}), shape.position_biases});
   counts.segments = product({shape.n_segments, shape.d_model});
   counts.layer_embeddings = shape.layer_embeddings;
   counts.outer_norms = shape.outer_norms;
+  counts.encoder = shape.encoder;
   counts.output_head = sum({shape.unembedding, shape.output_transform, shape.output_biases});
   counts.total =
       sum({counts.token_embeddings, counts.positions, counts.segments, counts.layer_embeddings,
-           counts.outer_norms, counts.output_head, counts.layers.mlp, counts.layers.experts,
-           counts.layers.norms, counts.layers.other, counts.layers.attention.total()});
+           counts.outer_norms, counts.encoder, counts.output_head, counts.layers.mlp,
+           counts.layers.experts, counts.layers.norms, counts.layers.other, counts.layers.cross,
+           counts.layers.attention.total()});
   counts.active = counts.total;
   for (const LayerShape& layer : shape.layers) {
     counts.active -= layer.n_layers *

@@ -49,6 +49,7 @@ struct LayerShape {
   std::size_t norms = 0;        // numbers of all norms, those of queries and keys among them
   std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
   std::size_t other = 0;        // numbers of a convolution, and of what takes in layer inputs
+  std::size_t cross = 0;        // numbers of cross-attention, with its norm; 0: there is none
   std::size_t n_layers = 1;     // that follow one another and are so
 
   std::size_t n_heads() const noexcept;
@@ -65,8 +66,9 @@ struct ModelShape {
   std::size_t n_ctx = 0;  // 0: any
   std::vector<LayerShape> layers;
 
-  std::size_t n_vocab = 0;      // rows of the token embeddings; 0: none, or not counted
-  std::size_t n_positions = 0;  // rows of learned position embeddings
+  std::size_t n_vocab = 0;          // rows of the token embeddings; 0: none, or not counted
+  std::size_t n_positions = 0;      // rows of learned position embeddings
+  std::size_t position_biases = 0;  // numbers of relative positions' biases of scores
   std::size_t n_segments = 0;
   std::size_t layer_embeddings = 0;  // numbers of each token's own embeddings for layers
   std::size_t outer_norms = 0;  // numbers of the norms of embeddings and of the last layer's output
@@ -77,6 +79,9 @@ struct ModelShape {
   std::size_t d_embed = 0;           // of token embeddings that are narrower; 0: d_model
   std::size_t embedding_projection = 0;  // numbers that widen them
   std::size_t output_biases = 0;
+
+  std::size_t encoder = 0;  // numbers of what reads the text that cross-attention looks at, without
+                            // the token embeddings that both share; 0: there is none
 
   bool keeps_keys = true;  // no token sees those behind it, so that keys and values can be kept
 
@@ -129,8 +134,11 @@ struct LayerCounts {
   std::size_t experts = 0;  // all of them, with what chooses them
   std::size_t norms = 0;
   std::size_t other = 0;  // convolutions, layer inputs
+  std::size_t cross = 0;  // cross-attention, with its norms
 
-  std::size_t total() const noexcept { return attention.total() + mlp + experts + norms + other; }
+  std::size_t total() const noexcept {
+    return attention.total() + mlp + experts + norms + other + cross;
+  }
   bool operator==(const LayerCounts&) const = default;
 };
 
@@ -146,6 +154,7 @@ struct ParameterCounts {
   std::size_t segments = 0;
   std::size_t layer_embeddings = 0;
   std::size_t outer_norms = 0;
+  std::size_t encoder = 0;      // of an encoder-decoder, of which all else is the decoder
   std::size_t output_head = 0;  // with its transform and biases; tied embeddings are none of it
   std::size_t total = 0;
   std::size_t active = 0;  // that one token meets: the total less the experts it does not get

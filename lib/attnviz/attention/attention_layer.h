@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
+#include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/attention/parts/expert_mlps.h"
 #include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/parts/recurrence.h"

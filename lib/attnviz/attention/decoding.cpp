@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/parts/altup_streams.h"
 
 namespace attnviz {
 

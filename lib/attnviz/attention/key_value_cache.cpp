@@ -37,7 +37,9 @@ std::size_t place_of(const Projection& projection, std::vector<const Projection*
 }
 
 LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
-    : n_shared_(layer.latents.n_shared()), n_channels_(layer.convolution.n_channels()), n_kept_(layer.recurrence.n_kept()) {
+    : n_shared_(layer.latents.n_shared()),
+      n_channels_(layer.convolution.n_channels()),
+      n_kept_(layer.recurrence.n_kept()) {
   for (const HeadWeights& head : layer.heads) {
     place_of(head.key, keys_);
     place_of(head.value, values_);

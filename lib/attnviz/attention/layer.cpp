@@ -7,12 +7,12 @@
 #include <numbers>
 #include <utility>
 
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/parts/convolution.h"
 #include "attnviz/attention/parts/expert_mlps.h"
-#include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/parts/laurel.h"
+#include "attnviz/attention/parts/mlp.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
@@ -465,7 +465,8 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
                                                              layer.latents.key_down.d_out());
     most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
                               expert_bytes(layer.experts, n_tokens) +
-                              recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns + latents);
+                              recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns +
+                              latents);
   }
   return most + streams * token_bytes * static_cast<double>(model.config.d_model);
 }

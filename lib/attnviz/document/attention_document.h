@@ -23,6 +23,7 @@
 #include "attnviz/core/tensor.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/next_tokens.h"
+#include "attnviz/document/patterns/attention_part.h"
 #include "attnviz/document/patterns/pattern_kind.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/fold.h"
@@ -114,6 +115,7 @@ struct AttentionDocument {
   std::vector<TokenId> token_ids;       // of the queries; may be empty
   std::vector<TokenTurn> turns;         // of the queries, of a chat
   TokenMarks marks;                     // of the queries, and of the keys unless these are others
+  TokenMarks key_marks;                 // of the keys where they are
   std::optional<ModelFacts> model;
   RunFacts run;
   std::vector<std::string> notes;  // whatever else a reader must know, one line each
@@ -127,8 +129,19 @@ struct AttentionDocument {
   std::optional<Continuation> continuation;     // the last tokens
   std::optional<Predictions> predictions;
   std::vector<Predictions> all_predictions;  // at every place, in their order
+  // Of an encoder-decoder: which of its attentions this is, and all three, in the order of
+  // AttentionPart; null where this one is alone.
+  std::optional<AttentionPart> part;
+  std::shared_ptr<const std::vector<AttentionDocument>> parts;
   Drawing drawing;
   std::shared_ptr<const void> storage;
+
+  /// Whether its keys are tokens of the text that its queries are of.
+  bool is_of_one_text() const noexcept {
+    return part != AttentionPart::kCross && key_tokens == query_tokens;
+  }
+  /// Of the keys, wherever these are from.
+  const TokenMarks& marks_of_keys() const noexcept { return is_of_one_text() ? marks : key_marks; }
 
   /// Whom a query sees through several layers that hide what comes behind it, or nothing.
   static Mask through_layers(const Mask& mask) noexcept {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -17,6 +16,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/heatmap_notes.h"
+#include "attnviz/document/patterns/marked_tokens.h"
 #include "attnviz/document/patterns/masked_scores.h"
 #include "attnviz/document/patterns/shown_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
@@ -43,25 +43,6 @@ constexpr std::array kValueNames = {
     Choice{"attention weight (square root scale)", ScaleKind::kSqrt},
     Choice{"attention weight (log scale)", ScaleKind::kLog},
     Choice{"share of the row's largest weight", ScaleKind::kRowMax}};
-
-// Panels without the tokens that the tokenizer added, which are marked among the queries, and among
-// the keys where these are the same.
-Heatmap without_added(const Heatmap& heatmap, const AttentionDocument& document) {
-  std::vector<std::size_t> all(heatmap.n_keys());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  std::vector<std::size_t> kept;
-  for (std::size_t token = 0; token < heatmap.n_queries(); ++token) {
-    if (!std::ranges::binary_search(document.marks.added, token)) {
-      kept.push_back(token);
-    }
-  }
-  if (kept.empty()) {
-    throw Error(ErrorKind::kUsage,
-                "no_special: the tokenizer added every token; nothing would be left", "no_special");
-  }
-  return with_tokens(heatmap, kept,
-                     document.key_tokens == document.query_tokens ? kept : std::move(all));
-}
 
 HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
                       const Visibility& seen) {
@@ -104,9 +85,12 @@ void part_names(const std::vector<Visibility>& seen, std::vector<HeatmapPanel>& 
 }
 
 std::string_view subject(const AttentionDocument& document) {
-  return document.difference     ? "difference of attention, B - A"
-         : document.is_rollout() ? "attention rollout"
-                                 : subject_of(document.kind);
+  return document.difference                        ? "difference of attention, B - A"
+         : document.is_rollout()                    ? "attention rollout"
+         : document.part == AttentionPart::kCross   ? "cross-attention"
+         : document.part == AttentionPart::kEncoder ? "attention of the encoder"
+         : document.part == AttentionPart::kDecoder ? "attention of the decoder"
+                                                    : subject_of(document.kind);
 }
 
 // `attention of "cat" (1)`, as a key `attention to "cat" (1)`.
@@ -255,7 +239,7 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
       documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
-  if (document.key_tokens == document.query_tokens) {
+  if (document.is_of_one_text()) {
     heatmap.roles = label_roles(document.turns);
   }
   if (drawing.plain_labels) {
@@ -263,8 +247,10 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
     drop_space_marks(heatmap.key_labels);
   }
   mark_labels(document.marks, heatmap.query_labels);
-  if (document.key_tokens == document.query_tokens) {
-    mark_labels(document.marks, heatmap.key_labels);
+  mark_labels(document.marks_of_keys(), heatmap.key_labels);
+  if (document.part == AttentionPart::kCross) {
+    heatmap.query_axis = "target (attending)";
+    heatmap.key_axis = "source (attended to)";
   }
   heatmap.value_name = word_for(kValueNames, drawing.scale.kind);
   if (document.kind != PatternKind::kWeights && drawing.scale.kind != ScaleKind::kRowMax) {
@@ -298,7 +284,7 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   if (drawing.drop_sink) {
     has_sinks ? scale_rows_to_one(heatmap) : drop_first_key(heatmap);
   }
-  if (drawing.no_special && !document.marks.added.empty()) {
+  if (drawing.no_special && n_added(document) > 0) {
     heatmap = without_added(heatmap, document);
   }
   if (has_sinks && !drawing.drop_sink) {

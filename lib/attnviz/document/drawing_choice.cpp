@@ -25,21 +25,20 @@ ValueRange automatic_range(const ValueRange& values) {
 
 ValueRange value_range(const AttentionDocument& document, bool no_special) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto is_shown = [&document, no_special](std::size_t token) {
-    return !no_special || !std::ranges::binary_search(document.marks.added, token);
+  const auto is_shown = [no_special](const TokenMarks& marks, std::size_t token) {
+    return !no_special || !std::ranges::binary_search(marks.added, token);
   };
-  const bool are_keys_marked = document.key_tokens == document.query_tokens;
   ValueRange range{kInfinity, -kInfinity};
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
-      if (!is_shown(query)) {
+      if (!is_shown(document.marks, query)) {
         continue;
       }
       for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
         const float weight = pattern.weights(query, key);
         const bool widens = weight < range.low || weight > range.high;
         if (widens && std::isfinite(weight) && document.sees(query, key) &&
-            (!are_keys_marked || is_shown(key))) {
+            is_shown(document.marks_of_keys(), key)) {
           range.low = std::min(range.low, weight);
           range.high = std::max(range.high, weight);
         }

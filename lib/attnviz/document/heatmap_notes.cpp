@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/core/message.h"
+#include "attnviz/document/patterns/marked_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
 
@@ -46,37 +47,6 @@ std::string rollout_note(const AttentionDocument& document) {
                                              rollout.residual, 1.0f - rollout.residual, heads));
 }
 
-// What stays of the marks where tokens that the tokenizer added, or the first one, are left out.
-TokenMarks shown_marks(const AttentionDocument& document) {
-  TokenMarks marks = document.marks;
-  if (document.drawing.no_special) {
-    std::erase_if(marks.special, [&document](std::size_t token) {
-      return std::ranges::binary_search(document.marks.added, token);
-    });
-    marks.added.clear();
-  }
-  // Where it sees others, too, it stays as a query.
-  if (document.drawing.drop_sink && !draws_sinks(document) && document.run.mask &&
-      !document.run.mask->visible(0, 1) && document.key_tokens == document.query_tokens) {
-    for (std::vector<std::size_t>* const some : {&marks.special, &marks.added, &marks.generated}) {
-      std::erase(*some, 0);
-    }
-  }
-  return marks;
-}
-
-// Each once, in order.
-std::vector<std::string> added_tokens(const AttentionDocument& document) {
-  std::vector<std::string> tokens;
-  for (const std::size_t token : document.marks.added) {
-    const std::string name = quoted_token(document.query_tokens[token]);
-    if (std::ranges::find(tokens, name) == tokens.end()) {
-      tokens.push_back(name);
-    }
-  }
-  return tokens;
-}
-
 std::vector<std::string> notes(const AttentionDocument& document) {
   std::vector<std::string> lines;
   const auto append = [&lines](std::vector<std::string> more) {
@@ -111,13 +81,13 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     }
   }
   append(document.notes);
-  const bool leaves_out = document.drawing.no_special && !document.marks.added.empty();
-  if (std::string note = marks_note(shown_marks(document)); !note.empty()) {
+  const bool leaves_out = document.drawing.no_special && n_added(document) > 0;
+  if (std::string note = marks_note(shown_marks(document, draws_sinks(document))); !note.empty()) {
     lines.push_back(std::move(note));
   }
   if (leaves_out) {
     lines.push_back(fmt::format("left out, rows as they are: {} ({})",
-                                counted(document.marks.added.size(), "token"),
+                                counted(n_added(document), "token"),
                                 fmt::join(added_tokens(document), ", ")));
   }
   if (draws_sinks(document)) {

@@ -64,7 +64,15 @@ std::string norm_words(const Model& model) {
   return text;
 }
 
+std::string distance_words(const DistanceBias& bias) {
+  return fmt::format("relative: scores get a learned number by distance, up to {}",
+                     counted_large(bias.reach, "token"));
+}
+
 std::string position_words(const Model& model) {
+  if (model.config.positions == Positions::kRelative && model.layers.front().distance_bias) {
+    return distance_words(*model.layers.front().distance_bias);
+  }
   if (model.config.positions != Positions::kLearned) {
     return std::string(word_for(kPositions, model.config.positions));
   }
@@ -137,6 +145,17 @@ std::string head_words(const ModelShape& shape) {
     text += fmt::format(", sharing {}", counted_large(layer.n_kv_heads(), "kv head"));
   }
   return text;
+}
+
+// "6 layers of 8 heads each read the source; every layer here looks at what it gives".
+std::string encoder_words(const ModelInfo& info) {
+  const Model* const encoder = info.model == nullptr ? nullptr : info.model->encoder.get();
+  return encoder == nullptr
+             ? ""
+             : fmt::format(
+                   "{}, {} each, that read the source text; what else stands here is of the "
+                   "decoder, each layer of which looks at what they give, too",
+                   counted(encoder->n_layers(), "layer"), counted(encoder->n_heads(), "head"));
 }
 
 std::string mlp_words(const ModelInfo& info) {
@@ -265,6 +284,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
       {"origin", info.model == nullptr ? "" : info.model->config.origin},
       {"context", shape.n_ctx == 0 ? "any length" : counted_large(shape.n_ctx, "token")},
       {"vocabulary", vocabulary_words(info)},
+      {"encoder", encoder_words(info)},
       {"layers", grouped(shape.n_layers())},
       {"heads", head_words(shape)},
       {"d_model", grouped(shape.d_model)},

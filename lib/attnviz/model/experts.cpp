@@ -6,7 +6,7 @@ namespace {
 
 // As GGUF has them: a block's scale, then bytes of which number i + 16 stands above number i.
 StoredMatrix brought_together(const SplitBlocks& split, const StoredMatrix& shape,
-                    std::vector<std::uint8_t>& memory) {
+                              std::vector<std::uint8_t>& memory) {
   constexpr std::size_t kHalf = 16;
   const BlockShape block = stored_block(StoredType::kMXFP4);
   const std::size_t n_blocks = shape.rows * shape.cols / block.numbers;

@@ -120,9 +120,8 @@ Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   require_embeddings(metadata, model);
   pass_over_keys(metadata, model);
   pass_over_tensors(model);
-  model.config.name = name_of_shards(files->first().file());
   model.config.kind = ModelKind::kTransformer;
-  model.config.family = architecture.family;
+  model.set_name(name_of_shards(files->first().file()), std::string(architecture.family));
   model.config.end_of_text = read_end_of_text(metadata);
   return model;
 }

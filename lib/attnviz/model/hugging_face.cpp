@@ -244,7 +244,7 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
   Model model = file.read(is_index(weights) ? TensorFiles::open_index(weights, files)
                                             : TensorFiles::open(weights, files),
                           read_generation_config(folder, files));
-  model.config.name = model_name(folder);
+  model.set_name(model_name(folder), model.config.family);
   if (std::error_code error; fs::exists(folder / kAdapter, error)) {
     model.config.passed_over.push_back(
         {std::string(kAdapter),

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
@@ -69,6 +71,16 @@ MixerKind LayerWeights::mixer() const noexcept {
   return !heads.empty()          ? MixerKind::kAttention
          : convolution.present() ? MixerKind::kConvolution
                                  : recurrence.kind;
+}
+
+void Model::set_name(std::string name, std::string family) {
+  if (encoder != nullptr) {
+    Model named = *encoder;
+    named.set_name(name, family);
+    encoder = std::make_shared<const Model>(std::move(named));
+  }
+  config.name = std::move(name);
+  config.family = std::move(family);
 }
 
 std::size_t Model::n_heads() const noexcept {

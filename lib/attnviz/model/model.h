@@ -57,8 +57,9 @@ struct HeadWeights {
 /// What scores of each head get for how far, and to which side, a key is from its query (T5, Raffel
 /// et al. 2020, section 2.1).
 struct DistanceBias {
-  std::size_t reach = 0;  // keys farther away get what those at this distance get
-  MatrixBuffer of_heads;  // [n_heads, 2 reach + 1]: column key - query + reach
+  std::size_t reach = 0;      // keys farther away get what those at this distance get
+  MatrixBuffer of_heads;      // [n_heads, 2 reach + 1]: column key - query + reach
+  std::size_t n_learned = 0;  // numbers of the file that they are made of
 };
 
 /// What a decoder's layer looks at another text with, between attention and MLP: queries of its own
@@ -260,6 +261,8 @@ struct Model {
   bool shares_keys() const noexcept;
   /// Whether layers have states that take in token after token.
   bool has_states() const noexcept;
+  /// Its own name and family, which stand in messages, and those of its encoder.
+  void set_name(std::string name, std::string family);
 };
 
 /// What a model is given for a text of n tokens.

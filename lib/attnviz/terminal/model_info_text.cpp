@@ -155,7 +155,8 @@ class InfoScreen {
     add_attention("attention", &AttentionCounts::total);
     for (const auto& [label, part] :
          {std::pair("MLP", &LayerCounts::mlp), std::pair("experts", &LayerCounts::experts),
-          std::pair("norms", &LayerCounts::norms), std::pair("other", &LayerCounts::other)}) {
+          std::pair("norms", &LayerCounts::norms), std::pair("other", &LayerCounts::other),
+          std::pair("cross-attention", &LayerCounts::cross)}) {
       if (layers.*part > 0) {
         add(label, layers.*part, or_differ(counts.layer, part));
       }
@@ -166,6 +167,7 @@ class InfoScreen {
         {"segments", counts.segments},
         {"layer embeddings", counts.layer_embeddings},
         {"other norms", counts.outer_norms},
+        {"encoder", counts.encoder},
         {"output head", counts.output_head}};
     for (const auto& [label, number] : rest) {
       if (number > 0) {

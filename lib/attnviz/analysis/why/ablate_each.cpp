@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/parts/altup_streams.h"
 
 namespace attnviz {
 

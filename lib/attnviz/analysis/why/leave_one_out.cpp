@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "attnviz/analysis/why/prediction_change.h"
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 

@@ -27,10 +27,10 @@ void write_words(JsonWriter& json, const DocumentWords& words) {
   }
 }
 
+// But for the text.
 void write_tokens(JsonWriter& json, const AttentionDocument& document) {
-  json.member_if_any("text", document.text);
   json.member("tokens", document.query_tokens);
-  if (document.key_tokens != document.query_tokens) {
+  if (!document.is_of_one_text()) {
     json.member("key_tokens", document.key_tokens);
   }
   json.member_if_any("token_ids", document.token_ids);
@@ -39,6 +39,9 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   }
   write_turns_member(json, document.turns);
   write_marks_member(json, document.marks);
+  if (!document.is_of_one_text()) {
+    write_marks_member(json, document.key_marks, "key_marks");
+  }
 }
 
 void write_head(JsonWriter& json, HeadId head) {
@@ -113,15 +116,12 @@ void write_router(JsonWriter& json, const std::vector<RoutedLayer>& layers) {
   json.end_object();
 }
 
-// Everything before the heads.
-void begin_document(JsonWriter& json, const AttentionDocument& document) {
-  json.begin_object();
-  json.member("schema", "attnviz.attention/1");
-  write_tokens(json, document);
+// What several parts have in common: how they were run and are drawn.
+void write_run(JsonWriter& json, const AttentionDocument& document, const RunFacts& run) {
   if (document.model) {
     write_model_member(json, *document.model);
   }
-  write_run_members(json, document.run);
+  write_run_members(json, run);
   if (document.kind != PatternKind::kWeights) {
     json.member("kind", word_for(kPatternKinds, document.kind));
   }
@@ -139,19 +139,69 @@ void begin_document(JsonWriter& json, const AttentionDocument& document) {
   write_drawing_member(json, document.drawing);
 }
 
+// Everything before the heads.
+void begin_document(JsonWriter& json, const AttentionDocument& document) {
+  json.begin_object();
+  json.member("schema", "attnviz.attention/1");
+  json.member_if_any("text", document.text);
+  if (document.part) {
+    json.member("part", word_for(kPartChoices, *document.part));
+  }
+  write_tokens(json, document);
+  write_run(json, document, document.run);
+}
+
 // Whether the patterns are an array by layer and head; others stand one by one.
 bool is_array(const AttentionDocument& document) {
   return document.average || document.patterns.size() == Axes(heads_of(document)).cells();
 }
 
+// What the model holds probable, of one token or of all.
+void write_predictions(JsonWriter& json, const AttentionDocument& document) {
+  if (document.predictions) {
+    write_predictions_member(json, *document.predictions);
+  }
+  if (!document.all_predictions.empty()) {
+    json.objects("all_predictions", document.all_predictions,
+                 [&json](const Predictions& one) { attnviz::write_predictions(json, one); });
+  }
+}
+
+// The three attentions of an encoder-decoder, each with its own tokens.
+void write_parts_json(const AttentionDocument& shown, const ByteSink& sink) {
+  JsonWriter json(sink);
+  json.begin_object();
+  json.member("schema", "attnviz.attention/1");
+  const std::vector<AttentionDocument>& parts = *shown.parts;
+  json.member_if_any("text", parts[static_cast<std::size_t>(AttentionPart::kEncoder)].text);
+  json.member_if_any("target", parts[static_cast<std::size_t>(AttentionPart::kDecoder)].text);
+  RunFacts run = shown.run;
+  run.mask.reset();
+  write_run(json, shown, run);
+  json.member("shown", word_for(kPartChoices, *shown.part));
+  for (const auto& [name, part] : kPartChoices) {
+    const AttentionDocument& document =
+        part == shown.part ? shown : parts[static_cast<std::size_t>(part)];
+    json.begin_object(name);
+    write_tokens(json, document);
+    if (document.run.mask) {
+      json.member("mask", document.run.mask->name());
+    }
+    PatternItems(document, json).write_all();
+    json.end_object();
+  }
+  write_predictions(json, shown);
+  json.end_object();
+  json.finish();
+}
+
 }  // namespace
 
-AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, ByteSink sink)
+PatternItems::PatternItems(const AttentionDocument& document, JsonWriter& json)
     : document_(document),
-      json_(std::move(sink)),
+      json_(json),
       is_array_(is_array(document)),
       heads_a_layer_(Axes(heads_of(document)).heads.size()) {
-  begin_document(json_, document_);
   if (is_array_) {
     write_axes(json_, document_);
     json_.key("attention");
@@ -161,7 +211,7 @@ AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, Byte
   json_.begin_array();
 }
 
-void AttentionJsonStream::rows(std::size_t n_rows, std::string_view items) {
+void PatternItems::rows(std::size_t n_rows, std::string_view items) {
   if (row_ == 0) {
     begin_pattern();
   }
@@ -174,7 +224,7 @@ void AttentionJsonStream::rows(std::size_t n_rows, std::string_view items) {
   }
 }
 
-void AttentionJsonStream::begin_pattern() {
+void PatternItems::begin_pattern() {
   if (!is_array_) {
     json_.begin_object();
     write_head(json_, document_.patterns[pattern_].head);
@@ -185,7 +235,7 @@ void AttentionJsonStream::begin_pattern() {
   json_.begin_array();
 }
 
-void AttentionJsonStream::end_pattern() {
+void PatternItems::end_pattern() {
   json_.end_array();
   if (!is_array_) {
     json_.end_object();
@@ -194,7 +244,7 @@ void AttentionJsonStream::end_pattern() {
   }
 }
 
-void AttentionJsonStream::write_sinks() {
+void PatternItems::write_sinks() {
   json_.begin_array("sink");
   for (std::size_t i = 0; i < document_.patterns.size(); ++i) {
     if (is_array_ && i % heads_a_layer_ == 0) {
@@ -208,11 +258,32 @@ void AttentionJsonStream::write_sinks() {
   json_.end_array();
 }
 
-void AttentionJsonStream::finish() {
+void PatternItems::finish() {
   json_.end_array();
   if (document_.has_sinks()) {
     write_sinks();
   }
+}
+
+void PatternItems::write_all() {
+  std::string items;
+  for (const DocumentPattern& pattern : document_.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      items.clear();
+      append_json_values(items, pattern.weights.row(query));
+      rows(1, items);
+    }
+  }
+  finish();
+}
+
+AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, ByteSink sink)
+    : document_(document),
+      json_(std::move(sink)),
+      items_((begin_document(json_, document), document), json_) {}
+
+void AttentionJsonStream::finish() {
+  items_.finish();
   if (const auto& shares = document_.turn_attention) {
     json_.begin_object("turn_attention");
     json_.member("mean", shares->mean);
@@ -222,18 +293,15 @@ void AttentionJsonStream::finish() {
   if (!document_.router.empty()) {
     write_router(json_, document_.router);
   }
-  if (document_.predictions) {
-    write_predictions_member(json_, *document_.predictions);
-  }
-  if (!document_.all_predictions.empty()) {
-    json_.objects("all_predictions", document_.all_predictions,
-                  [this](const Predictions& one) { write_predictions(json_, one); });
-  }
+  write_predictions(json_, document_);
   json_.end_object();
   json_.finish();
 }
 
 void write_attention_json(const AttentionDocument& document, const ByteSink& sink) {
+  if (document.parts != nullptr) {
+    return write_parts_json(document, sink);
+  }
   AttentionJsonStream stream(document, sink);
   std::string items;
   for (const DocumentPattern& pattern : document.patterns) {

@@ -34,7 +34,7 @@ void write_model(JsonWriter& json, const ModelInfo& info) {
   json.end_object();
 }
 
-void write_shape(JsonWriter& json, const ModelShape& shape) {
+void write_shape(JsonWriter& json, const ModelShape& shape, const Model* encoder) {
   const LayerShape& layer = shape.first_attention();
   json.begin_object("shape");
   json.member("n_ctx", if_any(shape.n_ctx));
@@ -62,6 +62,10 @@ void write_shape(JsonWriter& json, const ModelShape& shape) {
     json.end_object();
   }
   json.member("tied", shape.tied);
+  if (encoder != nullptr) {
+    json.member("n_encoder_layers", encoder->n_layers());
+    json.member("n_encoder_heads", encoder->n_heads());
+  }
   json.end_object();
 }
 
@@ -169,6 +173,7 @@ void write_layer_counts(JsonWriter& json, const LayerCounts& counts) {
   if (counts.other > 0) {
     json.member("other", counts.other);
   }
+  json.member_if_any("cross_attention", counts.cross);
   json.member("total", counts.total());
   json.end_object();
 }
@@ -189,6 +194,8 @@ void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
     json.member("other", counts.layers.other);
     json.member("layer_embeddings", counts.layer_embeddings);
   }
+  json.member_if_any("cross_attention", counts.layers.cross);
+  json.member_if_any("encoder", counts.encoder);
   json.member("output_head", counts.output_head);
   json.member("total", counts.total);
   if (counts.active != counts.total) {
@@ -297,7 +304,7 @@ void write_info_json(const ModelInfo& info, const ByteSink& sink) {
   json.begin_object();
   json.member("schema", "attnviz.info/1");
   write_model(json, info);
-  write_shape(json, info.shape);
+  write_shape(json, info.shape, info.model == nullptr ? nullptr : info.model->encoder.get());
   write_if_any(json, "facts", info.model, write_facts);
   write_if_any(json, "layers", info.model,
                [&info](JsonWriter& out, const Model&) { write_layers(out, info); });

@@ -127,9 +127,14 @@ void read_intervention(const JsonNode& node, RunFacts& facts) {
                 [](std::string_view word) { return parse_choice("by", word, kByMean); });
 }
 
-// Learned ones cannot be asked for, but be said of a model.
+// Learned and relative ones cannot be asked for, but be said of a model.
 Positions positions_named(std::string_view name) {
-  return name == positions_name(Positions::kLearned) ? Positions::kLearned : parse_positions(name);
+  for (const Positions own : {Positions::kLearned, Positions::kRelative}) {
+    if (name == positions_name(own)) {
+      return own;
+    }
+  }
+  return parse_positions(name);
 }
 
 }  // namespace
@@ -185,11 +190,11 @@ std::vector<TokenTurn> read_turns(const JsonNode& list, std::size_t n_tokens) {
   return turns;
 }
 
-void write_marks_member(JsonWriter& json, const TokenMarks& marks) {
+void write_marks_member(JsonWriter& json, const TokenMarks& marks, std::string_view key) {
   if (marks == TokenMarks{}) {
     return;
   }
-  json.begin_object("marks");
+  json.begin_object(key);
   for (const auto& [name, list] : kMarks) {
     json.member_if_any(name, marks.*list);
   }

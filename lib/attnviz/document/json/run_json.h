@@ -28,8 +28,8 @@ void write_turns_member(JsonWriter& json, const std::vector<TokenTurn>& turns);
 std::vector<TokenTurn> read_turns(const JsonNode& list, std::size_t n_tokens);
 
 /// The member `marks`, which tokens are no plain words of the text: {"special": [0], "added": [0]};
-/// nothing when no token has any.
-void write_marks_member(JsonWriter& json, const TokenMarks& marks);
+/// nothing when no token has any. `key` in place of that name.
+void write_marks_member(JsonWriter& json, const TokenMarks& marks, std::string_view key = "marks");
 /// That member's value: indices below `n_tokens`.
 TokenMarks read_marks(const JsonNode& node, std::size_t n_tokens);
 

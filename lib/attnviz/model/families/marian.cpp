@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 
 namespace attnviz {
 

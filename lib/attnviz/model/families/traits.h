@@ -146,7 +146,7 @@ struct LayerTraits {
   bool has_states = false;
   bool mixes = true;
   bool has_mlp = true;
-  double sparsity = 0.0;                 // as the Mlp's
+  double sparsity = 0.0;  // as the Mlp's
 };
 
 /// What a family's config says, and the family itself. The defaults are Llama's.

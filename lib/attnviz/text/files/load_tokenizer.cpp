@@ -27,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kT5Model = "spiece.model";
+
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
@@ -82,6 +84,11 @@ class Settings {
     return value ? std::optional(value->as_bool()) : std::nullopt;
   }
   bool flag(std::string_view key, bool otherwise) const { return flag(key).value_or(otherwise); }
+
+  std::size_t number(std::string_view key, std::size_t otherwise) const {
+    const auto value = config_ ? find_value(config_->root(), key) : std::nullopt;
+    return value ? static_cast<std::size_t>(value->as_unsigned()) : otherwise;
+  }
 
   // "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
   std::string tokenizer_class() const {
@@ -257,6 +264,16 @@ TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Se
   if (path.filename() == "vocab.json" || path.filename() == "merges.txt") {
     return read_gpt2(path.parent_path(), settings, files);
   }
+  if (path.filename() == kT5Model) {
+    constexpr std::size_t kExtraIds = 100;
+    return read_t5_model(file.bytes(), path.string(), settings.number("extra_ids", kExtraIds));
+  }
+  if (path.extension() == ".spm") {
+    const MappedFile vocabulary = files.open(path.parent_path() / "vocab.json");
+    const std::string name = path.string();
+    const std::string vocabulary_name = (path.parent_path() / "vocab.json").string();
+    return read_marian_model({file.bytes(), name}, {vocabulary.bytes(), vocabulary_name});
+  }
   if (path.extension() == ".model") {
     return read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
   }
@@ -272,14 +289,20 @@ TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Se
 }
 
 fs::path find_in_folder(const fs::path& folder) {
-  for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"}) {
-    const bool needs_merges = std::string_view(name) == "vocab.json";
-    if (is_file(folder / name) && (!needs_merges || is_file(folder / "merges.txt"))) {
+  struct Named {
+    std::string_view name;
+    std::string_view with = {};  // a file that must be there, too
+  };
+  for (const auto& [name, with] :
+       {Named{"tokenizer.json"}, Named{"tokenizer.model"}, Named{kT5Model},
+        Named{"source.spm", "vocab.json"}, Named{"vocab.json", "merges.txt"}, Named{"vocab.txt"}}) {
+    if (is_file(folder / name) && (with.empty() || is_file(folder / with))) {
       return folder / name;
     }
   }
   throw Error(ErrorKind::kIo, fmt::format("{}: expected a tokenizer, found none of tokenizer.json, "
-                                          "tokenizer.model, vocab.json with merges.txt, vocab.txt",
+                                          "tokenizer.model, spiece.model, source.spm with "
+                                          "vocab.json, vocab.json with merges.txt, vocab.txt",
                                           folder.string()));
 }
 
@@ -333,8 +356,10 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }
-  auto tokenizer = finished(std::move(parts), settings,
-                            path.extension() == ".model" ? std::optional(true) : std::nullopt);
+  auto tokenizer =
+      finished(std::move(parts), settings,
+               path.extension() == ".model" && path.filename() != kT5Model ? std::optional(true)
+                                                                           : std::nullopt);
   if (auto chat = find_chat_template(path.parent_path(), settings, files)) {
     tokenizer->set_chat_template(std::move(*chat));
   }

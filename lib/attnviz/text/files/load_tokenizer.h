@@ -15,6 +15,8 @@ class Gguf;
 ///
 /// tokenizer.json             Hugging Face's tokenizers library: every stage in one file.
 /// tokenizer.model            SentencePiece: BPE or Unigram.
+/// spiece.model               The same, of T5.
+/// source.spm and vocab.json  Marian: Unigram. target.spm may be given as the file.
 /// vocab.json and merges.txt  GPT-2: byte-level BPE. vocab.json may be given as the file.
 /// vocab.txt                  BERT: WordPiece.
 ///

@@ -6,13 +6,18 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_scanner.h"
 #include "attnviz/text/files/sentence_pieces.h"
+#include "attnviz/text/files/token_model_json.h"
+#include "attnviz/text/tokenizers/post_processor.h"
 
 namespace attnviz {
 
@@ -235,6 +240,70 @@ TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view
   settings.user_defined_in_source = false;
   settings.charsmap_where = fmt::format("{}: precompiled_charsmap: ", name);
   return make_sentence_piece_tokenizer(settings, name);
+}
+
+TokenizerParts read_t5_model(std::string_view bytes, std::string_view name, std::size_t n_extra) {
+  TokenizerParts parts = read_sentencepiece_model(bytes, name, /*legacy=*/true);
+  const std::size_t n_pieces = parts.model->vocabulary().size();
+  if (n_extra > Vocabulary::kMostIds - n_pieces) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: expected at most {} extra_ids, found {}",
+                                                   name, Vocabulary::kMostIds - n_pieces, n_extra));
+  }
+  for (std::size_t i = 0; i < n_extra; ++i) {
+    AddedToken token;
+    token.id = static_cast<TokenId>(n_pieces + n_extra - 1 - i);
+    token.content = fmt::format("<extra_id_{}>", i);
+    token.special = true;
+    parts.added.push_back(std::move(token));
+  }
+  if (parts.special.eos) {
+    parts.post = surrounding({}, {*parts.special.eos});
+  }
+  return parts;
+}
+
+TokenizerParts read_marian_model(const NamedBytes& model, const NamedBytes& vocabulary) {
+  SentencePieces settings = read_settings(model.bytes, model.name);
+  JsonScanner scanner(vocabulary.bytes, vocabulary.name);
+  if (scanner.peek() != '{') {
+    scanner.fail("an object of pieces and ids");
+  }
+  const std::string where = fmt::format("{}: ", vocabulary.name);
+  const PieceList list = scan_pieces(scanner);
+  const Vocabulary ids = list.vocabulary(where);
+  std::unordered_map<std::string_view, SentencePiece> known;
+  for (const SentencePiece& piece : settings.pieces) {
+    known.emplace(piece.text, piece);
+  }
+  settings.pieces.clear();
+  for (std::size_t id = 0; id < ids.size(); ++id) {
+    const std::string_view text = ids.piece(static_cast<TokenId>(id));
+    if (text.empty()) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}expected a piece for each id, found none for {}", where, id));
+    }
+    const auto found = known.find(text);
+    SentencePiece piece{text, 0.0f, PieceType::kUnused};
+    if (text == "<unk>") {
+      piece.type = PieceType::kUnknown;
+    } else if (text == "</s>" || text == "<pad>" || text == "<s>") {
+      piece.type = PieceType::kControl;
+    } else if (text.starts_with(">>") && text.ends_with("<<")) {
+      piece.type = PieceType::kUserDefined;
+    } else if (found != known.end()) {
+      piece = found->second;
+    }
+    settings.pieces.push_back(piece);
+  }
+  settings.bos = std::nullopt;
+  settings.eos = ids.find("</s>");
+  settings.pad = ids.find("<pad>");
+  settings.charsmap_where = fmt::format("{}: precompiled_charsmap: ", model.name);
+  TokenizerParts parts = make_sentence_piece_tokenizer(settings, model.name);
+  if (settings.eos) {
+    parts.post = surrounding({}, {*settings.eos});
+  }
+  return parts;
 }
 
 }  // namespace attnviz

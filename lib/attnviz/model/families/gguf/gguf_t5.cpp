@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/families/gguf/gguf_traits.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 
 namespace attnviz {
 

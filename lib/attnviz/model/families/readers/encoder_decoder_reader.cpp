@@ -65,6 +65,7 @@ DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool bo
   const std::size_t n_a_side = both_ways ? table.rows / 2 : table.rows;
   DistanceBias bias;
   bias.reach = most_distance;
+  bias.n_learned = table.rows * table.cols;
   bias.of_heads = MatrixBuffer(table.cols, 2 * most_distance + 1);
   const Matrix numbers = bias.of_heads.view();
   for (std::size_t distance = 0; distance <= most_distance; ++distance) {

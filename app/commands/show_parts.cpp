@@ -1,0 +1,333 @@
+#include "commands/show_parts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/encoder_decoder.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/encoder_decoder_document.h"
+#include "commands/attention_run.h"
+#include "commands/prediction.h"
+#include "outputs/overview_choice.h"
+#include "system/memory.h"
+#include "system/progress_line.h"
+
+namespace attnviz::app {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorKind::kUsage, message);
+}
+
+AttentionPart shown_part_of(const ShowOptions& options) noexcept {
+  return options.part.value_or(AttentionPart::kCross);
+}
+
+bool has_target(const ShowOptions& options) noexcept {
+  return options.target || options.decoder_ids || options.generate > 0;
+}
+
+// Options that say something of one stack's attention.
+const char* not_drawn(const ShowOptions& options) {
+  const std::pair<bool, const char*> refused[] = {
+      {options.kind != PatternKind::kWeights, "--show of steps and routers"},
+      {!options.side_by_side.empty(), "--side-by-side"},
+      {!options.what_if.empty(), "--ablate and --hide"},
+      {options.request.mask.has_value(), "--mask"},
+      {options.names, "--names"},
+      {options.input.chat, "--chat"},
+      {options.input.pair.has_value(), "--pair"},
+      {options.drawing.style == TerminalStyle::kMask, "--style mask"}};
+  const auto* const found = std::ranges::find(refused, true, &std::pair<bool, const char*>::first);
+  return found == std::end(refused) ? nullptr : found->second;
+}
+
+// For those that nobody asked for.
+class NoRows : public PatternSink {
+ public:
+  bool wants(HeadId /*head*/) const override { return false; }
+  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+            ConstMatrix /*weights*/) override {}
+};
+
+// The token that a decoder begins with, as the tokenizer calls it.
+Token first_token(const Model& model, const Tokenizer& tokenizer) {
+  Token token;
+  token.id = model.config.first_token.value_or(0);
+  token.text = token_text(tokenizer, token.id);
+  token.special = token.added = true;
+  return token;
+}
+
+TokenizedText target_text(const ShowOptions& options, const Model& model,
+                          const Tokenizer& tokenizer) {
+  if (options.decoder_ids) {
+    return tokenizer.from_ids(*options.decoder_ids);
+  }
+  TokenizedText text;
+  if (options.target && !options.target->empty()) {
+    attnviz::TokenizeOptions how;
+    how.add_special_tokens = false;
+    how.parse_special = options.input.special;
+    text = tokenizer.tokenize(*options.target, how);
+  }
+  text.tokens.insert(text.tokens.begin(), first_token(model, tokenizer));
+  return text;
+}
+
+// Of a model that has one for each text; null: one is for both.
+std::unique_ptr<ModelTokenizer> target_tokenizer(const ShowSetup& setup) {
+  const StoredModel* const stored = stored_model(setup.origin);
+  return stored == nullptr || setup.options.tokenizer ? nullptr : stored->load_target_tokenizer();
+}
+
+// One text on its way.
+class PartsRun {
+ public:
+  PartsRun(ShowSetup& setup, const InputText& input)
+      : setup_(setup),
+        options_(setup.options),
+        model_(setup.model),
+        source_(read_text(setup, setup.options, *setup.tokenizer, input)),
+        own_tokenizer_(target_tokenizer(setup)),
+        target_(target_text(setup.options, setup.model, tokenizer())),
+        request_(request_of(setup.options, setup.model, target_)) {}
+
+  void show() {
+    require_room();
+    encode_source();
+    write_target();
+    fold();
+    std::optional<Predictor> predictor;
+    predictor.emplace(options_, model_, tokenizer(), shown(target_, folded_target_),
+                      folded_target_ ? folded_target_->numbers : std::span<const std::size_t>());
+    decode(predictor->observer());
+    AttentionDocument document = document_of_parts();
+    document.continuation = continuation_;
+    predictor->add_to(document);
+    setup_.phases.done("attention");
+    draw(document);
+  }
+
+ private:
+  // Of the target.
+  const Tokenizer& tokenizer() const noexcept {
+    return own_tokenizer_ != nullptr ? static_cast<const Tokenizer&>(*own_tokenizer_)
+                                     : *setup_.tokenizer;
+  }
+  static const TokenizedText& shown(const TokenizedText& text,
+                                    const std::optional<FoldedText>& folded) noexcept {
+    return folded ? folded->text : text;
+  }
+  bool wants(AttentionPart part) const {
+    return part == shown_part_of(options_) || setup_.outputs.writes(Content::kDocument);
+  }
+  const Model& stack_of(AttentionPart part) const noexcept {
+    return part == AttentionPart::kEncoder ? *model_.encoder : model_;
+  }
+  // The chosen ones of what is drawn, all of what stands beside it in documents.
+  std::vector<HeadId> heads_of(AttentionPart part) const {
+    if (!wants(part)) {
+      return {};
+    }
+    return part == shown_part_of(options_) ? setup_.heads : select_heads(stack_of(part), "", "");
+  }
+  std::size_t n_queries(AttentionPart part) const noexcept {
+    return part == AttentionPart::kEncoder ? source_.size() : n_target();
+  }
+  std::size_t n_keys(AttentionPart part) const noexcept {
+    return part == AttentionPart::kDecoder ? n_target() : source_.size();
+  }
+  // With what is still to be written.
+  std::size_t n_target() const noexcept {
+    return target_.size() + (continuation_ ? 0 : options_.generate);
+  }
+
+  void require_room() {
+    WeightsToCome weights;
+    std::size_t n_kept = 0;
+    for (const auto& [name, part] : kPartChoices) {
+      const std::size_t n_heads = heads_of(part).size();
+      n_kept += n_heads;
+      weights.n_patterns += n_heads;
+      weights.n_visible += static_cast<double>(n_heads) * static_cast<double>(n_queries(part)) *
+                           static_cast<double>(n_keys(part));
+    }
+    weights.n_tokens = std::max(source_.size(), n_target());
+    // Beside the patterns, once more where words or means are made of them: what one layer takes.
+    const double copies = options_.fold || options_.pattern.average ? 2.0 : 1.0;
+    require_memory_for_heads(copies * weights.n_visible * static_cast<double>(sizeof(float)) +
+                                 layer_bytes(*model_.encoder, source_.size()) +
+                                 layer_bytes(model_, n_target()),
+                             "the attention of", n_kept, weights.n_tokens);
+    setup_.outputs.refuse_endless(weights);
+  }
+
+  std::shared_ptr<PatternStore> store_of(AttentionPart part) const {
+    std::vector<HeadId> heads = heads_of(part);
+    return heads.empty()
+               ? nullptr
+               : std::make_shared<PatternStore>(std::move(heads), n_queries(part), n_keys(part));
+  }
+
+  std::shared_ptr<PatternStore>& store(AttentionPart part) {
+    return stores_[static_cast<std::size_t>(part)];
+  }
+  PatternSink& sink(AttentionPart part) {
+    PatternStore* const kept = store(part).get();
+    return kept == nullptr ? static_cast<PatternSink&>(nobody_) : *kept;
+  }
+
+  void encode_source() {
+    store(AttentionPart::kEncoder) = store_of(AttentionPart::kEncoder);
+    RunObserver patterns(sink(AttentionPart::kEncoder));
+    ProgressLine progress("encoder", options_.talk);
+    AttentionRequest reporting = request_;
+    reporting.report = progress.report();
+    encoded_ = encode(model_, InputColumns(source_).view(), reporting, &patterns);
+    setup_.phases.done("encoder");
+  }
+
+  void write_target() {
+    if (options_.generate > 0) {
+      continuation_ = continue_text(options_, options_.generate, model_, tokenizer(), request_,
+                                    target_, {}, encoded());
+      setup_.phases.done("generate");
+    }
+  }
+
+  ConstMatrix encoded() const { return std::as_const(encoded_).view(); }
+
+  void fold() {
+    if (options_.fold) {
+      folded_source_ = folded(source_, *options_.fold);
+      folded_target_ = folded(target_, *options_.fold);
+    }
+  }
+
+  void decode(RunObserver& predictor) {
+    store(AttentionPart::kDecoder) = store_of(AttentionPart::kDecoder);
+    store(AttentionPart::kCross) = store_of(AttentionPart::kCross);
+    RunObserver patterns(sink(AttentionPart::kDecoder), sink(AttentionPart::kCross));
+    ObserverGroup both({&patterns, &predictor});
+    ProgressLine progress("decoder", options_.talk);
+    AttentionRequest reporting = request_;
+    reporting.report = progress.report();
+    const InputColumns columns(target_);
+    ModelInput input = columns.view();
+    input.encoded = encoded();
+    attnviz::run(model_, input, reporting, both);
+  }
+
+  AttentionDocument document_of(AttentionPart part) {
+    const PartText source{source_, folded_source_ ? &*folded_source_ : nullptr};
+    const PartText target{target_, folded_target_ ? &*folded_target_ : nullptr};
+    AttentionDocument document = part_document(model_, part, source, target, request_, store(part));
+    if (options_.pattern.average) {
+      average_patterns(document, *options_.pattern.average);
+    }
+    return document;
+  }
+
+  AttentionDocument document_of_parts() {
+    const AttentionPart part = shown_part_of(options_);
+    if (!setup_.outputs.writes(Content::kDocument)) {
+      return document_of(part);
+    }
+    std::vector<AttentionDocument> all;
+    for (const auto& [name, one] : kPartChoices) {
+      all.push_back(document_of(one));
+    }
+    return shown_part(std::move(all), part);
+  }
+
+  // Of what is drawn.
+  const TokenizedText& axis(bool is_of_keys) const noexcept {
+    const AttentionPart part = shown_part_of(options_);
+    const bool is_source =
+        part == AttentionPart::kEncoder || (part == AttentionPart::kCross && is_of_keys);
+    return is_source ? shown(source_, folded_source_) : shown(target_, folded_target_);
+  }
+
+  void draw(AttentionDocument& document) {
+    const auto focus = chosen_focus(options_.pattern, axis(options_.pattern.as_key), options_.talk);
+    document.drawing = choose_drawing(options_.drawing.request, document);
+    document.drawing.focus = focus;
+    const std::span<const AttentionDocument> documents(&document, 1);
+    if (options_.drawing.request.no_special) {
+      tell_nothing_special(documents, setup_.teller);
+    }
+    ShownAttention drawn = shown_attention(documents, options_.heads, options_.pattern,
+                                           options_.drawing.style, setup_.outputs);
+    tell_flat(setup_, drawn);
+    tell_unused_of_bars(drawn, setup_.outputs, options_.drawing, setup_.teller);
+    drawn.set_extras({.command = options_.output.command, .first = first_shown(drawn)});
+    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& bytes) {
+      format.attention(drawn, look, bytes);
+    });
+    setup_.phases.done("render");
+  }
+
+  ShowSetup& setup_;
+  const ShowOptions& options_;
+  const Model& model_;
+  TokenizedText source_;
+  std::unique_ptr<ModelTokenizer> own_tokenizer_;  // of the target
+  TokenizedText target_;
+  AttentionRequest request_;
+  MatrixBuffer encoded_;
+  std::optional<Continuation> continuation_;
+  std::optional<FoldedText> folded_source_, folded_target_;
+  NoRows nobody_;
+  std::shared_ptr<PatternStore> stores_[kPartChoices.size()];  // null: nobody wants it
+};
+
+}  // namespace
+
+void check_stacks(const ShowOptions& options, const Model& model) {
+  const std::string& name = model.config.name;
+  if (model.encoder == nullptr) {
+    const char* const option = options.part          ? "--show encoder, decoder and cross"
+                               : options.target      ? "--target"
+                               : options.decoder_ids ? "--decoder-ids"
+                                                     : nullptr;
+    if (option != nullptr) {
+      fail(fmt::format("{}: {} is no encoder-decoder: it reads one text, and looks at no other",
+                       option, name));
+    }
+    return;
+  }
+  if (const char* const option = not_drawn(options); option != nullptr) {
+    fail(
+        fmt::format("{}: not of {}, an encoder-decoder: its attention weights are drawn as they "
+                    "are, of the encoder, the decoder, or cross (--show)",
+                    option, name));
+  }
+  if (!has_target(options) && shown_part_of(options) != AttentionPart::kEncoder) {
+    fail(
+        fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
+                    "decoder has read, or let it write:\n  --target TEXT, --decoder-ids IDS or "
+                    "--generate N",
+                    name));
+  }
+}
+
+void show_parts(ShowSetup& setup, const InputText& input) {
+  PartsRun(setup, input).show();
+}
+
+}  // namespace attnviz::app
