@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -60,7 +60,7 @@ struct LatentChange {
 std::vector<LatentChange> latent_changes() {
   const char* const v2 = "deepseek2-groups";
   const char* const v3 = "deepseek3";
-  const json yarn = {{"type", "yarn"}, {"factor", 40}, {"mscale", 1}, {"mscale_all_dim", 0}};
+  const json yarn = {{"type", "yarn"}, {"factor", 40}, {"mscale", 1}, {"mscale_all_dim", -1}};
   return {
       {v3, {{"kv_lora_rank", 0}}, kContradictory, "kv_lora_rank"},
       {v3, {{"kv_lora_rank", 25}}, kContradictory, "kv_a_proj_with_mqa.weight: expected [33, 32]"},
@@ -186,6 +186,29 @@ TEST_CASE("latents: rope_interleave says which dimensions turn together") {
   CHECK(load_with("deepseek3", json::object()).layers[0].rope->pairing == RopePairing::kNeighbours);
   CHECK(load_with("deepseek3", {{"rope_interleave", false}}).layers[0].rope->pairing ==
         RopePairing::kHalves);
+}
+
+TEST_CASE("latents: YaRN's magnitude of all dimensions is that of scores, once for each side") {
+  const auto with = [](const json& magnitudes) {
+    json scaling = {{"type", "yarn"}, {"factor", 40}, {"original_max_position_embeddings", 32}};
+    scaling.update(magnitudes);
+    return load_with("deepseek2-lite", {{"rope_scaling", scaling}}).layers[1];
+  };
+  const double usual = 1.0 / std::sqrt(20.0);
+  const auto magnitude = [](double scale) { return 0.1 * scale * std::log(40.0) + 1.0; };
+  const LayerWeights same = with({{"mscale", 0.707}, {"mscale_all_dim", 0.707}});
+  CHECK(same.rope->magnitude == 1.0f);
+  CHECK(same.score_scale == doctest::Approx(usual * magnitude(0.707) * magnitude(0.707)));
+  const LayerWeights other = with({{"mscale", 1}, {"mscale_all_dim", 0.5}});
+  CHECK(other.rope->magnitude == doctest::Approx(magnitude(1.0) / magnitude(0.5)));
+  CHECK(other.score_scale == doctest::Approx(usual * magnitude(0.5) * magnitude(0.5)));
+  for (const json& none : {json::object(), json{{"mscale", 1}, {"mscale_all_dim", 0}}}) {
+    const LayerWeights plain = with(none);
+    CHECK(plain.rope->magnitude == doctest::Approx(magnitude(1.0)));
+    CHECK(plain.score_scale == 0.0);
+  }
+  CHECK(same.rope->n_still == 12);
+  CHECK(same.rope->n_rotated() == 8);
 }
 
 TEST_CASE("latents: what predicts further tokens is left out, and told") {

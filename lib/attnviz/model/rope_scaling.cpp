@@ -54,11 +54,11 @@ double config_yarn_magnitude(const HfConfig& scaling, double factor) {
   if (scaling.has("attention_factor")) {
     return scaling.positive("attention_factor");
   }
-  if (scaling.has("mscale") && scaling.has("mscale_all_dim")) {
-    return yarn_magnitude(factor, scaling.positive("mscale")) /
-           yarn_magnitude(factor, scaling.positive("mscale_all_dim"));
-  }
-  return yarn_magnitude(factor);
+  const double scale = yarn_scale(scaling, "mscale");
+  const double of_all = yarn_scale(scaling, "mscale_all_dim");
+  return scale > 0.0 && of_all > 0.0
+             ? yarn_magnitude(factor, scale) / yarn_magnitude(factor, of_all)
+             : yarn_magnitude(factor);
 }
 
 void scale_config_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
@@ -290,6 +290,11 @@ void scale_yarn(const YarnScaling& scaling, Rope& rope) {
 
 double yarn_magnitude(double factor, double scale) {
   return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+}
+
+double yarn_scale(const HfConfig& scaling, std::string_view key) {
+  const std::optional<JsonNode> found = scaling.find(key);
+  return found && found->as_number() != 0.0f ? scaling.positive(key) : 0.0;
 }
 
 std::vector<double> divided(const std::vector<double>& frequencies,

@@ -55,6 +55,10 @@ void scale_yarn(const YarnScaling& scaling, Rope& rope);
 /// YaRN's magnitude for a factor (eq. 22): 0.1 · scale · ln(factor) + 1.
 double yarn_magnitude(double factor, double scale = 1.0);
 
+/// The scale of a magnitude in a config's YaRN, "mscale" or "mscale_all_dim"; 0: none, as a config
+/// may say, too. Throws Error{kMalformed} for numbers below 0.
+double yarn_scale(const HfConfig& scaling, std::string_view key);
+
 /// Each frequency divided by its factor. Precondition: as many factors as frequencies.
 std::vector<double> divided(const std::vector<double>& frequencies, std::span<const float> factors);
 

@@ -97,9 +97,9 @@ void rotate(const HfConfig& config, RopePairing pairing, Traits& traits) {
   rope.n_still = traits.d_head - traits.latents.n_shared;
   const auto newer = config.object("rope_parameters");
   const auto scaling = newer ? newer : config.object("rope_scaling");
-  if (rope.scaling == "yarn" && scaling->has("mscale_all_dim")) {
-    const double magnitude =
-        yarn_magnitude(scaling->positive("factor"), scaling->positive("mscale_all_dim"));
+  const double scale = rope.scaling == "yarn" ? yarn_scale(*scaling, "mscale_all_dim") : 0.0;
+  if (scale > 0.0) {
+    const double magnitude = yarn_magnitude(rope.factor, scale);
     traits.score_scale = magnitude * magnitude / std::sqrt(static_cast<double>(traits.d_head));
   }
   traits.rope = [rope = std::make_shared<const Rope>(std::move(rope))](std::size_t /*layer*/) {
