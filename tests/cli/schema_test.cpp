@@ -96,6 +96,8 @@ const std::vector<SchemaCase>& inspections() {
        {"inspect", "--ids", "5,17,3", "-m", kReference + "experts/deepseek3"}},
       {"inspect-bert.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "bert-pair"}},
       {"inspect-yarn.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "llama-rope-yarn"}},
+      {"inspect-gemma3n.json",
+       {"inspect", "--ids", "5,17,3", "-m", kReference + "experts/gemma3n"}},
       {"inspect-gpt2.json", {"inspect", "--ids", "5,17", "-m", kModels + "gpt2-tied"}},
       {"inspect-left-out.json", {"inspect", "The cat sat", "--ablate", "2.1", "--hide", "sat>cat"}},
       {"inspect-what-if.json",
@@ -174,6 +176,8 @@ const std::vector<SchemaCase>& infos() {
       {"info-gpt2.json", {"info", models + "gpt2-tied"}},
       {"info-latents.json", {"info", kReference + "experts/deepseek2-lite"}},
       {"info-gemma.json", {"info", models + "gemma3-local-global"}},
+      {"info-gemma3n.json", {"info", kReference + "experts/gemma3n"}},
+      {"info-gemma4.json", {"info", kReference + "experts/gemma4-moe"}},
       {"info-phi.json", {"info", models + "phi3-longrope-long"}}};
   return all;
 }

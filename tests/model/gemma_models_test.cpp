@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/failure.h"
+#include "support/run_program.h"
 #include "support/stored_model.h"
 
 namespace attnviz {
@@ -28,7 +30,64 @@ struct WrongSetting {
   ErrorKind kind = ErrorKind::kMalformed;
 };
 
+// A file of tests/reference/experts, whose key has another 32-bit value; of a list the last item.
+std::string with_value(const std::string& file, const std::string& key, std::uint32_t value) {
+  std::string bytes = test::read_file(ATTNVIZ_SOURCE_DIR "/tests/reference/experts/" + file);
+  const std::size_t found = bytes.find(key);
+  REQUIRE(found != std::string::npos);
+  const std::size_t type = found + key.size();
+  constexpr unsigned kList = 9;
+  std::size_t place = type + sizeof(std::uint32_t);
+  if (static_cast<unsigned char>(bytes[type]) == kList) {
+    const auto count = static_cast<unsigned char>(bytes[place + sizeof(std::uint32_t)]);
+    place += sizeof(std::uint32_t) + sizeof(std::uint64_t) + sizeof(value) * (count - 1U);
+  }
+  for (std::size_t i = 0; i < sizeof(value); ++i) {
+    bytes[place + i] = static_cast<char>(value >> 8 * i & 0xFFU);
+  }
+  return bytes;
+}
+
 }  // namespace
+
+TEST_CASE("Gemma 3n and 4: GGUF files that contradict themselves or the tensors end in an error") {
+  struct WrongValue {
+    const char* file;
+    const char* key;
+    std::uint32_t value;
+    const char* message;
+  };
+  const WrongValue values[] = {
+      {"gemma3n/gemma3n.gguf", "gemma3n.altup.active_idx", 4, "altup.active_idx"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.altup.num_inputs", 1, "altup.num_inputs"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.altup.num_inputs", 0, "altup.num_inputs"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.altup.num_inputs", 5, "altup_proj.weight"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.altup.num_inputs", 4294967295U, "altup.num_inputs"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.attention.shared_kv_layers", 5, "shared_kv_layers"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.attention.shared_kv_layers", 4, "no layer before 1"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.embedding_length_per_layer_input", 7,
+       "per_layer_token_embd"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.activation_sparsity_scale", 0x7F800000U, "sparsity_scale"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.activation_sparsity_scale", 0x7FC00000U, "sparsity_scale"},
+      {"gemma3n/gemma3n.gguf", "gemma3n.feed_forward_length", 47, "blk.4.ffn_gate.weight"},
+      {"gemma4-moe/gemma4-moe.gguf", "gemma4.expert_count", 7, "ffn_gate_inp.weight"},
+      {"gemma4-moe/gemma4-moe.gguf", "gemma4.expert_count", 0, "expert_feed_forward"},
+      {"gemma4-moe/gemma4-moe.gguf", "gemma4.expert_used_count", 7, "7 experts cannot be chosen"},
+      {"gemma4-moe/gemma4-moe.gguf", "gemma4.expert_used_count", 0, "expert_used_count"},
+      {"gemma4-moe/gemma4-moe.gguf", "gemma4.expert_feed_forward_length", 8, "ffn_gate_up_exps"},
+      {"gemma4-ple/gemma4-ple.gguf", "gemma4.attention.shared_kv_layers", 6, "shared_kv_layers"}};
+  for (const WrongValue& one : values) {
+    CAPTURE(one.key);
+    CAPTURE(one.value);
+    const test::TemporaryFolder folder;
+    const std::string file = folder.file("wrong.gguf");
+    test::write_file(file, with_value(one.file, one.key, one.value));
+    const test::Failure failure = test::failure_of([&] { load_gguf(file); });
+    CAPTURE(failure.message);
+    CHECK((failure.kind == ErrorKind::kMalformed || failure.kind == ErrorKind::kUnsupported));
+    CHECK(failure.message.find(one.message) != std::string::npos);
+  }
+}
 
 TEST_CASE("Gemma 3n: four streams, a learned residual, sparse MLPs, keys of layers before") {
   const Model model = with_settings("gemma3n", {});

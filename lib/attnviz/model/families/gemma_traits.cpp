@@ -25,8 +25,9 @@ Traits unscaled_gemma_traits(const HfConfig& config, const ConfigDefaults& defau
   traits.value_norm = true;
   traits.score_scale = 1.0;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
-  const auto own = config.find("hidden_size_per_layer_input");  // may be 0
-  traits.layer_inputs = own ? static_cast<std::size_t>(own->as_unsigned()) : layer_inputs;
+  const auto own = config.find("hidden_size_per_layer_input");
+  const bool has_none = own && own->as_unsigned() == 0;
+  traits.layer_inputs = has_none ? 0 : config.size_or("hidden_size_per_layer_input", layer_inputs);
   return traits;
 }
 
