@@ -162,6 +162,39 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
 }
 
+TEST_CASE("spiece.model is T5's: </s> behind a text, tokens for gaps behind the pieces") {
+  const test::TemporaryFolder folder;
+  write(folder, "spiece.model", sentencepiece(1));
+  write(folder, "tokenizer_config.json", R"({"extra_ids": 3})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  CHECK(described(tokenizer->tokenize("abc")) == "3= [0,0) 4=a[0,1) 7=bc[1,3) 2=</s>[3,3)!");
+  CHECK(tokenizer->piece(11) == "<extra_id_0>");
+  CHECK(tokenizer->piece(9) == "<extra_id_2>");
+  write(folder, "tokenizer_config.json", R"({"extra_ids": 4194304})");
+  CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
+}
+
+TEST_CASE("source.spm and target.spm are Marian's, with the ids of a vocab.json for both") {
+  const test::TemporaryFolder folder;
+  write(folder, "source.spm", sentencepiece(1));
+  write(folder, "target.spm", sentencepiece(1));
+  write(folder, "vocab.json", R"({"</s>": 0, "<unk>": 1, "bc": 2, "▁": 3, "a": 4, "d": 5,
+                                  ">>fra<<": 6, "<pad>": 7})");
+  for (const char* name : {"", "source.spm", "target.spm"}) {
+    const auto tokenizer = load_tokenizer(folder.path() / name);
+    CHECK(described(tokenizer->tokenize("abc")) == "3= [0,0) 4=a[0,1) 2=bc[1,3) 0=</s>[3,3)!");
+    // Unknown to the piece model, but a piece of the vocabulary.
+    CHECK(tokenizer->tokenize("d").tokens[1].id == 5);
+    CHECK(tokenizer->tokenize("e").tokens[1].id == 1);
+    CHECK(tokenizer->tokenize(">>fra<<a").tokens.front().id == 6);
+    CHECK(tokenizer->special_ids().pad == 7);
+  }
+  write(folder, "vocab.json", R"({"</s>": 0, "a": 2})");
+  CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
+  write(folder, "vocab.json", "[]");
+  CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
+}
+
 TEST_CASE("a config that contradicts what tokenizer.json does with a text is refused") {
   const test::TemporaryFolder folder;
   const auto refusal = [&](std::string_view stages, std::string_view config) {

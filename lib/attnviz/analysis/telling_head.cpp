@@ -43,11 +43,11 @@ bool TellingHead::is_before(const TellingHead& other) const noexcept {
 }
 
 TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility,
-                           std::size_t n_queries, std::size_t n_keys)
+                           std::size_t n_queries, std::size_t n_keys, bool of_two_texts)
     : visibility_(visibility),
       n_queries_(n_queries),
       n_keys_(n_keys),
-      same_tokens_(n_queries == n_keys),
+      same_tokens_(n_queries == n_keys && !of_two_texts),
       n_row_(n_queries),
       n_column_(n_keys) {
   std::vector<std::ptrdiff_t> begins(n_keys + 1);

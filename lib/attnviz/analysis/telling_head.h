@@ -57,9 +57,9 @@ struct TellingHead {
 /// with p the queries that have the key in F(p). Queries with an empty F(q) are not counted: those
 /// of causal texts of three tokens or fewer, where every score is 0. Heads that rest on the first
 /// token, on a neighbour, on one column or on everything alike have a score of about 0, a head that
-/// puts all of its weight on tokens that others do not look at has 1. Where queries and keys are
-/// not as many, no query has a place among the keys: F(q) leaves out the first key alone, and there
-/// are no steps and no stretches. Of strided masks the gaps count as seen by b.
+/// puts all of its weight on tokens that others do not look at has 1. Where queries and keys are of
+/// two texts, or not as many, no query has a place among the keys: F(q) leaves out the first key
+/// alone, and there are no steps and no stretches. Of strided masks the gaps count as seen by b.
 ///
 /// Keeps 8 bytes a query and 8 a key of heads some of whose rows have come, but not all. In double
 /// precision, and the same whatever threads bring the rows.
@@ -67,7 +67,7 @@ class TellingHeads : public PatternSink {
  public:
   /// `heads` without repeats, at least one; `visibility` says who may see whom.
   TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility,
-               std::size_t n_queries, std::size_t n_keys);
+               std::size_t n_queries, std::size_t n_keys, bool of_two_texts = false);
   TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility, std::size_t n_tokens)
       : TellingHeads(heads, visibility, n_tokens, n_tokens) {}
 

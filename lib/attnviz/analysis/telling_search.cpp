@@ -7,12 +7,12 @@
 namespace attnviz {
 
 TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups,
-                             std::size_t n_queries, std::size_t n_keys) {
+                             std::size_t n_queries, std::size_t n_keys, bool of_two_texts) {
   const auto shared = std::make_shared<const TokenRoles>(std::move(roles));
   for (const MaskedHeads& group : groups) {
     const bool reads_on = n_keys > 1 && !group.visibility.visible(0, n_keys - 1);
-    groups_.push_back(
-        std::make_unique<TellingHeads>(group.heads, group.visibility, n_queries, n_keys));
+    groups_.push_back(std::make_unique<TellingHeads>(group.heads, group.visibility, n_queries,
+                                                     n_keys, of_two_texts));
     groups_.back()->judge([shared, reads_on](std::size_t query, std::size_t key) {
       return shared->evidence(query, key, reads_on);
     });

@@ -23,9 +23,9 @@ struct MaskedHeads {
 class TellingSearch : public PatternSink {
  public:
   /// `groups`: at least one head; together by layer, then head. Each pattern is of [n_queries,
-  /// n_keys] tokens, which are what `roles` says.
+  /// n_keys] tokens, which are what `roles` says; of one text, or, as in cross-attention, of two.
   TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups, std::size_t n_queries,
-                std::size_t n_keys);
+                std::size_t n_keys, bool of_two_texts = false);
 
   /// What it takes, about, for heads that are computed layer by layer.
   static double bytes(const std::vector<HeadId>& heads, std::size_t n_tokens);

@@ -33,16 +33,18 @@ bool goes_on(const std::string& before, const std::string& token, bool space_beg
 }  // namespace
 
 TokenRoles::TokenRoles(const std::vector<std::string>& queries,
-                       const std::vector<std::string>& keys, const TokenMarks& marks)
+                       const std::vector<std::string>& keys, const TokenMarks& marks,
+                       const TokenMarks& key_marks)
     : queries_(words_of(queries)), keys_(words_of(keys)), is_one_text_(queries == keys) {
+  drop_marked(marks, queries_);
+  drop_marked(is_one_text_ ? marks : key_marks, keys_);
+}
+
+void TokenRoles::drop_marked(const TokenMarks& marks, std::vector<Word>& words) {
   for (const auto* marked : {&marks.special, &marks.added}) {
     for (const std::size_t token : *marked) {
-      if (token >= queries_.size()) {
-        continue;
-      }
-      queries_[token] = {};
-      if (is_one_text_) {
-        keys_[token] = {};
+      if (token < words.size()) {
+        words[token] = {};
       }
     }
   }

@@ -13,9 +13,9 @@ namespace attnviz {
 class TokenRoles {
  public:
   /// Of the tokens of queries and of keys; `marks` are of the queries, and of the keys when these
-  /// are the same tokens.
+  /// are the same tokens, else `key_marks` are.
   TokenRoles(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
-             const TokenMarks& marks);
+             const TokenMarks& marks, const TokenMarks& key_marks = {});
 
   /// Of a key that is no content word, and of special tokens and pieces of words as queries:
   /// kScore. Else kContinuation of the last query, where `reads_on` (no query sees keys behind it,
@@ -33,6 +33,7 @@ class TokenRoles {
     bool is_open = false;  // a function word: more must follow
   };
 
+  static void drop_marked(const TokenMarks& marks, std::vector<Word>& words);
   static std::vector<Word> words_of(const std::vector<std::string>& tokens);
 
   std::vector<Word> queries_;

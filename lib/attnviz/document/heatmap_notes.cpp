@@ -52,8 +52,14 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   const auto append = [&lines](std::vector<std::string> more) {
     std::move(more.begin(), more.end(), std::back_inserter(lines));
   };
+  const bool is_cross = document.part == AttentionPart::kCross;
   if (document.model) {
-    append(model_notes(*document.model));
+    ModelFacts facts = *document.model;
+    facts.positions = is_cross ? Positions::kNone : facts.positions;  // none of two texts'
+    append(model_notes(facts));
+  }
+  if (is_cross) {
+    lines.emplace_back("row: a target token that has been read, while the next one is written");
   }
   if (document.model && !document.average) {
     lines.push_back(names_note(*document.model, heads_of(document)));

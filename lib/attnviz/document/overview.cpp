@@ -22,7 +22,8 @@ std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number)
 
 // Which keys are nobody's own choice.
 std::string_view not_counted(const AttentionDocument& document) {
-  return document.query_tokens.size() == document.key_tokens.size()
+  return document.query_tokens.size() == document.key_tokens.size() &&
+                 document.part != AttentionPart::kCross
              ? "the first token, the token itself and its neighbors"
              : "the first key";
 }
@@ -135,8 +136,10 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
 }
 
 TellingSearch telling_search(const AttentionDocument& document, const std::vector<HeadId>& heads) {
-  return {TokenRoles(document.query_tokens, document.key_tokens, document.marks),
-          heads_by_mask(document, heads), document.query_tokens.size(), document.key_tokens.size()};
+  return {
+      TokenRoles(document.query_tokens, document.key_tokens, document.marks, document.key_marks),
+      heads_by_mask(document, heads), document.query_tokens.size(), document.key_tokens.size(),
+      document.part == AttentionPart::kCross};
 }
 
 std::optional<TellingHead> most_telling(const AttentionDocument& document) {

@@ -175,6 +175,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"sbert_*", kOtherTask},
     {"scale_attn_by_inverse_layer_idx", kNeutral, 0.0},
     {"sentence_transformers", kOtherTask},
+    {"scalable_attention", "the library of this family does not look at it"},
     {"seq_length", "the longest text is said elsewhere"},
     {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
     {"skip_bias_add*", kRunning},

@@ -1,0 +1,265 @@
+// Encoder-decoders through the program.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kT5 = kReference + "experts/t5-relu-tied";
+const std::string kT5File = kT5 + "/t5-relu-tied.gguf";
+const std::string kMarian = kReference + "experts/marian";
+
+// Pieces of words, those of two languages in one vocabulary.
+const char* const kPieces = R"({
+  "added_tokens": [{"id": 0, "content": "<pad>", "special": true},
+                   {"id": 1, "content": "</s>", "special": true}],
+  "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+  "post_processor": {"type": "TemplateProcessing",
+    "single": [{"Sequence": {"id": "A", "type_id": 0}},
+               {"SpecialToken": {"id": "</s>", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+    "special_tokens": {"</s>": {"id": "</s>", "ids": [1], "tokens": ["</s>"]}}},
+  "decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+  "model": {"type": "Unigram", "unk_id": 2, "vocab": [
+    ["<pad>", -9], ["</s>", -9], ["<unk>", -9], ["▁The", -1], ["▁c", -1], ["at", -1],
+    ["▁sat", -1], ["▁Le", -1], ["▁ch", -1], ["▁dort", -1]]}})";
+
+// The model with a tokenizer.
+std::string with_words(const TemporaryFolder& folder) {
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    fs::copy_file(kT5 + "/" + name, folder.file(name));
+  }
+  write_file(folder.file("tokenizer.json"), kPieces);
+  return folder.path();
+}
+
+void check_refused(std::vector<std::string> arguments, int code, const std::string& part) {
+  const ProgramResult result = attnviz(std::move(arguments));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == code);
+  CHECK(contains(result.err, part));
+  CHECK(result.out.empty());
+}
+
+double sum(const json& row) {
+  double total = 0.0;
+  for (const json& weight : row) {
+    total += weight.get<double>();
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("documents hold encoder, decoder and cross beside each other") {
+  for (const std::string& model : {kT5, kT5File, kMarian}) {
+    CAPTURE(model);
+    const std::string end = model == kMarian ? "0" : "1";
+    const std::string start = model == kMarian ? "76" : "0";
+    const json document =
+        attnviz_json({"-m", model, "--ids", "5,6,7," + end, "--decoder-ids", start + ",9,10"});
+    CHECK(document["shown"] == "cross");
+    CHECK(!document.contains("tokens"));
+    CHECK(!document.contains("mask"));
+    CHECK(document["encoder"]["token_ids"].size() == 4);
+    CHECK(document["encoder"]["mask"] == "none");
+    CHECK(document["decoder"]["token_ids"].size() == 3);
+    CHECK(document["decoder"]["mask"] == "causal");
+    CHECK(document["decoder"]["attention"][0][0][0][1] == 0.0);
+    const json& cross = document["cross"];
+    CHECK(cross["tokens"].size() == 3);
+    CHECK(cross["key_tokens"].size() == 4);
+    CHECK(cross["layers"] == json{0, 1});
+    CHECK(document["encoder"]["layers"] == json{0, 1, 2});
+    for (const json& row : cross["attention"][1][3]) {
+      REQUIRE(row.size() == 4);
+      CHECK(sum(row) == doctest::Approx(1.0).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("a folder and its GGUF file say the same of two texts") {
+  const std::vector<std::string> texts = {"--ids", "5,6,7,1", "--decoder-ids", "0,9,10"};
+  const auto cross = [&](const std::string& model) {
+    std::vector<std::string> arguments = {"-m", model};
+    arguments.insert(arguments.end(), texts.begin(), texts.end());
+    return attnviz_json(arguments)["cross"]["attention"];
+  };
+  CHECK(cross(kT5) == cross(kT5File));
+}
+
+TEST_CASE("--show chooses what is drawn, and --layer and --head are of that") {
+  const std::vector<std::string> texts = {"-m", kT5, "--ids", "5,6,7,1", "--decoder-ids", "0,9"};
+  const auto drawn = [&](std::vector<std::string> more) {
+    more.insert(more.end(), texts.begin(), texts.end());
+    return attnviz(std::move(more)).out;
+  };
+  const std::string cross = drawn({"--head", "1.0"});
+  CHECK(contains(cross, "cross-attention: t5-relu-tied"));
+  CHECK(contains(cross, "row = target   column = source"));
+  CHECK(!contains(cross, "mask"));
+  CHECK(contains(drawn({"--show", "encoder", "--head", "2.1"}), "attention of the encoder"));
+  CHECK(contains(drawn({"--show", "decoder", "--layer", "1"}), "mask causal"));
+  std::vector<std::string> beyond = texts;
+  beyond.insert(beyond.end(), {"--layer", "2"});
+  check_refused(beyond, 2, "layer 2");
+  const json chosen = parse_json(drawn({"--head", "1.0", "--json"}));
+  CHECK(chosen["cross"]["attention"].size() == 1);
+  CHECK(chosen["encoder"]["attention"].size() == 3);
+}
+
+TEST_CASE("--target begins with the decoder's first token, and leaves out the end") {
+  const TemporaryFolder folder;
+  const json document =
+      attnviz_json({"-m", with_words(folder), "The cat sat", "--target", "Le chat dort"});
+  CHECK(document["text"] == "The cat sat");
+  CHECK(document["target"] == "Le chat dort");
+  CHECK(document["encoder"]["token_ids"] == json{3, 4, 5, 6, 1});
+  CHECK(document["decoder"]["token_ids"] == json{0, 7, 8, 5, 9});
+  CHECK(document["cross"]["marks"]["added"] == json{0});
+  CHECK(document["cross"]["key_marks"]["added"] == json{4});
+}
+
+TEST_CASE("--merge words and --no-special are of both texts") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> texts = {
+      "-m", with_words(folder), "The cat sat", "--target", "Le chat dort", "--head", "0.1"};
+  std::vector<std::string> merged = texts;
+  merged.insert(merged.end(), {"--merge", "words", "--json"});
+  const json words = parse_json(attnviz(merged).out);
+  const json& cross = words["cross"];
+  CHECK(cross["tokens"] == json{"<pad>", " Le", " chat", " dort"});
+  CHECK(cross["key_tokens"] == json{" The", " cat", " sat", "</s>"});
+  CHECK(cross["merged"] == "words");
+  std::vector<std::string> whole = texts;
+  whole.emplace_back("--json");
+  const json tokens = parse_json(attnviz(whole).out)["cross"]["attention"][0][0];
+  const auto of_word = [&](std::size_t query) {
+    return tokens[query][1].get<double>() + tokens[query][2].get<double>();
+  };
+  CHECK(cross["attention"][0][0][2][1].get<double>() ==
+        doctest::Approx((of_word(2) + of_word(3)) / 2.0).epsilon(1e-5));
+  merged.back() = "--no-special";
+  const std::string drawn = attnviz(merged).out;
+  CHECK(contains(drawn, "left out, rows as they are: 2 tokens (\"<pad>\", \"</s>\")"));
+  CHECK(!contains(drawn, "*<pad>"));
+}
+
+TEST_CASE("--generate lets the decoder write, each token the most probable one") {
+  const std::vector<std::string> source = {"-m", kMarian, "--ids", "5,6,7,8,0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), source.begin(), source.end());
+    return attnviz_json(std::move(more));
+  };
+  const json written = with({"--generate", "3"});
+  const json ids = written["generated"]["token_ids"];
+  REQUIRE(ids.size() == 3);
+  CHECK(written["decoder"]["token_ids"].size() == 4);
+  CHECK(written["decoder"]["token_ids"][0] == 76);
+  CHECK(written["cross"]["marks"]["generated"] == json{1, 2, 3});
+  std::string before = "76";
+  for (const json& id : ids) {
+    const json step = with({"--decoder-ids", before, "--predict", "2"});
+    CHECK((step["predictions"]["top"][0]["id"] == id || step["predictions"]["top"][0]["id"] == 76));
+    before += "," + id.dump();
+  }
+  CHECK(with({"--show", "encoder"})["decoder"]["token_ids"] == json{76});
+}
+
+TEST_CASE("render draws a document's attention again, the one that is asked for") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("a.json");
+  CHECK(attnviz({"-m", kT5, "--ids", "5,6,7,1", "--decoder-ids", "0,9,10", "--show", "decoder",
+                 "-o", file})
+            .exit_code == 0);
+  CHECK(attnviz({"render", file, "--json"}).out == read_file(file));
+  CHECK(contains(attnviz({"render", file}).out, "attention of the decoder"));
+  CHECK(contains(attnviz({"render", file, "--show", "cross"}).out, "cross-attention"));
+  const json mean = attnviz_json({"render", file, "--show", "encoder", "--average", "all"});
+  CHECK(mean["shown"] == "encoder");
+  CHECK(mean["encoder"]["attention"].size() == 1);
+  CHECK(mean["cross"]["attention"].size() == 2);
+  const json whole = parse_json(read_file(file));
+  json wrong = whole;
+  wrong.erase("cross");
+  write_file(folder.file("b.json"), wrong.dump());
+  check_refused({"render", folder.file("b.json")}, 3, "cross");
+  wrong = whole;
+  wrong["shown"] = "both";
+  write_file(folder.file("b.json"), wrong.dump());
+  check_refused({"render", folder.file("b.json")}, 3, "encoder");
+  wrong = whole;
+  wrong["cross"]["key_tokens"].push_back("x");
+  write_file(folder.file("b.json"), wrong.dump());
+  check_refused({"render", folder.file("b.json")}, 3, "cross: key_tokens");
+  write_file(folder.file("one.json"), attnviz({"The cat", "--json"}).out);
+  check_refused({"render", folder.file("one.json"), "--show", "cross"}, 2, "found one attention");
+}
+
+TEST_CASE("every format takes the part that is drawn") {
+  const TemporaryFolder folder;
+  const ProgramResult run =
+      attnviz({"-m", kT5, "--ids", "5,6,7,1", "--decoder-ids", "0,9,10", "-o", folder.file("a.png"),
+               "-o", folder.file("a.svg"), "-o", folder.file("a.html"), "-o", folder.file("a.npy"),
+               "-o", folder.file("a.txt"), "--quiet"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.svg")), "cross-attention"));
+  CHECK(contains(read_file(folder.file("a.npy")), "(2, 4, 3, 4)"));
+  const json part = parse_json(attnviz({"render", folder.file("a.npy"), "--json"}).out);
+  CHECK(part["attention"].size() == 2);
+}
+
+TEST_CASE("what is not of encoder-decoders is refused in words, and so is what is of them alone") {
+  const std::vector<std::string> texts = {"-m", kT5, "--ids", "5,6,1", "--decoder-ids", "0,9"};
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--show", "scores"},
+                                             {"--side-by-side", "0.5,1"},
+                                             {"--ablate", "1.0"},
+                                             {"--mask", "none"},
+                                             {"--names"},
+                                             {"--style", "mask"}}) {
+    std::vector<std::string> arguments = texts;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    check_refused(arguments, 2, "not of t5-relu-tied, an encoder-decoder");
+  }
+  check_refused({"-m", kT5, "--ids", "5,1"}, 2, "--target TEXT, --decoder-ids IDS or --generate N");
+  check_refused({"-m", kT5, "--ids", "5,1", "--decoder-ids", "0,76"}, 2, "the model has 76 tokens");
+  check_refused({"-m", kT5, "--ids", "5,1", "--target", "a"}, 1, "expected a tokenizer");
+  check_refused({"-m", kT5, "--ids", "5,1", "--target", "a", "--decoder-ids", "0"}, 2,
+                "--target and --decoder-ids exclude each other");
+  for (const char* command : {"inspect", "heads", "why", "rollout"}) {
+    check_refused({command, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder, which this");
+  }
+  check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder");
+  check_refused({"tour", "-m", kT5, "--all", "a"}, 4, "an encoder-decoder");
+  check_refused({"The cat", "--target", "x"}, 2, "demo is no encoder-decoder");
+  check_refused({"The cat", "--show", "cross"}, 2, "demo is no encoder-decoder");
+}
+
+TEST_CASE("info tells of both stacks, and counts every number of the files") {
+  for (const std::string& model : {kT5, kT5File, kMarian, kReference + "experts/t5-v1.1"}) {
+    CAPTURE(model);
+    const json info = attnviz_json({"info", "-m", model});
+    CHECK(info["shape"]["n_encoder_layers"] == 3);
+    CHECK(info["shape"]["n_layers"] == 2);
+    std::size_t stored = 0;
+    for (const json& numbers : info["weights"]["stored"]) {
+      stored += numbers["numbers"].get<std::size_t>();
+    }
+    CHECK(info["parameters"]["total"] == stored);
+    CHECK(info["parameters"]["cross_attention"] > 0);
+  }
+  const std::string text = attnviz({"info", "-m", kT5}).out;
+  CHECK(contains(text, "3 layers, 4 heads each, that read the source text"));
+  CHECK(contains(text, "scores get a learned number by distance"));
+}
+
+}  // namespace attnviz::test
