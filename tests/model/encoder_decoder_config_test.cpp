@@ -1,8 +1,11 @@
 // Configs of T5 and Marian: what is read, what is assumed, and what is refused.
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,6 +74,28 @@ TEST_CASE("mT5 is T5 v1.1 by another name; UMT5 has a table of distances in each
   check_fails(
       "t5-v1.1", {{"model_type", "umt5"}, {"architectures", json{"UMT5ForConditionalGeneration"}}},
       ErrorKind::kMalformed, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias");
+}
+
+TEST_CASE("the embeddings may stand under another name of theirs") {
+  for (const auto& [model, shared, other] :
+       {std::tuple("t5-relu-tied", "shared.weight", "encoder.embed_tokens.weight"),
+        std::tuple("marian", "model.shared.weight", "lm_head.weight")}) {
+    const test::TemporaryFolder folder;
+    fs::copy_file(kExperts + model + "/config.json", folder.file("config.json"));
+    const std::string bytes = test::read_file(kExperts + model + "/model.safetensors");
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    std::string header = bytes.substr(sizeof(size), size);
+    const std::string name = std::string("\"") + shared + "\"";
+    header.replace(header.find(name), name.size(), std::string("\"") + other + "\"");
+    const std::uint64_t new_size = header.size();
+    std::string written(sizeof(new_size), '\0');
+    std::memcpy(written.data(), &new_size, sizeof(new_size));
+    written += header + bytes.substr(sizeof(size) + size);
+    test::write_file(folder.file("model.safetensors"), written);
+    const Model found = load_hugging_face(folder.path());
+    CHECK(found.embeddings.rows == changed(model, {}).embeddings.rows);
+  }
 }
 
 TEST_CASE("later configs say apart whether the decoder's output is scaled") {

@@ -112,6 +112,8 @@ Model read_marian(const HfConfig& config, TensorFiles files) {
   }
   WeightReader weights(std::move(files), {"model.", ""},
                        "encoder.layers.0.self_attn.q_proj.weight");
+  find_shared_embeddings(weights, {"model.encoder.embed_tokens.weight",
+                                   "model.decoder.embed_tokens.weight", "lm_head.weight"});
   constexpr std::string_view kShared = "the shared embeddings stand in its place";
   weights.pass_over({{"encoder.embed_positions.weight", kBuffer},
                      {"decoder.embed_positions.weight", kBuffer},

@@ -131,13 +131,7 @@ Model read_t5(const HfConfig& config, TensorFiles files, const T5Defaults& defau
   WeightReader weights(std::move(files), {"transformer.", ""},
                        "encoder.block.0.layer.0.SelfAttention.q.weight");
   constexpr std::string_view kShared = "the shared embeddings stand in its place";
-  for (const std::string_view copy :
-       {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {
-    if (weights.has(copy)) {
-      weights.rename("shared.weight", copy);
-      break;
-    }
-  }
+  find_shared_embeddings(weights, {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"});
   weights.pass_over({{"encoder.embed_tokens.weight", kShared},
                      {"decoder.embed_tokens.weight", kShared},
                      {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",

@@ -24,8 +24,9 @@ Traits encoder_traits(const GgufMetadata& metadata, const WeightReader& weights)
   names.output = "attn_o";
   names.distance_bias = "attn_rel_b";
   traits.positions = Positions::kRelative;
-  traits.distance_buckets = {metadata.size(key("attention.relative_buckets_count")), kMostDistance,
-                             weights.has("enc.blk.1.attn_rel_b.weight")};
+  traits.distance_buckets = {
+      metadata.size(key("attention.relative_buckets_count")), kMostDistance,
+      weights.has("enc.blk.1.attn_rel_b.weight") || weights.has("dec.blk.1.attn_rel_b.weight")};
   check_buckets(traits.where, traits.distance_buckets);
   traits.score_scale = 1.0;
   traits.sees_all = true;

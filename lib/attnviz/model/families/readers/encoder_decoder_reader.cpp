@@ -80,6 +80,15 @@ DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool bo
   return bias;
 }
 
+void find_shared_embeddings(WeightReader& weights, std::initializer_list<std::string_view> copies) {
+  constexpr std::string_view kShared = "shared.weight";
+  const auto* const copy =
+      std::ranges::find_if(copies, [&weights](std::string_view name) { return weights.has(name); });
+  if (copy != copies.end() && !weights.has(kShared)) {
+    weights.rename(kShared, *copy);
+  }
+}
+
 void check_buckets(std::string_view where, const DistanceBuckets& buckets) {
   constexpr std::size_t kFewest = 4;  // of which encoders take half for each side
   constexpr std::size_t kFarthest = std::size_t{1} << 16;

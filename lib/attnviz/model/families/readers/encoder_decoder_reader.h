@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/families/traits.h"
@@ -33,6 +35,10 @@ std::size_t distance_bucket(std::size_t distance, std::size_t n_buckets,
 /// Of a table [n_buckets, n_heads]. `both_ways`: half of the buckets are for keys behind their
 /// query; else these count as none away. Precondition: at least 2 buckets, or 4 both ways.
 DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool both_ways);
+
+/// Where files have no "shared.weight": the first of `copies` that they have is taken for it, by
+/// its whole name. One parameter has several names, of which some writers keep another.
+void find_shared_embeddings(WeightReader& weights, std::initializer_list<std::string_view> copies);
 
 /// Throws Error{kMalformed} behind `where` unless there are enough of them, and Error{kUnsupported}
 /// for distances that no text has.
