@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/analysis/average.h"
+#include "attnviz/analysis/decay_store.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
@@ -21,6 +22,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
+#include "attnviz/document/decay_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/document/router_document.h"
@@ -304,6 +306,24 @@ void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& do
   }
 }
 
+// A document of what is no attention.
+void show_alone(ShowSetup& setup, ShownText& text, AttentionDocument document) {
+  const ShowOptions& options = setup.options;
+  std::vector<AttentionDocument> documents;
+  documents.push_back(std::move(document));
+  documents.front().continuation = text.continuation;
+  text.predictor.add_to(documents.front());
+  setup.phases.done(subject_of(options.kind));
+  choose_drawing_of(documents, options, text.focus);
+  const ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
+                                               options.drawing.style, setup.outputs);
+  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
+  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.attention(shown, look, sink);
+  });
+  setup.phases.done("render");
+}
+
 // Which experts tokens get, in place of whom they look at.
 void show_router(ShowSetup& setup, ShownText& text) {
   const ShowOptions& options = setup.options;
@@ -324,19 +344,17 @@ void show_router(ShowSetup& setup, ShownText& text) {
   RouterStore router(layers);
   ObserverGroup observers({&router, &text.predictor.observer()});
   attend("routers", setup.model, text.tokens, text.request, observers, options.talk);
-  std::vector<AttentionDocument> documents;
-  documents.push_back(router_document(setup.model, text.tokens, text.request, router.take()));
-  documents.front().continuation = text.continuation;
-  text.predictor.add_to(documents.front());
-  setup.phases.done("routers");
-  choose_drawing_of(documents, options, text.focus);
-  const ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
-                                               options.drawing.style, setup.outputs);
-  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.attention(shown, look, sink);
-  });
-  setup.phases.done("render");
+  show_alone(setup, text, router_document(setup.model, text.tokens, text.request, router.take()));
+}
+
+// How long states keep what they take in.
+void show_decay(ShowSetup& setup, ShownText& text) {
+  require_memory_for(setup, text);
+  DecayStore decays(setup.heads);
+  ObserverGroup observers({&decays, &text.predictor.observer()});
+  attend("states", setup.model, text.tokens, text.request, observers, setup.options.talk);
+  show_alone(setup, text,
+             decay_document(setup.model, text.tokens, text.request, setup.heads, decays));
 }
 
 void show_kept(ShowSetup& setup, ShownText& text) {
@@ -390,6 +408,9 @@ void run(const ShowOptions& options) {
       return show_router(setup, text);
     }
     refuse_endless(setup, text);
+    if (options.kind == PatternKind::kDecay) {
+      return show_decay(setup, text);
+    }
     if (should_stream(setup, text)) {
       show_streamed(setup, text);
       setup.phases.done("attention and render");

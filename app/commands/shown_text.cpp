@@ -1,5 +1,12 @@
 #include "commands/shown_text.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attnviz/analysis/decay_store.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
 #include "attnviz/document/weight_notes.h"
 #include "commands/show_parts.h"
 #include "options/program_words.h"
@@ -18,6 +25,33 @@ std::optional<Continuation> go_on(ShowSetup& setup, const AttentionRequest& requ
   return continuation;
 }
 
+// Layers may have experts and no heads.
+std::vector<HeadId> chosen_routers(const HeadOptions& asked, const Model& model) {
+  std::vector<HeadId> all;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    const LayerWeights& weights = model.layers[layer];
+    const std::size_t n_heads = weights.experts.present()
+                                    ? std::max(weights.heads.size(), std::size_t{1})
+                                    : weights.heads.size();
+    for (std::size_t head = 0; head < n_heads; ++head) {
+      all.push_back({layer, head});
+    }
+  }
+  return select_heads(all, asked.heads, asked.layers);
+}
+
+// In place of heads of attention.
+std::vector<HeadId> chosen_states(const HeadOptions& asked, const Model& model) {
+  const std::vector<HeadId> all = state_heads(model);
+  if (all.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--show decay: {} has no states that forget: its layers are no gated "
+                            "delta nets and no Mamba-2",
+                            model.config.name));
+  }
+  return select_heads(all, asked.heads, asked.layers);
+}
+
 }  // namespace
 
 ShowSetup::ShowSetup(const ShowOptions& shown)
@@ -29,10 +63,14 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   phases.done("tokenizer");
   check_stacks(options, model);
   name_heads(shown, *tokenizer, model);
-  heads = chosen_heads(
-      options.heads,
-      options.part == AttentionPart::kEncoder && model.encoder != nullptr ? *model.encoder : model,
-      options.talk);
+  heads = options.kind == PatternKind::kDecay ? chosen_states(options.heads, model)
+          : options.kind == PatternKind::kRouter
+              ? chosen_routers(options.heads, model)
+              : chosen_heads(options.heads,
+                             options.part == AttentionPart::kEncoder && model.encoder != nullptr
+                                 ? *model.encoder
+                                 : model,
+                             options.talk);
 }
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)

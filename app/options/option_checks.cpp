@@ -164,8 +164,9 @@ void check_show(const Given& given, ShowOptions& options) {
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--show: {} goes with weights alone", other));
     }
-    if (options.kind == PatternKind::kRouter && given.has("--side-by-side")) {
-      fail("--show router: --side-by-side goes with attention");
+    if (is_no_attention(options.kind) && given.has("--side-by-side")) {
+      fail(fmt::format("--show {}: --side-by-side goes with attention",
+                       word_for(kPatternKinds, options.kind)));
     }
   }
   if (options.live) {

@@ -72,8 +72,10 @@ void define_shown(OptionList& list, ShowOptions& options) {
   list.add_value(
       "Attention", "--show", joined_choices(kPatternKinds) + "|" + joined_choices(kPartChoices),
       "a step of attention: scores q·k, scaled, masked as softmax takes them, the weights, or each "
-      "value's share of what they bring (default weights); router: which experts tokens get; of "
-      "encoder-decoders the attention of one part (default cross)",
+      "value's share of what they bring (default weights); of encoder-decoders the attention of "
+      "one "
+      "part (default cross); or what is no attention: the experts of each token (router), what "
+      "states keep (decay)",
       [&options](const std::string& word) {
         options.part = choice_named(kPartChoices, word);
         const std::optional<PatternKind> kind = choice_named(kPatternKinds, word);

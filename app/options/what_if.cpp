@@ -148,16 +148,20 @@ void check_about(std::string_view option, std::string_view word, const Check& ch
 void add_ablations(const AblationRule& rule, const Model& model, std::vector<Ablation>& ablations) {
   if (rule.mlps) {
     const IndexRange& layers = rule.layers;
-    const std::size_t last = layers.end == IndexRange::kNoEnd ? layers.first : layers.end - 1;
+    std::size_t last = layers.end == IndexRange::kNoEnd ? layers.first : layers.end - 1;
+    while (last > layers.first && last < model.n_layers() && !model.layers[last].has_mlp()) {
+      --last;
+    }
     check_interventions(model, {{{last, std::nullopt, true, rule.by_mean}}, {}});
   } else {
     check_interventions(model, {{}, {{{}, {}, rule.layers, rule.heads}}});
   }
   const std::size_t end_layer = std::min(rule.layers.end, model.n_layers());
   for (std::size_t layer = rule.layers.first; layer < end_layer; ++layer) {
-    if (!rule.mlps && model.layers[layer].heads.empty() &&
+    const LayerWeights& weights = model.layers[layer];
+    if ((rule.mlps ? !weights.has_mlp() : weights.heads.empty()) &&
         rule.layers != IndexRange{layer, layer + 1}) {
-      continue;  // of several layers those that have attention
+      continue;  // of several layers those that have such parts
     }
     if (rule.mlps || rule.heads.is_all()) {
       ablations.push_back({layer, std::nullopt, rule.mlps, rule.by_mean});

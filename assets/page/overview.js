@@ -1,7 +1,7 @@
 // All layers and heads as small pictures on one canvas. Lines under them join heads that share keys and values.
 import { announce, clamp, eachFrame, idle, make, onWidth, sizedContext } from "./dom.js";
 import { SHADES } from "./colors.js";
-import { THUMB_GAP, overviewLayout } from "./overview_layout.js";
+import { BLANK_HEIGHT, THUMB_GAP, overviewLayout } from "./overview_layout.js";
 import { averagedHeads, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
 import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
@@ -135,7 +135,7 @@ export class Overview {
       return;
     }
     const { theme, state, shade } = scene;
-    const layout = overviewLayout(this.heads, this.element.clientWidth);
+    const layout = overviewLayout(this.heads, this.element.clientWidth, this.store.data.model?.blanks);
     this.layout = layout;
     const context = sizedContext(this.canvas, layout.width, layout.height);
     const { size } = layout;
@@ -143,6 +143,12 @@ export class Overview {
     context.textBaseline = "middle";
     context.fillStyle = theme.quiet;
     layout.layers.forEach(({ layer, y }) => context.fillText(`L${layer}`, 0, y));
+    for (const { numbers, name, y } of layout.blanks) {
+      context.fillStyle = theme.masked;
+      context.fillRect(0, y, layout.width, BLANK_HEIGHT);
+      context.fillStyle = theme.text;
+      context.fillText(`L${numbers} ${name}`, THUMB_GAP, y + BLANK_HEIGHT / 2);
+    }
     const score = this.show.value;
     const top = scoreTop(this.heads, score);
     const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);

@@ -13,6 +13,7 @@ const MOST_IN_LINE = 16;
 const NAMED_FROM = 52;
 const NAME_HEIGHT = 12;
 const BRACKET_HEIGHT = 4;
+export const BLANK_HEIGHT = 16;
 
 /**
  * @typedef {{place: number, x: number, y: number}} Thumb
@@ -20,6 +21,7 @@ const BRACKET_HEIGHT = 4;
  * @typedef {object} OverviewLayout
  * @property {Thumb[]} thumbs
  * @property {{layer: number, y: number}[]} layers  where their names stand
+ * @property {{numbers: string, name: string, y: number}[]} blanks  layers without attention
  * @property {number} size      of each picture
  * @property {boolean} grouped  some heads share keys and values
  * @property {boolean} named    names are written below the pictures
@@ -30,9 +32,10 @@ const BRACKET_HEIGHT = 4;
 /**
  * @param {Head[]} heads
  * @param {number} available  pixels
+ * @param {Blank[]} between  what has no pictures
  * @returns {OverviewLayout}
  */
-export function overviewLayout(heads, available) {
+export function overviewLayout(heads, available, between = []) {
   const width = Math.max(LEAST_WIDTH, available);
   const rows = [...new Set(heads.map((head) => head.layer))].map((layer) =>
     heads.map((head, place) => ({ head, place })).filter(({ head }) => head.layer === layer),
@@ -48,8 +51,18 @@ export function overviewLayout(heads, available) {
   /** @type {Thumb[]} */
   const thumbs = [];
   const layers = [];
+  /** @type {OverviewLayout["blanks"]} */
+  const blanks = [];
   let y = 2;
-  for (const row of rows) {
+  /** @param {number} row */
+  const addBlanks = (row) => {
+    for (const { numbers, name } of between.filter((blank) => blank.row === row)) {
+      blanks.push({ numbers, name, y });
+      y += BLANK_HEIGHT + THUMB_GAP;
+    }
+  };
+  rows.forEach((row, index) => {
+    addBlanks(index);
     layers.push({ layer: row[0].head.layer, y: y + size / 2 });
     let x = LABEL_WIDTH;
     row.forEach(({ head, place }, i) => {
@@ -63,6 +76,7 @@ export function overviewLayout(heads, available) {
       x += size + THUMB_GAP;
     });
     y += step;
-  }
-  return { thumbs, layers, size, grouped, named, width, height: y + 2 };
+  });
+  addBlanks(rows.length);
+  return { thumbs, layers, blanks, size, grouped, named, width, height: y + 2 };
 }

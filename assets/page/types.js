@@ -32,6 +32,11 @@
  * @property {Packed} [exact]
  * @property {boolean} [leftOut]  by the reader, of the live model
  *
+ * @typedef {object} Blank  layers without attention, in front of a row of others or behind all
+ * @property {string} numbers
+ * @property {number} row
+ * @property {string} name
+ *
  * @typedef {"linear" | "sqrt" | "log" | "row-max"} ScaleKind
  *
  * @typedef {object} Drawing
@@ -64,7 +69,7 @@
  * @property {string | null} command_text  the text behind them, where there is one
  * @property {string | null} text
  * @property {string[]} notes
- * @property {{name: string, family: string, n_layers: number, n_heads: number, n_kv_heads: number, random: boolean} | null} model
+ * @property {{name: string, family: string, n_layers: number, n_heads: number, n_kv_heads: number, random: boolean, blanks: Blank[]} | null} model
  * @property {Tokens} queries
  * @property {Tokens | null} keys
  * @property {Record<string, number>} colormaps

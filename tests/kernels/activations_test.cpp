@@ -17,9 +17,11 @@ namespace {
 using kernels::Activation;
 using test::for_each_target;
 
-constexpr Activation kActivations[] = {
-    Activation::kGelu,        Activation::kGeluTanh, Activation::kSilu,   Activation::kRelu,
-    Activation::kReluSquared, Activation::kTanh,     Activation::kSigmoid};
+constexpr Activation kActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu,
+                                       Activation::kRelu, Activation::kTanh};
+constexpr Activation kAll[] = {Activation::kGelu,   Activation::kGeluTanh, Activation::kSilu,
+                               Activation::kRelu,   Activation::kTanh,     Activation::kReluSquared,
+                               Activation::kSigmoid};
 
 double expected(Activation activation, double x) {
   switch (activation) {
@@ -56,7 +58,7 @@ TEST_CASE("activations: within 2e-6 of double precision from -30 to 30") {
     x.push_back(static_cast<float>(i) * 1e-4f);
   }
   for_each_target([&] {
-    for (const Activation activation : kActivations) {
+    for (const Activation activation : kAll) {
       std::vector<float> actual = x;
       kernels::activate(activation, {actual.data(), 1, actual.size(), actual.size()});
       double largest = 0.0;
@@ -84,6 +86,20 @@ TEST_CASE("activations: values near 0 keep their relative precision") {
         }
       }
     }
+  });
+}
+
+TEST_CASE("activations: a squared relu and a sigmoid at their ends") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for_each_target([&] {
+    CHECK(activated(Activation::kReluSquared, -1e30f) == 0.0f);
+    CHECK(activated(Activation::kReluSquared, kInfinity) == kInfinity);
+    CHECK(activated(Activation::kSigmoid, 0.0f) == 0.5f);
+    CHECK(activated(Activation::kSigmoid, kInfinity) == 1.0f);
+    CHECK(activated(Activation::kSigmoid, -kInfinity) < 1e-30f);
+    CHECK(std::isnan(activated(Activation::kReluSquared, kNan)));
+    CHECK(std::isnan(activated(Activation::kSigmoid, kNan)));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -108,6 +109,26 @@ class HeadTrace {
     return rule;
   }
 
+  bool has_gate() const noexcept { return !head().output_gate.weight.empty(); }
+
+  // σ of what the gate gives for some queries.
+  MatrixBuffer gates(std::size_t first, std::size_t count) const {
+    MatrixBuffer open(count, head().d_value());
+    kernels::matmul(std::as_const(*trace_.look).view().row_block(first, count),
+                    trace_.weights_in.output_gate.weight, head().output_gate.bias, open.view());
+    kernels::activate(kernels::Activation::kSigmoid, open.view());
+    return open;
+  }
+
+  void open_gate() {
+    const MatrixBuffer open = gates(trace_.query, 1);
+    const std::span<const float> row = open.view().row(0);
+    trace_.gate.assign(row.begin(), row.end());
+    trace_.mixture = trace_.context;
+    std::ranges::transform(trace_.mixture, trace_.gate, trace_.context.begin(),
+                           std::multiplies<>());
+  }
+
   ConstMatrix floats(const StoredMatrix& weights) {
     if (weights.is_floats()) {
       return weights.as_floats();
@@ -124,6 +145,9 @@ class HeadTrace {
     trace_.latents = layer_.latents;
     for (Projection* const down : {&trace_.latents.query_down, &trace_.latents.key_down}) {
       down->weight = down->weight.empty() ? down->weight : floats(down->weight);
+    }
+    if (has_gate()) {
+      trace_.weights_in.output_gate.weight = floats(head().output_gate.weight);
     }
     trace_.b_output = layer_.output.bias;
     for (std::size_t i = 0; i < trace_.head.head; ++i) {
@@ -287,6 +311,9 @@ class HeadTrace {
            one_row(std::span<float>(mixture)));
     if (!trace_.ablation) {
       trace_.context = std::move(mixture);
+      if (has_gate()) {
+        open_gate();
+      }
     }
   }
 
@@ -403,6 +430,13 @@ class HeadTrace {
       }
       attend(rule(), first, all->weights.view().row_block(first, count),
              all->context.view().row_block(first, count));
+      if (has_gate()) {
+        const MatrixBuffer open = gates(first, count);
+        for (std::size_t row = 0; row < count; ++row) {
+          std::ranges::transform(all->context.view().row(first + row), open.view().row(row),
+                                 all->context.view().row_data(first + row), std::multiplies<>());
+        }
+      }
     }
     for (std::size_t query = 0; trace_.ablation && query < n; ++query) {
       std::ranges::copy(trace_.context, all->context.view().row_data(query));

@@ -140,7 +140,9 @@ struct Inspection {
   float sum = 0.0f;  // of the exponentials, the sink's too
 
   MatrixBuffer shares;          // weights[k] · v[k], [n_keys, d_value]
-  std::vector<float> context;   // the shares' sum, or what stands in its place, [d_value]
+  std::vector<float> mixture;   // the shares' sum where a gate comes behind it; else empty
+  std::vector<float> gate;      // σ(y · W_G), what the mixture is multiplied by; or empty
+  std::vector<float> context;   // the shares' sum, gated, or what stands in its place, [d_value]
   std::vector<float> output;    // context · w_output, [d_model]; empty without W_O
   std::vector<float> others;    // what the layer's other heads add, [d_model]; empty if none
   std::vector<float> attended;  // output + others + b_O, and x unless a norm or a factor comes

@@ -111,6 +111,16 @@ std::size_t numbers_of(const Projection& projection) noexcept {
   return numbers_of(projection.weight) + projection.bias.size();
 }
 
+std::size_t numbers_of(const Recurrence& states) {
+  std::size_t numbers = states.kernel.size() + states.bias.size() + states.rate.size() +
+                        states.step_bias.size() + states.skip.size() + numbers_of(states.norm) +
+                        numbers_of(states.out);
+  for (const PlacedProjection& part : states.in) {
+    numbers += numbers_of(part.projection);
+  }
+  return numbers;
+}
+
 // Heads name columns of what is stored whole.
 std::size_t numbers_of(const CrossAttention& cross) noexcept {
   std::size_t numbers = numbers_of(cross.output) + numbers_of(cross.norm);
@@ -166,14 +176,16 @@ LayerShape layer_shape(const LayerWeights& weights) {
   shape.latents = numbers_of(latents.query_down.weight) + numbers_of(latents.key_down.weight);
   shape.latent_biases = latents.query_down.bias.size() + latents.key_down.bias.size();
   shape.output = weights.has_output();
-  shape.convolution = weights.convolution.width;
-  shape.other = numbers_of(weights.convolution.in) + weights.convolution.kernel.size() +
-                weights.convolution.bias.size() + numbers_of(weights.convolution.out) +
-                numbers_of(weights.input.gate) + numbers_of(weights.input.projection) +
-                numbers_of(weights.laurel.left) + numbers_of(weights.laurel.right) +
-                numbers_of(weights.altup.router) + numbers_of(weights.altup.prediction) +
-                numbers_of(weights.altup.correction) + weights.altup.input_scale.size() +
-                (weights.result_scale != 1.0f ? 1 : 0);
+  shape.mixer = weights.mixer();
+  shape.convolution = std::max(weights.convolution.width, weights.recurrence.width);
+  shape.states = weights.recurrence.n_kept();
+  shape.other = numbers_of(weights.recurrence) + numbers_of(weights.convolution.in) +
+                weights.convolution.kernel.size() + weights.convolution.bias.size() +
+                numbers_of(weights.convolution.out) + numbers_of(weights.input.gate) +
+                numbers_of(weights.input.projection) + numbers_of(weights.laurel.left) +
+                numbers_of(weights.laurel.right) + numbers_of(weights.altup.router) +
+                numbers_of(weights.altup.prediction) + numbers_of(weights.altup.correction) +
+                weights.altup.input_scale.size() + (weights.result_scale != 1.0f ? 1 : 0);
   shape.cross = numbers_of(weights.cross);
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;
@@ -351,14 +363,16 @@ PatternBytes pattern_bytes(const ModelShape& shape, std::size_t n_tokens) {
 
 std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_t bytes_of_number) {
   std::size_t numbers = 0;
+  std::size_t states = 0;
   for (const LayerShape& layer : shape.layers) {
+    states = sum({states, product({layer.n_layers, layer.states})});
     for (const HeadsShape& heads : layer.heads) {
       const std::size_t width = sum({heads.d_head, heads.d_value});
       numbers =
           sum({numbers, heads.keeps ? product({layer.n_layers, heads.n_kv_heads, width}) : 0});
     }
   }
-  return product({numbers, n_tokens, bytes_of_number});
+  return product({sum({product({numbers, n_tokens}), states}), bytes_of_number});
 }
 
 std::size_t kept_latent_bytes(const ModelShape& shape, std::size_t n_tokens,

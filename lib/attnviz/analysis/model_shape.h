@@ -44,12 +44,15 @@ struct LayerShape {
   std::size_t n_experts = 0;       // in the MLP's place, or beside it; 0: there are none
   std::size_t n_used_experts = 0;  // that a token gets
   std::size_t expert_d_ff = 0;
-  std::size_t expert = 0;       // numbers of one of them
-  std::size_t router = 0;       // numbers of what chooses them, and of what opens a shared MLP
-  std::size_t norms = 0;        // numbers of all norms, those of queries and keys among them
+  std::size_t expert = 0;  // numbers of one of them
+  std::size_t router = 0;  // numbers of what chooses them, and of what opens a shared MLP
+  std::size_t norms = 0;   // numbers of all norms, those of queries and keys among them
+  MixerKind mixer = MixerKind::kAttention;
   std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
   std::size_t other = 0;        // numbers of a convolution, and of what takes in layer inputs
   std::size_t cross = 0;        // numbers of cross-attention, with its norm; 0: there is none
+  std::size_t states = 0;       // numbers of states, whatever the text's length; 0: there are none
+  std::size_t other = 0;        // numbers of what stands in attention's place or takes in inputs
   std::size_t n_layers = 1;     // that follow one another and are so
 
   std::size_t n_heads() const noexcept;
@@ -171,8 +174,8 @@ struct PatternBytes {
 /// Throws as count_parameters does.
 PatternBytes pattern_bytes(const ModelShape& shape, std::size_t n_tokens);
 
-/// Bytes of all layers' keys and values of a text, when nothing is forgotten and a number takes
-/// `bytes_of_number`. Throws as count_parameters does.
+/// Bytes of all layers' keys and values of a text, and of states, when nothing is forgotten and a
+/// number takes `bytes_of_number`. Throws as count_parameters does.
 std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_t bytes_of_number);
 
 /// The same where layers with latents keep these. Throws as count_parameters does.

@@ -34,8 +34,9 @@ void check_layer(const Model& model, std::size_t layer, std::string_view item) {
 }
 
 // Of layers that mix tokens in another way.
-std::string no_heads(std::size_t layer) {
-  return fmt::format("layer {} is a convolution: it has no heads", layer);
+std::string no_heads(const Model& model, std::size_t layer) {
+  return fmt::format("layer {} is {}: it has no heads", layer,
+                     mixer_phrase(model.layers[layer].mixer()));
 }
 
 // One item of a head list; an absent index matches every one.
@@ -86,7 +87,7 @@ void check_head(const Model& model, const HeadPattern& pattern, std::string_view
     check_layer(model, *pattern.layer, item);
   }
   if (pattern.layer && model.layers[*pattern.layer].heads.empty()) {
-    fail(fmt::format("\"{}\": {}", item, no_heads(*pattern.layer)));
+    fail(fmt::format("\"{}\": {}", item, no_heads(model, *pattern.layer)));
   }
   if (!pattern.head) {
     return;
@@ -206,7 +207,7 @@ std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
     const auto behind = model.layers.begin() + static_cast<std::ptrdiff_t>(range.last) + 1;
     const auto first = model.layers.begin() + static_cast<std::ptrdiff_t>(range.first);
     if (std::all_of(first, behind, [](const LayerWeights& layer) { return layer.heads.empty(); })) {
-      fail(fmt::format("\"{}\": {}", item, no_heads(range.first)));
+      fail(fmt::format("\"{}\": {}", item, no_heads(model, range.first)));
     }
   });
   std::vector<HeadId> available;

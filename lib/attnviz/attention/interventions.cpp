@@ -27,10 +27,10 @@ void require_last(const IndexRange& range, std::string_view what, std::size_t co
 }
 
 // Layers that mix tokens in another way have none.
-void require_heads(bool has_heads, std::size_t layer) {
+void require_heads(bool has_heads, const Model& model, std::size_t layer) {
   if (!has_heads) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("layer {} is a convolution: it has no attention", layer));
+    throw Error(ErrorKind::kUsage, fmt::format("layer {} is {}: it has no attention", layer,
+                                               mixer_phrase(model.layers[layer].mixer())));
   }
 }
 
@@ -57,7 +57,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
   for (const Ablation& one : interventions.ablations) {
     require(one.layer < model.n_layers(), one.layer, "layer", model.n_layers(), "the model has");
     const LayerWeights& layer = model.layers[one.layer];
-    require_heads(one.mlp || !layer.heads.empty(), one.layer);
+    require_heads(one.mlp || !layer.heads.empty(), model, one.layer);
     if (one.head) {
       require(*one.head < layer.heads.size(), *one.head, "head", layer.heads.size(),
               "the layer has");
@@ -65,6 +65,10 @@ void check_interventions(const Model& model, const Interventions& interventions)
     if (one.mlp && model.config.order == LayerOrder::kAttentionOnly) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("layer {}: {} has no MLPs", one.layer, model.config.name));
+    }
+    if (one.mlp && !layer.has_mlp()) {
+      throw Error(ErrorKind::kUsage, fmt::format("layer {} is {} alone: it has no MLP", one.layer,
+                                                 mixer_name(layer.mixer())));
     }
   }
   for (const KnockOut& one : interventions.knock_outs) {
@@ -74,7 +78,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
       n_heads =
           one.layers.has(layer) ? std::max(n_heads, model.layers[layer].heads.size()) : n_heads;
     }
-    require_heads(n_heads > 0, one.layers.first);
+    require_heads(n_heads > 0, model, one.layers.first);
     require_last(one.heads, "head", n_heads, "the layer has");
   }
 }

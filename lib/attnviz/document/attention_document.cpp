@@ -137,7 +137,8 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
 }
 
 std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId> heads) const {
-  if (is_rollout() || is_before_mask(kind) || run.interventions.knock_outs.empty()) {
+  if (is_rollout() || is_before_mask(kind) || is_no_attention(kind) ||
+      run.interventions.knock_outs.empty()) {
     return {};
   }
   if (!average) {

@@ -22,7 +22,7 @@ std::string by_layers(const Model& model,
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const AttentionVariant variant = attention_variant(model, layer);
-    std::string text = variant.convolution == 0 ? describe(variant) : "";
+    std::string text = variant.has_heads ? describe(variant) : "";
     const auto known =
         std::ranges::find_if(groups, [&text](const auto& group) { return group.first == text; });
     if (known == groups.end()) {
@@ -128,7 +128,7 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
   const LayerWeights& weights = model.layers[layer];
   if (weights.heads.empty()) {
     AttentionVariant none;
-    none.convolution = weights.convolution.width;
+    none.has_heads = false;
     return none;
   }
   const std::size_t d_head = weights.heads.front().d_head();
@@ -175,13 +175,56 @@ std::string layer_list(std::span<const std::size_t> layers) {
   return listed(runs);
 }
 
+namespace {
+
+std::string mixer_words(const LayerWeights& layer, bool ascii) {
+  const Recurrence& states = layer.recurrence;
+  switch (layer.mixer()) {
+    case MixerKind::kConvolution:
+      return fmt::format("convolutions of {}", counted(layer.convolution.width, "token"));
+    case MixerKind::kGatedDelta:
+    case MixerKind::kMamba2:
+      return fmt::format("{}, {} of {} {} {}", mixer_name(states.kind),
+                         counted(states.n_heads, "state"), states.d_key, ascii ? "x" : "×",
+                         states.d_value);
+    case MixerKind::kAttention:
+    case MixerKind::kNone:
+      break;
+  }
+  return "MLPs alone";
+}
+
+// What stands in attention's place, and in which layers.
+std::string without_attention(const Model& model, bool ascii) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (!model.layers[layer].heads.empty()) {
+      continue;
+    }
+    std::string words = mixer_words(model.layers[layer], ascii);
+    const auto known =
+        std::ranges::find_if(groups, [&](const auto& group) { return group.first == words; });
+    (known == groups.end() ? groups.emplace_back(std::move(words), std::vector<std::size_t>())
+                           : *known)
+        .second.push_back(layer);
+  }
+  std::string all;
+  for (const auto& [words, layers] : groups) {
+    all += fmt::format("{}{} {}: {}", all.empty() ? "" : "; ",
+                       layers.size() == 1 ? "layer" : "layers", layer_list(layers), words);
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
   if (info.model == nullptr) {
     return {};
   }
   const Model& model = *info.model;
   const std::string scale = by_layers(model, scale_words);
-  const bool are_together = model.layers.front().norms_heads_together;
+  const bool are_together = model.first_attention().norms_heads_together;
   const auto norms = [are_together](const AttentionVariant& variant) {
     return std::string(!variant.query_norm ? ""
                        : are_together      ? "all heads' queries, and keys, together, before RoPE"
@@ -196,25 +239,17 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                        : variant.values_are_keys ? "; each head's are normed"
                                                  : "each head's are normed");
   };
-  std::vector<std::size_t> convolutions;
-  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (model.layers[layer].heads.empty()) {
-      convolutions.push_back(layer);
-    }
-  }
-  std::string without;
-  if (!convolutions.empty()) {
-    without = fmt::format("{} {}: convolutions of {}",
-                          convolutions.size() == 1 ? "layer" : "layers", layer_list(convolutions),
-                          counted(model.layers[convolutions.front()].convolution.width, "token"));
-  }
-  return told({{"no attention", std::move(without)},
+  const bool has_gates = std::ranges::any_of(model.layers, [](const LayerWeights& layer) {
+    return !layer.heads.empty() && !layer.heads.front().output_gate.weight.empty();
+  });
+  return told({{"no attention", without_attention(model, ascii)},
                {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
                {"values", by_layers(model, values)},
                {"mask", by_layers(model, mask_words)},
                {"score scale", ascii ? in_ascii(scale) : scale},
                {"soft cap", by_layers(model, cap_words)},
                {"q/k norms", by_layers(model, norms)},
+               {"output gate", has_gates ? "of each head's context, before W_O" : ""},
                {"RoPE", by_layers(model, rope_words)}});
 }
 

@@ -22,7 +22,7 @@ struct AttentionVariant {
   float soft_cap = 0.0f;     // 0: none
   bool query_norm = false, key_norm = false;
   std::optional<Rope> rope;
-  std::size_t convolution = 0;           // tokens that one in attention's place sees; 0: attention
+  bool has_heads = true;                 // else nothing else is said
   std::optional<std::size_t> keys_from;  // the layer whose keys and values it takes
   bool values_are_keys = false;          // values are projected as keys are
   bool value_norm = false;               // of each head's values

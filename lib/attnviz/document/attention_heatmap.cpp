@@ -64,6 +64,9 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
     };
     return panel;
   }
+  if (document.kind == PatternKind::kDecay) {
+    panel.title = fmt::format("L{} state {}", pattern.head.layer, pattern.head.head);
+  }
   if (seen.hides_edges() || seen.mask().kind != MaskKind::kNone) {
     panel.visible = [seen](std::size_t query, std::size_t key) { return seen.visible(query, key); };
   }
@@ -262,6 +265,11 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
     heatmap.key_axis = "expert";
     heatmap.masked_name = "not chosen";
     heatmap.has_numbered_labels = true;
+  }
+  if (document.kind == PatternKind::kDecay) {
+    heatmap.query_axis = "token now";
+    heatmap.key_axis = "token taken in";
+    heatmap.masked_name = "not yet there";
   }
   if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
     heatmap.value_name.replace(0, subject({}).size(), "rollout");

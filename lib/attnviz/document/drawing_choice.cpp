@@ -55,6 +55,17 @@ bool needs_values(const DrawingRequest& request) noexcept {
 }
 
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  if (document.kind == PatternKind::kDecay) {
+    if (request.drop_sink) {
+      throw Error(ErrorKind::kUsage,
+                  "drop_sink makes rows of weights sum to 1; what is left of a state's inputs does "
+                  "not",
+                  "drop_sink");
+    }
+    return choose_drawing(
+        request, 0.0f,
+        needs_values(request) ? value_range(document, request.no_special) : ValueRange{});
+  }
   if (document.kind == PatternKind::kRouter) {
     if (request.drop_sink) {
       throw Error(ErrorKind::kUsage, "drop_sink leaves out the first token; experts are no tokens",

@@ -260,8 +260,9 @@ std::string added_words(const TokenizerInfo& tokenizer, bool ascii) {
 }  // namespace
 
 const Mlp& any_mlp(const Model& model) noexcept {
-  const LayerWeights& first = model.layers.front();
-  return !first.mlp.present() && first.experts.present() ? first.experts.each.front() : first.mlp;
+  const auto found = std::ranges::find_if(model.layers, &LayerWeights::has_mlp);
+  const LayerWeights& any = found == model.layers.end() ? model.layers.front() : *found;
+  return !any.mlp.present() && any.experts.present() ? any.experts.each.front() : any.mlp;
 }
 
 const Norm* any_norm(const Model& model) noexcept {

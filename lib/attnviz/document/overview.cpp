@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/document/words/token_names.h"
@@ -47,6 +50,32 @@ std::size_t OverviewGrid::row(HeadId head) const noexcept {
 
 std::size_t OverviewGrid::column(HeadId head) const noexcept {
   return place_of(heads, head.head);
+}
+
+std::string BlankLayers::numbers() const {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+std::vector<BlankLayers> blank_layers(const AttentionDocument& document,
+                                      const std::vector<std::size_t>& layers) {
+  std::vector<BlankLayers> blanks;
+  std::vector<std::string> names;  // of the last one
+  for (const LayerFacts& facts : document.run.layers) {
+    if (facts.mixer == MixerKind::kAttention) {
+      continue;
+    }
+    const std::size_t row = place_of(layers, facts.layer);
+    if (blanks.empty() || blanks.back().row != row || blanks.back().last + 1 != facts.layer) {
+      blanks.push_back({facts.layer, facts.layer, row, {}});
+      names.clear();
+    }
+    blanks.back().last = facts.layer;
+    if (std::string name(mixer_name(facts.mixer)); std::ranges::find(names, name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+    blanks.back().name = joined(names, "and");
+  }
+  return blanks;
 }
 
 AttentionDocument document_of_head(AttentionDocument document, HeadId head) {
@@ -121,6 +150,7 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   Overview overview;
   overview.chosen = choice.head;
   overview.heads = heads_of(document);
+  overview.blanks = blank_layers(document, OverviewGrid(overview.heads).layers);
   overview.sentence = choice_sentence(document, choice);
   overview.caption = choice_caption(choice);
   overview.thumbnails = attention_heatmap(document);

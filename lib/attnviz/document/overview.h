@@ -14,11 +14,27 @@
 
 namespace attnviz {
 
+/// Layers without attention that follow one another: a blank with a name among the rows of others.
+struct BlankLayers {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t row = 0;  // of the grid that they stand in front of; as many as there are: behind all
+  std::string name;     // "gated delta net", "Mamba-2 and MLP"
+
+  /// "3", "0-2".
+  std::string numbers() const;
+};
+
+/// Those of a document's run, between `layers` that have attention, in order.
+std::vector<BlankLayers> blank_layers(const AttentionDocument& document,
+                                      const std::vector<std::size_t>& layers);
+
 /// Its parts, as ordinary pictures are made from.
 struct Overview {
   Heatmap thumbnails;  // a panel for each head; with what the whole picture says: title, notes
   std::vector<HeadId> heads;  // of its panels, by layer, then head
-  Heatmap large;              // the chosen head alone; without titles and notes
+  std::vector<BlankLayers> blanks;
+  Heatmap large;  // the chosen head alone; without titles and notes
   HeadId chosen;
   std::string caption;   // "L5H1: the most telling head"
   std::string sentence;  // why it was chosen

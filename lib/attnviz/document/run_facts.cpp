@@ -62,8 +62,10 @@ Mask common_mask(const Model& model, const AttentionRequest& request) {
 
 std::string layer_text(const LayerFacts& layer) {
   std::vector<std::string> parts;
-  if (layer.convolution) {
-    parts.emplace_back("a convolution in place of attention");
+  if (layer.mixer == MixerKind::kNone) {
+    parts.emplace_back("an MLP alone, no attention");
+  } else if (layer.mixer != MixerKind::kAttention) {
+    parts.push_back(fmt::format("{} in place of attention", mixer_phrase(layer.mixer)));
   }
   if (layer.window > 0) {
     parts.push_back(fmt::format("window {}", layer.window));
@@ -190,8 +192,8 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
                  request.interventions == nullptr ? Interventions{} : *request.interventions,
                  {}};
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (model.layers[layer].heads.empty()) {
-      facts.layers.push_back({.layer = layer, .convolution = true});
+    if (const MixerKind mixer = model.layers[layer].mixer(); mixer != MixerKind::kAttention) {
+      facts.layers.push_back({.layer = layer, .mixer = mixer});
       continue;
     }
     const Mask mask = mask_of(model, layer, request);
@@ -199,7 +201,7 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
       return mask.kind == kind && mask != facts.mask ? mask.size : 0;
     };
     const LayerFacts own{layer, size_of(MaskKind::kWindow), model.layers[layer].soft_cap,
-                         size_of(MaskKind::kAround), false};
+                         size_of(MaskKind::kAround)};
     if (own.mask() || own.soft_cap > 0.0f) {
       facts.layers.push_back(own);
     }
@@ -210,7 +212,8 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
 std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
   for (const LayerFacts& layer : facts.layers) {
-    if (!layer.convolution && std::ranges::find(layers, layer.layer) == layers.end()) {
+    if (layer.mixer == MixerKind::kAttention &&
+        std::ranges::find(layers, layer.layer) == layers.end()) {
       continue;
     }
     const std::string text = layer_text(layer);

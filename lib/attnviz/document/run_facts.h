@@ -43,7 +43,7 @@ struct LayerFacts {
   std::size_t around = 0;  // tokens that it sees to either side, where the mask looks ahead; 0: as
                            // with `window`
 
-  bool convolution = false;  // in place of attention: there are no heads
+  MixerKind mixer = MixerKind::kAttention;  // another one: there are no heads
 
   /// Who sees whom, where this says so.
   std::optional<Mask> mask() const noexcept;

@@ -35,6 +35,10 @@ std::string part_name(LogitPartKind kind, std::size_t layer, std::size_t head) {
       return fmt::format("MLP {}", layer);
     case LogitPartKind::kConvolution:
       return fmt::format("convolution {}", layer);
+    case LogitPartKind::kGatedDelta:
+      return fmt::format("gated delta net {}", layer);
+    case LogitPartKind::kMamba2:
+      return fmt::format("Mamba-2 {}", layer);
     case LogitPartKind::kLayerInput:
       return fmt::format("layer input {}", layer);
     case LogitPartKind::kNormBias:

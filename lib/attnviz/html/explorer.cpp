@@ -14,6 +14,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/pattern_scores.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/html/blobs.h"
@@ -176,6 +177,13 @@ class ExplorerWriter {
     json_.member("n_heads", facts->n_heads);
     json_.member("n_kv_heads", facts->n_kv_heads);
     json_.member("random", facts->random);
+    const std::vector<HeadId> heads = heads_of(documents_.front());
+    json_.objects("blanks", blank_layers(documents_.front(), OverviewGrid(heads).layers),
+                  [&](const BlankLayers& blank) {
+                    json_.member("numbers", blank.numbers());
+                    json_.member("row", blank.row);
+                    json_.member("name", blank.name);
+                  });
     json_.end_object();
   }
 

@@ -166,12 +166,30 @@ std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path&
   return read_end_of_text(HfConfig(tree.root()));
 }
 
+// Python writes Infinity, which is no JSON: a number of as many characters in its place.
+std::string without_infinities(std::string_view bytes) {
+  constexpr std::string_view kInfinity = "Infinity";
+  constexpr std::string_view kLargest = "3.4e+038";
+  std::string text(bytes);
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_quoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (!is_quoted && std::string_view(text).substr(i).starts_with(kInfinity)) {
+      text.replace(i, kInfinity.size(), kLargest);
+    }
+  }
+  return text;
+}
+
 // The config of a model of a family that attnviz knows.
 class ModelFile {
  public:
   explicit ModelFile(const NamedBytes& file)
       : name_(file.name),
-        tree_(JsonTree::parse(file.bytes, file.name)),
+        tree_(JsonTree::parse(without_infinities(file.bytes), file.name)),
         config_(tree_.root()),
         family_(family_of(config_)) {
     const auto quantization = config_.object("quantization_config");

@@ -15,7 +15,22 @@ std::string_view mixer_name(MixerKind kind) noexcept {
     case MixerKind::kNone:
       break;
   }
-  return "no mixing";
+  return "MLP";
+}
+
+std::string_view mixer_phrase(MixerKind kind) noexcept {
+  switch (kind) {
+    case MixerKind::kConvolution:
+      return "a convolution";
+    case MixerKind::kGatedDelta:
+      return "a gated delta net";
+    case MixerKind::kNone:
+      return "an MLP alone";
+    case MixerKind::kAttention:
+    case MixerKind::kMamba2:
+      break;
+  }
+  return mixer_name(kind);
 }
 
 }  // namespace attnviz

@@ -1,11 +1,13 @@
 // What layers mix tokens by in attention's place: states that take in token after token.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/model/transformer_parts.h"
 
 namespace attnviz {
@@ -19,8 +21,16 @@ enum class MixerKind {
   kNone,         // each token is by itself, in an MLP or in experts: Nemotron-H
 };
 
-/// For people: "attention", "convolution", "gated delta net", "Mamba-2", "no mixing".
+/// For documents.
+inline constexpr std::array kMixers = {
+    Choice{"attention", MixerKind::kAttention}, Choice{"convolution", MixerKind::kConvolution},
+    Choice{"gated_delta_net", MixerKind::kGatedDelta}, Choice{"mamba2", MixerKind::kMamba2},
+    Choice{"none", MixerKind::kNone}};
+
+/// For people: "attention", "convolution", "gated delta net", "Mamba-2", "MLP".
 std::string_view mixer_name(MixerKind kind) noexcept;
+/// What a layer is: "a convolution", "a gated delta net", "Mamba-2", "an MLP alone".
+std::string_view mixer_phrase(MixerKind kind) noexcept;
 
 /// A projection whose output is some columns of a wider matrix, those from `first` on.
 struct PlacedProjection {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/page/charset.h"
@@ -19,6 +20,16 @@ namespace {
 constexpr std::size_t kNarrowestThumbnail = 5;  // columns of a thumbnail
 constexpr std::size_t kWidestThumbnail = 16;
 constexpr std::size_t kMostGridLines = 60;  // of the whole grid
+
+// Behind the name of layers without attention, in the middle between black and white.
+Style blank_fill(ColorDepth depth) {
+  constexpr int kOf16 = 100;
+  constexpr int kOf256 = 242;
+  constexpr Rgb kGrey{0x6C, 0x6C, 0x6C};
+  return depth == ColorDepth::kNone
+             ? kDim
+             : Style{.fill = PaletteColor{depth == ColorDepth::k16 ? kOf16 : kOf256, kGrey}};
+}
 
 // Sizes in columns and lines of text.
 struct ThumbnailLayout {
@@ -38,9 +49,12 @@ struct ThumbnailLayout {
 
 class ThumbnailPlanner {
  public:
-  ThumbnailPlanner(const Heatmap& thumbnails, const OverviewGrid& places,
+  ThumbnailPlanner(const Overview& overview, const OverviewGrid& places,
                    const TerminalOptions& options)
-      : thumbnails_(thumbnails), places_(places), options_(options) {}
+      : thumbnails_(overview.thumbnails),
+        blanks_(overview.blanks),
+        places_(places),
+        options_(options) {}
 
   ThumbnailLayout plan() const {
     ThumbnailLayout best = laid_out(kNarrowestThumbnail);
@@ -90,6 +104,9 @@ class ThumbnailPlanner {
       return std::to_string(numbers.back()).size() + 1;
     };
     layout.gutter = name_width(places_.layers);
+    for (const BlankLayers& blank : blanks_) {
+      layout.gutter = std::max(layout.gutter, blank.numbers().size() + 1);
+    }
     layout.slot = std::max(layout.width(), name_width(places_.heads));
     const std::size_t room = options_.columns - layout.gutter - 1;
     const std::size_t most = std::max<std::size_t>(room / (layout.slot + 1), 1);
@@ -98,6 +115,7 @@ class ThumbnailPlanner {
   }
 
   const Heatmap& thumbnails_;
+  const std::vector<BlankLayers>& blanks_;
   const OverviewGrid& places_;
   const TerminalOptions& options_;
 };
@@ -114,7 +132,7 @@ struct OverviewSheet {
     if (options.style == TerminalStyle::kNumbers) {
       thumbnail_options.style = TerminalStyle::kBlocks;
     }
-    layout = ThumbnailPlanner(overview.thumbnails, places, thumbnail_options).plan();
+    layout = ThumbnailPlanner(overview, places, thumbnail_options).plan();
   }
 };
 
@@ -166,6 +184,7 @@ class OverviewScreen {
     }
     page_.add(std::move(names));
     for (const std::size_t layer : places.layers) {
+      blanks(places.row({layer, 0}), count);
       std::vector<PooledMatrix> thumbnails(count);  // empty where a layer has no such head
       std::vector<bool> chosen(count);
       for (std::size_t i = 0; i < count; ++i) {
@@ -204,8 +223,27 @@ class OverviewScreen {
         page_.add(std::move(line));
       }
     }
+    blanks(places.layers.size(), count);
     if (layout_.pitch == layout_.height) {
       page_.blank();
+    }
+  }
+
+  // Layers without attention in front of a row, as wide as the row is.
+  void blanks(std::size_t row, std::size_t count) {
+    for (const BlankLayers& blank : overview_.blanks) {
+      if (blank.row != row) {
+        continue;
+      }
+      Line line;
+      line.put_padded("L" + blank.numbers(), layout_.gutter);
+      line.space(1);
+      const std::size_t width = count * (layout_.slot + 1) - 1;
+      line.put(pad_right(" " + blank.name + " ", width), blank_fill(sheet_.options.color));
+      page_.add(std::move(line));
+      if (layout_.pitch > layout_.height) {
+        page_.blank();
+      }
     }
   }
 

@@ -191,6 +191,24 @@ std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
   return outputs;
 }
 
+// Of states whose projections are cut in the same way.
+void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
+  const auto row_of = [](std::span<const float> row) {
+    return row.empty() ? StoredMatrix() : ConstMatrix{row.data(), 1, row.size(), row.size()};
+  };
+  for (std::size_t i = 0; i < a.in.size() && a.in.size() == b.in.size(); ++i) {
+    tensors.add(a.in.size() == 1 ? "state_in" : fmt::format("state_in_{}", i), a.in[i].projection,
+                b.in[i].projection);
+  }
+  tensors.add("state_conv", {{row_of(a.kernel), row_of(b.kernel)}});
+  tensors.add("state_conv_bias", {{row_of(a.bias), row_of(b.bias)}});
+  tensors.add("state_rate", {{row_of(a.rate), row_of(b.rate)}});
+  tensors.add("state_step_bias", {{row_of(a.step_bias), row_of(b.step_bias)}});
+  tensors.add("state_skip", {{row_of(a.skip), row_of(b.skip)}});
+  tensors.add("state_norm", a.norm, b.norm);
+  tensors.add("state_out", a.out, b.out);
+}
+
 StoredMatrix kernel_of(const Convolution& convolution) {
   if (!convolution.present()) {
     return StoredMatrix();
@@ -328,6 +346,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
     tensors.add("W_conv", {{kernel_of(of_a.convolution), kernel_of(of_b.convolution)}});
     tensors.add("b_conv", {{row_of(of_a.convolution.bias), row_of(of_b.convolution.bias)}});
     tensors.add("conv_out", of_a.convolution.out, of_b.convolution.out);
+    add_states(of_a.recurrence, of_b.recurrence, tensors);
     tensors.add("after_attention_norm", of_a.after_attention_norm, of_b.after_attention_norm);
     tensors.add("mlp_norm", of_a.mlp_norm, of_b.mlp_norm);
     tensors.add("gate", of_a.mlp.gate, of_b.mlp.gate);

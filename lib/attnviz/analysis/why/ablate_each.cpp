@@ -21,7 +21,7 @@ void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ab
         }
         break;
       case AblatedPart::kMlps:
-        if (model.config.order != LayerOrder::kAttentionOnly) {
+        if (model.layers[layer].has_mlp()) {
           all.push_back({layer, {}, true, by_mean});
         }
         break;

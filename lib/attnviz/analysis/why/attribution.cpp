@@ -84,6 +84,7 @@ Functional before_output(const StoredMatrix& output, const Functional& f) {
 
 struct HeadPart {
   std::vector<Functional> of_context;  // for each direction
+  Functional of_value;                 // in the first direction, with the gate of the state
   std::vector<double> shares;
   std::vector<double> of_values;  // in the first direction, [n_tokens]
   std::vector<double> by_key;
@@ -94,7 +95,7 @@ struct LayerPart {
   std::vector<HeadPart> heads;
   std::vector<Functional> of_attention, of_mlp;
   double attention_scale = 1.0;
-  std::vector<double> mlp, convolution;
+  std::vector<double> mlp, mixer;
   double stream_scale = 1.0;          // of what enters the layer when it leaves the last one
   std::vector<double> middle, input;  // of layers with inputs: the stream in front of the MLP
 };
@@ -127,17 +128,19 @@ class Collector : public RunObserver, public PatternSink {
           one.of_context.push_back(before_output(head_output(layer, head), f));
         }
         one.by_key.assign(n_tokens, 0.0);
-        one.bias_share = product(layer.heads[head].value.bias, one.of_context.front());
+        one.of_value = one.of_context.front();
+        one.bias_share = product(layer.heads[head].value.bias, one.of_value);
       }
       layers_.push_back(std::move(part));
     }
   }
 
   bool wants(std::size_t layer, LayerStep step) const override {
-    return step == LayerStep::kContexts || step == LayerStep::kMlp ||
-           (step == LayerStep::kAttention &&
-            (model_.layers[layer].heads.empty() ||
-             model_.layers[layer].after_attention_norm.present())) ||
+    const LayerWeights& weights = model_.layers[layer];
+    return step == LayerStep::kGates || step == LayerStep::kContexts ||
+           (step == LayerStep::kMlp && weights.has_mlp()) ||
+           (step == LayerStep::kAttention && weights.mixer() != MixerKind::kNone &&
+            (weights.heads.empty() || weights.after_attention_norm.present())) ||
            (step >= LayerStep::kMiddle && model_.layers[layer].input.present()) ||
            (step == LayerStep::kBefore && layer == 0) ||
            (step == LayerStep::kAfter && layer + 1 == model_.n_layers());
@@ -164,6 +167,20 @@ class Collector : public RunObserver, public PatternSink {
     }
   }
 
+  // Come before the values of their layer.
+  void gates(const RunPlace& at, ConstMatrix open) override {
+    const std::span<const float> row = open.row(at_);
+    std::size_t first = 0;
+    for (std::size_t head = 0; head < layers_[at.layer].heads.size(); ++head) {
+      HeadPart& part = layers_[at.layer].heads[head];
+      for (std::size_t i = 0; i < part.of_value.size(); ++i) {
+        part.of_value[i] *= static_cast<double>(row[first + i]);
+      }
+      part.bias_share = product(model_.layers[at.layer].heads[head].value.bias, part.of_value);
+      first += part.of_value.size();
+    }
+  }
+
   void contexts(const RunPlace& at, Matrix z) override {
     const std::span<const float> row = z.row(at_);
     std::size_t first = 0;
@@ -178,7 +195,7 @@ class Collector : public RunObserver, public PatternSink {
     LayerPart& layer = layers_[at.layer];
     layer.attention_scale = scale_at(model_.layers[at.layer].after_attention_norm, a.row(at_));
     if (layer.heads.empty()) {
-      layer.convolution = in_all(layer.of_attention, a.row(at_), layer.attention_scale);
+      layer.mixer = in_all(layer.of_attention, a.row(at_), layer.attention_scale);
     }
   }
 
@@ -195,7 +212,7 @@ class Collector : public RunObserver, public PatternSink {
       HeadPart& part = layers_[layer].heads[head.head];
       part.of_values.clear();
       for (std::size_t token = 0; token < head.values.rows; ++token) {
-        part.of_values.push_back(product(head.values.row(token), part.of_context.front()));
+        part.of_values.push_back(product(head.values.row(token), part.of_value));
       }
     }
   }
@@ -246,8 +263,8 @@ class Collector : public RunObserver, public PatternSink {
       if (const std::span<const float> bias = model_.layers[layer].output.bias; !bias.empty()) {
         add(LogitPartKind::kOutputBias, layer, in_all(part.of_attention, bias), scale);
       }
-      if (!part.convolution.empty()) {
-        add(LogitPartKind::kConvolution, layer, std::move(part.convolution));
+      if (!part.mixer.empty()) {
+        add(part_of(model_.layers[layer].mixer()), layer, std::move(part.mixer));
       }
       if (!part.mlp.empty()) {
         add(LogitPartKind::kMlp, layer, std::move(part.mlp));

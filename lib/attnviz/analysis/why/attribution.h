@@ -31,9 +31,11 @@ enum class LogitPartKind {
   kHead,         // with its share of the values' bias
   kOutputBias,   // b_O, of a layer that has one
   kMlp,          // with its biases
-  kConvolution,  // of a layer without attention
-  kLayerInput,   // each token's own embedding for a layer
-  kNormBias,     // that of the last norm
+  kConvolution,  // of a layer without attention, as the next two
+  kGatedDelta,
+  kMamba2,
+  kLayerInput,  // each token's own embedding for a layer
+  kNormBias,    // that of the last norm
   kLogitBias,
   kBias,  // of a query or a key: split_score() has it
 };
@@ -42,7 +44,15 @@ enum class LogitPartKind {
 constexpr bool has_layer(LogitPartKind kind) noexcept {
   return kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
          kind == LogitPartKind::kMlp || kind == LogitPartKind::kConvolution ||
+         kind == LogitPartKind::kGatedDelta || kind == LogitPartKind::kMamba2 ||
          kind == LogitPartKind::kLayerInput;
+}
+
+/// What a layer without attention writes.
+constexpr LogitPartKind part_of(MixerKind mixer) noexcept {
+  return mixer == MixerKind::kGatedDelta ? LogitPartKind::kGatedDelta
+         : mixer == MixerKind::kMamba2   ? LogitPartKind::kMamba2
+                                         : LogitPartKind::kConvolution;
 }
 
 /// Shares are in the logits' unit, one for each direction.

@@ -95,12 +95,12 @@ class StreamOfToken {
     }
   }
 
-  // What the heads added passes a norm, and is scaled; a convolution is a part of its own.
+  // What the heads added passes a norm, and is scaled; another mixer is a part of its own.
   void take_attention(std::size_t layer, ConstMatrix a) {
     const LayerWeights& weights = model_.layers[layer];
     if (weights.heads.empty()) {
       of_layer_ = parts.size();
-      add({LogitPartKind::kConvolution, layer, 0}, doubles(a.row(token_)));
+      add({part_of(weights.mixer()), layer, 0}, doubles(a.row(token_)));
     }
     const Norm& norm = weights.after_attention_norm;
     const double divisor = norm_numbers(norm, a.row(token_)).divisor;
@@ -254,9 +254,10 @@ class ScoreParts : public RunObserver {
     if (layer >= head_.layer) {
       return layer == head_.layer && step == LayerStep::kBefore;
     }
-    return step == LayerStep::kContexts || step == LayerStep::kMlp ||
-           (step == LayerStep::kAttention &&
-            (changes_branches(model_.layers[layer]) || model_.layers[layer].heads.empty())) ||
+    const LayerWeights& weights = model_.layers[layer];
+    return step == LayerStep::kContexts || (step == LayerStep::kMlp && weights.has_mlp()) ||
+           (step == LayerStep::kAttention && weights.mixer() != MixerKind::kNone &&
+            (changes_branches(weights) || weights.heads.empty())) ||
            (step >= LayerStep::kMiddle && model_.layers[layer].input.present());
   }
   void contexts(const RunPlace& at, Matrix z) override {

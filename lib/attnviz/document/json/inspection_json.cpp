@@ -58,6 +58,8 @@ void write_weights(JsonWriter& json, const Inspection& head) {
   json.member_if_any("b_K", in.key.bias);
   json.member_if_any("W_V", in.value.weight.as_floats());
   json.member_if_any("b_V", in.value.bias);
+  json.member_if_any("W_G", in.output_gate.weight.as_floats());
+  json.member_if_any("b_G", in.output_gate.bias);
   json.member_if_any("W_O", head.w_output);
   json.member_if_any("b_O", head.b_output);
 }
@@ -160,6 +162,8 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.member_if_any("softmax", head.probabilities);
   json.member_if_any("weights", head.weights);
   json.member_if_any("shares", head.shares.view());
+  json.member_if_any("mixture", head.mixture);
+  json.member_if_any("gate", head.gate);
   json.member_if_any("context", head.context);
   json.member_if_any("output", head.output);
   json.member_if_any("other_heads", head.others);

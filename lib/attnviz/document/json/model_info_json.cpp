@@ -114,8 +114,9 @@ void write_layer(JsonWriter& json, const LayerShape& shape, const Model& model, 
   json.member("layer", layer);
   json.member("n_heads", shape.n_heads());
   json.member("n_kv_heads", shape.n_kv_heads());
-  if (shape.convolution > 0) {
-    json.member("convolution", shape.convolution);
+  if (shape.mixer != MixerKind::kAttention) {
+    json.member("mixer", word_for(kMixers, shape.mixer));
+    json.member_if_any("convolution", shape.convolution);
     json.end_object();
     return;
   }

@@ -27,7 +27,7 @@ namespace attnviz {
 ///             scaling, factor, original_n_ctx}}]; null when described; keys_from only where a
 ///             layer takes another one's, values_are_keys and value_norm only where true,
 ///             mlp_sparsity only where a share of the gates is set to 0; of a layer without
-///             attention only {layer, n_heads: 0, n_kv_heads: 0, convolution}
+///             attention only {layer, n_heads: 0, n_kv_heads: 0, mixer, convolution}
 /// parameters  {token_embeddings, positions, segments, head, layer, attention, mlp, norms,
 ///             output_head, total}; head, attention and layer.attention: {W_Q, W_K, W_V, W_O,
 ///             biases, total}; layer: {attention, mlp, norms, total}; head counts keys and values

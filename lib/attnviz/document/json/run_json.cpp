@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -299,11 +301,25 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
       if (layer.soft_cap > 0.0f) {
         json.member("soft_cap", layer.soft_cap);
       }
-      json.member_if_any("convolution", layer.convolution);
+      if (layer.mixer != MixerKind::kAttention) {
+        json.member("mixer", word_for(kMixers, layer.mixer));
+      }
     });
   }
   write_interventions(json, facts);
 }
+
+namespace {
+
+MixerKind parse_mixer(std::string_view name) {
+  if (const auto mixer = choice_named(kMixers, name)) {
+    return *mixer;
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("expected {}, found {}",
+                                             joined(choice_words(kMixers), "or"), quoted(name)));
+}
+
+}  // namespace
 
 RunFacts read_run(const JsonNode& root) {
   RunFacts facts;
@@ -324,7 +340,7 @@ RunFacts read_run(const JsonNode& root) {
       read_if_there(node, "window", layer.window);
       read_if_there(node, "around", layer.around);
       read_if_there(node, "soft_cap", layer.soft_cap);
-      read_if_there(node, "convolution", layer.convolution);
+      read_if_there(node, "mixer", layer.mixer, parse_mixer);
     }
   }
   if (const auto interventions = root.find("interventions")) {

@@ -24,6 +24,8 @@ constexpr std::array kPartWords = {Choice{"embedding", LogitPartKind::kEmbedding
                                    Choice{"output_bias", LogitPartKind::kOutputBias},
                                    Choice{"mlp", LogitPartKind::kMlp},
                                    Choice{"convolution", LogitPartKind::kConvolution},
+                                   Choice{"gated_delta_net", LogitPartKind::kGatedDelta},
+                                   Choice{"mamba2", LogitPartKind::kMamba2},
                                    Choice{"layer_input", LogitPartKind::kLayerInput},
                                    Choice{"norm_bias", LogitPartKind::kNormBias},
                                    Choice{"logit_bias", LogitPartKind::kLogitBias},

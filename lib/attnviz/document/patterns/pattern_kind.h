@@ -17,6 +17,7 @@ enum class PatternKind {
   kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
                  // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
   kRouter,       // no attention: a column an expert, what its output is multiplied by
+  kDecay,        // no attention: how much of what a state took in at the key is left at the query
 };
 
 inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWeights},
@@ -24,12 +25,18 @@ inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWei
                                              Choice{"scaled", PatternKind::kScaled},
                                              Choice{"masked", PatternKind::kMasked},
                                              Choice{"values-shares", PatternKind::kValueShares},
-                                             Choice{"router", PatternKind::kRouter}};
+                                             Choice{"router", PatternKind::kRouter},
+                                             Choice{"decay", PatternKind::kDecay}};
 
 /// Whether they are numbers of either sign, whose rows sum to nothing in particular.
 constexpr bool is_before_softmax(PatternKind kind) noexcept {
   return kind == PatternKind::kScores || kind == PatternKind::kScaled ||
          kind == PatternKind::kMasked;
+}
+
+/// Whether they have nothing to do with heads of attention.
+constexpr bool is_no_attention(PatternKind kind) noexcept {
+  return kind == PatternKind::kRouter || kind == PatternKind::kDecay;
 }
 
 /// Whether no key is hidden yet.
@@ -50,6 +57,8 @@ constexpr std::string_view subject_of(PatternKind kind) noexcept {
       return "shares of values";
     case PatternKind::kRouter:
       return "experts of each token";
+    case PatternKind::kDecay:
+      return "state decay";
     case PatternKind::kWeights:
       break;
   }
@@ -69,6 +78,8 @@ constexpr std::string_view value_name_of(PatternKind kind) noexcept {
       return "share of ‖weight · value‖";
     case PatternKind::kRouter:
       return "factor of the expert";
+    case PatternKind::kDecay:
+      return "share that is left";
     case PatternKind::kWeights:
       break;
   }

@@ -127,7 +127,7 @@ double step_bytes(const Model& model, std::span<const HeadId> heads, std::size_t
   const auto n = static_cast<double>(n_tokens);
   const double patterns =
       static_cast<double>(heads.size()) * n * n * static_cast<double>(sizeof(float));
-  return kind == PatternKind::kWeights ? 0.0
+  return kind == PatternKind::kWeights || is_no_attention(kind) ? 0.0
          : kind == PatternKind::kValueShares
              ? patterns
              : patterns + inspection_bytes(model, heads, n_tokens, true);

@@ -75,6 +75,11 @@ StepFormula context_formula(const Inspection& head) {
                 : "context = 0, in place of the sum of all weight · v",
             fmt::format("[{}]", head.d_value())};
   }
+  if (!head.gate.empty()) {
+    return {"context = (sum of all weight · v) ∘ σ(y · W_G)",
+            fmt::format("[{0}] · [{0}, {1}] → [{1}]; [{2}] · [{2}, {1}] → [{1}]", head.n_tokens(),
+                        head.d_value(), head.d_model())};
+  }
   return {"context = sum of all weight · v",
           fmt::format("[{0}] · [{0}, {1}] → [{1}]", head.n_tokens(), head.d_value())};
 }
@@ -119,11 +124,19 @@ std::string context_sentence(const Inspection& head, const KeyWords& words) {
     parts.push_back(fmt::format("{} of the {} others", percentage(static_cast<float>(rest)),
                                 sorted.size() - named));
   }
-  return fmt::format("The context is a mixture of values: {}.", joined(parts, "and"));
+  return fmt::format("The context is a mixture of values: {}.{}", joined(parts, "and"),
+                     head.gate.empty() ? "" : " A gate of the query opens each of its numbers.");
 }
 
 void context_blocks(const Inspection& head, StepBlocks& to) {
-  to.vectors({{"context", head.context, Role::kValue}});
+  if (head.gate.empty()) {
+    to.vectors({{"context", head.context, Role::kValue}});
+  } else {
+    to.vectors({{"  mixture", head.mixture, Role::kValue},
+                {"∘ gate", head.gate, Role::kQuery},
+                {"= context", head.context, Role::kValue}});
+    to.full_weights("G", head.weights_in.output_gate, Role::kQuery);
+  }
   to.full_matrix("context", &InspectedMatrices::context, Role::kValue, kQueryRows);
 }
 

@@ -238,6 +238,9 @@ Scene overview_scene(const Overview& overview, const FigureStyle& style) {
   check(style);
   const OverviewLayout layout = lay_out_overview(overview, style);
   Scene scene = empty_scene(layout.width, layout.height, style);
+  for (const PixelRect& blank : layout.blanks) {
+    scene.items.emplace_back(Rectangle{blank, theme_colors(style.theme).masked});
+  }
   FigureItems(overview.thumbnails, layout.thumbnails, style, scene.items).add();
   FigureItems(overview.large, layout.large, style, scene.items).add();
   const Rgb color = theme_colors(style.theme).frame;

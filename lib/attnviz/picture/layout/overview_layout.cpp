@@ -82,11 +82,15 @@ struct SectionSize {
   int height = 0;
 };
 
-int left_of_thumbnails(const OverviewGrid& places, const FigureStyle& style) {
+int left_of_thumbnails(const Overview& overview, const OverviewGrid& places,
+                       const FigureStyle& style) {
   const int text = style.pixels(kTextColumn);
-  const std::string last = std::to_string(places.layers.back());
-  return line_height(text) + style.pixels(kSpace) / 2 + FigureTexts(style).width(last, text) +
-         style.pixels(kSpace);
+  const FigureTexts texts(style);
+  int numbers = texts.width(std::to_string(places.layers.back()), text);
+  for (const BlankLayers& blank : overview.blanks) {
+    numbers = std::max(numbers, texts.width(blank.numbers(), text));
+  }
+  return line_height(text) + style.pixels(kSpace) / 2 + numbers + style.pixels(kSpace);
 }
 
 // Cells of `n_tokens` that fill as much of `room` pixels of the figure as whole pixels can.
@@ -158,15 +162,29 @@ class OverviewBuilder {
   int step_x() const { return grid_.keys.length() + px(kGutter); }
   int step_y() const { return grid_.queries.length() + px(kGutter); }
   // What stands to the left of the thumbnails, and above them below the caption.
-  int left() const { return left_of_thumbnails(places_, style_); }
+  int left() const { return left_of_thumbnails(overview_, places_, style_); }
   int above() const { return 2 * text_line() + px(kSpace); }
+  // From one blank to the next.
+  int blank_step() const { return text_line() + px(kGutter); }
+  // Where a row of thumbnails begins, below the first one's place without blanks.
+  int row_y(std::size_t row) const {
+    const auto before = std::ranges::count_if(
+        overview_.blanks, [row](const BlankLayers& blank) { return blank.row <= row; });
+    return static_cast<int>(row) * step_y() + static_cast<int>(before) * blank_step();
+  }
+  int grid_height() const { return row_y(places_.layers.size()) - px(kGutter); }
+  int blank_width(const BlankLayers& blank) const {
+    return texts_.width(blank.name, px(kTextColumn)) + px(kSpace);
+  }
 
   void measure() {
     const auto columns = static_cast<int>(places_.heads.size());
-    const auto rows = static_cast<int>(places_.layers.size());
     const int caption = texts_.width(grid_caption(), px(kCaptionColumn));
     grid_size_.width = std::max(left() + columns * step_x() - px(kGutter), caption);
-    grid_size_.height = caption_height() + above() + rows * step_y() - px(kGutter);
+    for (const BlankLayers& blank : overview_.blanks) {
+      grid_size_.width = std::max(grid_size_.width, left() + blank_width(blank));
+    }
+    grid_size_.height = caption_height() + above() + grid_height();
     large_size_.width = layout_.large.width - 2 * layout_.large.margin;
     sentence_ = style_.fonts->wrap(printable_message(overview_.sentence),
                                    static_cast<std::size_t>(large_size_.width / px(kTextColumn)),
@@ -187,7 +205,9 @@ class OverviewBuilder {
   }
 
   std::string grid_caption() const {
-    return fmt::format("{} × {}", counted(places_.layers.size(), "layer"),
+    const bool are_all = overview_.blanks.empty();
+    return fmt::format("{} × {}",
+                       counted(places_.layers.size(), are_all ? "layer" : "attention layer"),
                        counted(places_.heads.size(), "head"));
   }
 
@@ -197,7 +217,7 @@ class OverviewBuilder {
     const int first_y = y_ + caption_height() + above();
     const int text = px(kTextColumn);
     const int width = static_cast<int>(places_.heads.size()) * step_x() - px(kGutter);
-    const int height = static_cast<int>(places_.layers.size()) * step_y() - px(kGutter);
+    const int height = grid_height();
     texts_.add_centred(TextRole::kAxisName, "head", text, first_x, width, y_ + caption_height());
     texts_.add(TextRole::kAxisName, "layer", text, x,
                first_y + (height + texts_.width("layer", text)) / 2, TextAngle::kUp);
@@ -211,21 +231,40 @@ class OverviewBuilder {
     }
     for (std::size_t row = 0; row < places_.layers.size(); ++row) {
       const std::string number = std::to_string(places_.layers[row]);
-      const int middle = first_y + static_cast<int>(row) * step_y() + grid_.queries.length() / 2;
+      const int middle = first_y + row_y(row) + grid_.queries.length() / 2;
       texts_.add(TextRole::kQueryLabel, number, text,
                  first_x - px(kSpace) - texts_.width(number, text), middle - text_line() / 2);
     }
+    place_blanks(first_x, first_y, width);
     layout_.thumbnails.panels.reserve(overview_.heads.size());
     for (const HeadId head : overview_.heads) {
       const PixelRect panel = {first_x + static_cast<int>(places_.column(head)) * step_x(),
-                               first_y + static_cast<int>(places_.row(head)) * step_y(),
-                               grid_.keys.length(), grid_.queries.length()};
+                               first_y + row_y(places_.row(head)), grid_.keys.length(),
+                               grid_.queries.length()};
       layout_.thumbnails.panels.push_back(panel);
       if (head == overview_.chosen) {
         layout_.chosen = panel;
       }
     }
     y_ = first_y + height;
+  }
+
+  // Those in front of a row stand right above it.
+  void place_blanks(int first_x, int first_y, int width) {
+    const int text = px(kTextColumn);
+    for (std::size_t i = 0; i < overview_.blanks.size(); ++i) {
+      const BlankLayers& blank = overview_.blanks[i];
+      const auto behind = std::count_if(
+          overview_.blanks.begin() + static_cast<std::ptrdiff_t>(i), overview_.blanks.end(),
+          [&blank](const BlankLayers& other) { return other.row == blank.row; });
+      const int y = first_y + row_y(blank.row) - static_cast<int>(behind) * blank_step();
+      const PixelRect rect = {first_x, y, std::max(width, blank_width(blank)), text_line()};
+      layout_.blanks.push_back(rect);
+      const std::string numbers = blank.numbers();
+      texts_.add(TextRole::kQueryLabel, numbers, text,
+                 first_x - px(kSpace) - texts_.width(numbers, text), y);
+      texts_.add_centred(TextRole::kLegend, blank.name, text, rect.x, rect.width, y);
+    }
   }
 
   void place_large(int x) {
@@ -293,7 +332,7 @@ OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style) {
   if (!style.width) {
     return {thumbnail_figure_grid(rows, columns, overview.thumbnails, style), style, {}};
   }
-  const int left = left_of_thumbnails(places, style);
+  const int left = left_of_thumbnails(overview, places, style);
   const int gutter = style.pixels(kGutter);
   const int margins = 2 * style.pixels(kFigureMargin);
   const auto n = static_cast<int>(columns);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/figure_layout.h"
@@ -16,8 +17,9 @@ struct OverviewLayout {
   int height = 0;
   FigureLayout thumbnails;  // without a colour bar; its texts are all that `large` does not have
   FigureLayout large;
-  PixelRect chosen;  // the thumbnail that is framed
-  PixelRect swatch;  // the frame's sign beside the caption
+  PixelRect chosen;               // the thumbnail that is framed
+  PixelRect swatch;               // the frame's sign beside the caption
+  std::vector<PixelRect> blanks;  // of layers without attention
 };
 
 /// The thickness of the frame around the chosen thumbnail, in pixels at 96 dpi. It stands one

@@ -35,6 +35,13 @@ class StateReader {
       states_.bias = weights_.vector(bias, states_.n_channels());
     }
     states_.rate = read_rate();
+    if (!std::ranges::all_of(states_.rate,
+                             [](float rate) { return rate <= 0.0f && std::isfinite(rate); })) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}{}: expected rates of at most 0", traits_.where,
+                              named_(names_.state_log_rate.empty() ? names_.state_rate
+                                                                   : names_.state_log_rate)));
+    }
     states_.step_bias = weights_.vector(named_(names_.state_step_bias), n_heads);
     if (!names_.state_skip.empty()) {
       states_.skip = weights_.numbers_of(named_(names_.state_skip), n_heads);

@@ -1,0 +1,123 @@
+// Models whose layers have states in most attentions' place, through the program.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kQwenHybrid = kReference + "experts/qwen3next-interval2";
+const std::string kGraniteHybrid = kReference + "experts/granite4-hybrid";
+const std::string kNemotronHybrid = kReference + "experts/nemotronh-moe";
+const std::string kHybridIds = "1,46,23,66,46,23";
+
+ProgramResult show_hybrid(const std::string& model, std::vector<std::string> more) {
+  more.insert(more.begin(), {"show", "-m", model, "--ids", kHybridIds});
+  return attnviz(std::move(more));
+}
+
+}  // namespace
+
+TEST_CASE("layers without attention are named: in documents, legends, messages and info") {
+  const json facts =
+      attnviz_json({"show", "-m", kNemotronHybrid, "--ids", kHybridIds})["layer_facts"];
+  CHECK(facts[0] == json({{"layer", 0}, {"mixer", "mamba2"}}));
+  CHECK(facts[1] == json({{"layer", 1}, {"mixer", "none"}}));
+  CHECK(attnviz_json({"show", "-m", kNemotronHybrid, "--ids", kHybridIds})["layers"] == json{2, 5});
+  CHECK(contains(show_hybrid(kGraniteHybrid, {}).out, "Mamba-2 in place of attention"));
+  CHECK(contains(show_hybrid(kQwenHybrid, {}).out, "a gated delta net in place of attention"));
+  CHECK(contains(show_hybrid(kQwenHybrid, {"--layer", "0"}).err,
+                 "layer 0 is a gated delta net: it has no"));
+  CHECK(contains(show_hybrid(kNemotronHybrid, {"--layer", "1"}).err,
+                 "layer 1 is an MLP alone: it has no"));
+  CHECK(contains(show_hybrid(kNemotronHybrid, {"--ablate", "L0.mlp"}).err,
+                 "layer 0 is Mamba-2 alone"));
+  CHECK(show_hybrid(kNemotronHybrid, {"--ablate", "L0-5.mlp"}).exit_code == 0);
+  CHECK(contains(attnviz({"info", "-m", kGraniteHybrid}).out,
+                 "layers 0, 1, 3: Mamba-2, 8 states of 16 x 8"));
+  const json layers = attnviz_json({"info", "-m", kQwenHybrid})["layers"];
+  CHECK(layers[0]["mixer"] == "gated_delta_net");
+  CHECK(layers[1]["n_heads"] == 4);
+}
+
+TEST_CASE("experts of a layer that has nothing else can be asked for") {
+  const ProgramResult drawn = show_hybrid(kNemotronHybrid, {"--show", "router", "--layer", "1"});
+  CHECK(drawn.exit_code == 0);
+  CHECK(contains(drawn.out, "L1 experts"));
+  CHECK(!contains(drawn.out, "L3 experts"));
+}
+
+TEST_CASE("why: what parts write adds up to the logit, gates and states among them") {
+  for (const std::string& model : {kQwenHybrid, kGraniteHybrid, kNemotronHybrid}) {
+    const json found = attnviz_json({"why", "-m", model, "--ids", kHybridIds})["attribution"];
+    double sum = 0.0;
+    bool has_states = false;
+    for (const json& part : found["parts"]) {
+      sum += part["logit"].get<double>();
+      has_states = has_states || part["part"] == "gated_delta_net" || part["part"] == "mamba2";
+      if (part.contains("by_key")) {
+        double of_keys = 0.0;
+        for (const json& share : part["by_key"]) {
+          of_keys += share.get<double>();
+        }
+        CHECK(of_keys == doctest::Approx(part["logit"].get<double>()).epsilon(1e-3));
+      }
+    }
+    CHECK(has_states);
+    CHECK(sum == doctest::Approx(found["logit"].get<double>()).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("inspect shows the gate that a head's context goes through") {
+  const json head = attnviz_json(
+      {"inspect", "-m", kQwenHybrid, "--ids", kHybridIds, "--head", "1.2"})["heads"][0];
+  const json& query = head["for_query"];
+  REQUIRE(query["gate"].size() == query["context"].size());
+  for (std::size_t i = 0; i < query["gate"].size(); ++i) {
+    const double gate = query["gate"][i].get<double>();
+    CHECK(gate > 0.0);
+    CHECK(gate < 1.0);
+    CHECK(query["mixture"][i].get<double>() * gate ==
+          doctest::Approx(query["context"][i].get<double>()));
+  }
+  CHECK(contains(attnviz({"inspect", "-m", kQwenHybrid, "--ids", kHybridIds, "--head", "1.2"}).out,
+                 "gate"));
+}
+
+TEST_CASE("--show decay draws what states keep, and calls it no attention") {
+  const json document =
+      attnviz_json({"show", "-m", kQwenHybrid, "--ids", kHybridIds, "--show", "decay"});
+  CHECK(document["kind"] == "decay");
+  CHECK(document["layers"] == json{0, 2});
+  CHECK(document["attention"][0][1][3][3] == 1.0);
+  const TemporaryFolder folder;
+  const ProgramResult drawn = show_hybrid(
+      kQwenHybrid, {"--show", "decay", "--layer", "2", "-o", folder.file("x.png"), "-o",
+                    folder.file("x.svg"), "-o", folder.file("x.html"), "-o", folder.file("x.npy")});
+  CAPTURE(drawn.err);
+  CHECK(drawn.exit_code == 0);
+  CHECK(contains(drawn.out, "state decay"));
+  CHECK(contains(drawn.out, "L2 state 1"));
+  CHECK(!contains(drawn.out, "L0 state"));
+  CHECK(contains(drawn.out, "no attention"));
+  write_file(folder.file("a.json"), document.dump());
+  CHECK(contains(attnviz({"render", folder.file("a.json")}).out, "L0 state 0"));
+  CHECK(show_hybrid(kGraniteHybrid, {"--show", "decay"}).exit_code == 0);
+}
+
+TEST_CASE("--show decay is refused where nothing decays") {
+  const ProgramResult demo = attnviz({"show", "The cat sat", "--show", "decay"});
+  CHECK(demo.exit_code == 2);
+  CHECK(contains(demo.err, "demo has no states that forget"));
+  const ProgramResult other = show_hybrid(kQwenHybrid, {"--show", "decay", "--layer", "1"});
+  CHECK(other.exit_code == 2);
+  CHECK(show_hybrid(kQwenHybrid, {"--show", "decay", "--drop-sink"}).exit_code == 2);
+}
+
+}  // namespace attnviz::test
