@@ -11,7 +11,7 @@
 #include "attnviz/analysis/decay_store.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/recurrence.h"
+#include "attnviz/attention/parts/recurrence.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"

@@ -26,8 +26,7 @@ const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kFamilies = kSchemas + "families-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
-const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
-  "embeddings": {"known": [1]},
+const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1, "embeddings": {"known": [1]},
   "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})";
 
 struct SchemaCase {

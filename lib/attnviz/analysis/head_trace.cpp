@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "attnviz/analysis/hidden_keys.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
@@ -32,29 +33,6 @@ Matrix one_row(std::span<float> values) noexcept {
 
 ConstMatrix one_row(std::span<const float> values) noexcept {
   return {values.data(), 1, values.size(), values.size()};
-}
-
-// Which of the keys are hidden from one query beside those that the mask hides; empty: none.
-std::vector<std::uint8_t> hidden_from(const RowRule& rule, std::size_t query, std::size_t n_keys) {
-  std::vector<std::uint8_t> hidden(rule.observer == nullptr ? 0 : n_keys);
-  if (rule.observer != nullptr) {
-    EdgeBlock edges(query, 1, 0, n_keys, hidden);
-    rule.observer->hide(rule.head, edges);
-  }
-  return hidden;
-}
-
-// Scores as they are for one query, mask and ALiBi's bias put in as the engine does.
-void hide_masked(const RowRule& rule, std::size_t query, std::span<float> scores) {
-  const std::vector<std::uint8_t> hidden = hidden_from(rule, query, scores.size());
-  for (std::size_t key = 0; key < scores.size(); ++key) {
-    const std::size_t distance = key < query ? query - key : key - query;
-    if (!rule.mask.visible(query, key) || (!hidden.empty() && hidden[key] != 0)) {
-      scores[key] = -std::numeric_limits<float>::infinity();
-    } else if (rule.distance_penalty != 0.0f) {
-      scores[key] -= rule.distance_penalty * static_cast<float>(distance);
-    }
-  }
 }
 
 // One head of one layer.

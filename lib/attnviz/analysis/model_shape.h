@@ -49,7 +49,6 @@ struct LayerShape {
   std::size_t norms = 0;   // numbers of all norms, those of queries and keys among them
   MixerKind mixer = MixerKind::kAttention;
   std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
-  std::size_t other = 0;        // numbers of a convolution, and of what takes in layer inputs
   std::size_t cross = 0;        // numbers of cross-attention, with its norm; 0: there is none
   std::size_t states = 0;       // numbers of states, whatever the text's length; 0: there are none
   std::size_t other = 0;        // numbers of what stands in attention's place or takes in inputs
