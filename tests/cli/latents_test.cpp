@@ -72,6 +72,15 @@ TEST_CASE("inspect follows a head through the latents that it reads") {
   CHECK(!contains(told.out, "c_Q"));
 }
 
+TEST_CASE("the tour says what scores are scaled by, and that tokens are narrowed first") {
+  const std::string file = kThree + "/deepseek3.gguf";
+  const ProgramResult told = attnviz({"tour", "-m", file, "abc abd", "--all"});
+  CHECK(told.exit_code == 0);
+  CHECK(contains(told.out, "times 0.419, this model's"));
+  CHECK(!contains(told.out, "sqrt(20)"));
+  CHECK(contains(told.out, "narrowed to fewer numbers"));
+}
+
 TEST_CASE("a folder and a GGUF file of the same latents do not differ") {
   for (const char* const file : {"/deepseek3.gguf", "/deepseek3-oldkv.gguf"}) {
     const json diff = attnviz_json({"diff", "-m", kThree, "-m", kThree + file, "--ids", "5,6,7,8"});

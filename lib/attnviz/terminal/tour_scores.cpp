@@ -10,6 +10,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/steps/step_table.h"
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/paragraph.h"
@@ -294,7 +295,10 @@ void tour_scores(TourPage& page) {
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
   const bool is_narrow = page.columns() < kNarrowTour;
-  const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
+  const std::size_t root = scale_root(head);
+  const std::string scaled = is_narrow   ? "s"
+                             : root == 0 ? fmt::format("s = q·k · {:.4g}", head.own_scale)
+                                         : fmt::format("s = q·k / √{}", root);
   table.columns = {
       numbers(page, "q·k", shown, n_rows, head.scores, 2),
       numbers(page, scaled, shown, n_rows, head.scaled, 2),
@@ -313,10 +317,11 @@ void tour_scores(TourPage& page) {
   table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
   page.table(table);
   page.paragraph(fmt::format(
-      "Scaling: a sum of {} grows with their number; divided by √{} it stays where "
-      "softmax "
-      "can tell weights apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
-      counted(head.d_head(), "product"), head.d_head(),
+      "Scaling: a sum of {} grows with their number; {} it stays where softmax can tell weights "
+      "apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
+      counted(head.d_head(), "product"),
+      root == 0 ? fmt::format("times {:.4g}, this model's own number,", head.own_scale)
+                : fmt::format("divided by √{}", root),
       largest_share(page.names, head.weights, head.query, 1), missed_words(page, head)));
   page.paragraph(fmt::format(
       "The values, added up with these weights, are what {} gets: {} = ({}). {}", who,

@@ -222,7 +222,9 @@ std::string keys_sentence(const Inspection& head, const KeyWords& words) {
 
 void keys_blocks(const Inspection& head, StepBlocks& to) {
   const ConstMatrix keys = head.projected_keys();
-  to.colored_weights("W_K", head.weights_in.key, keys, Role::kKey);
+  if (head.latents.n_shared() == 0) {  // else its columns do not stand over theirs
+    to.colored_weights("W_K", head.weights_in.key, keys, Role::kKey);
+  }
   to.keys(keys);
   to.full_weights("K", head.weights_in.key, Role::kKey);
   to.full_matrix("K", keys, Role::kKey, kKeys);
