@@ -115,29 +115,34 @@ class Page {
   build() {
     const { data } = this;
     const several = data.documents[0].heads.length > 1;
+    const areStates = data.drawing.kind === "decay";
     const overview = section(
       "overview-panel",
-      "All heads",
-      "Each small picture is one head; a row of pictures is one layer. Choose one to look into it.",
+      areStates ? "All states" : "All heads",
+      `Each small picture is one ${areStates ? "state" : "head"}; a row of pictures is one layer. Choose one to look into it.`,
       this.overview.element,
       this.headRows.element,
     );
     overview.hidden = !several;
     const heatmap = section(
       "heatmap-panel",
-      "One head",
-      data.drawing.zero_centred
-        ? "Each row is a token that looks, each column one that is looked at; the colour says how much that changes."
-        : "Each row is a token that looks, each column one that is looked at; the colour says how much.",
+      areStates ? "One state" : "One head",
+      areStates
+        ? "Each row is the token now, each column one that the state took in; the colour says how much of it is left."
+        : data.drawing.zero_centred
+          ? "Each row is a token that looks, each column one that is looked at; the colour says how much that changes."
+          : "Each row is a token that looks, each column one that is looked at; the colour says how much.",
       make("div", { class: "legend" }, this.legend, this.legendName),
       this.heatmapBox,
     );
     const tokens = section(
       "token-panel",
       "Tokens",
-      data.drawing.zero_centred
-        ? "Point at a token, or pick several, to see where their attention changes."
-        : "Point at a token, or pick several, to see what they attend to.",
+      areStates
+        ? "Point at a token, or pick several, to see how much of others is left there."
+        : data.drawing.zero_centred
+          ? "Point at a token, or pick several, to see where their attention changes."
+          : "Point at a token, or pick several, to see what they attend to.",
       this.tools.element,
       this.text.element,
       this.arcs.element,

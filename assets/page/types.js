@@ -40,6 +40,7 @@
  * @typedef {"linear" | "sqrt" | "log" | "row-max"} ScaleKind
  *
  * @typedef {object} Drawing
+ * @property {string} kind  what the numbers are: "weights", "decay", …
  * @property {string} colormap
  * @property {ScaleKind} scale
  * @property {number} low

@@ -1,7 +1,8 @@
 // Models whose layers have states in most attentions' place, through the program.
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 namespace attnviz::test {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 const std::string kQwenHybrid = kReference + "experts/qwen3next-interval2";
@@ -22,7 +24,47 @@ ProgramResult show_hybrid(const std::string& model, std::vector<std::string> mor
   return attnviz(std::move(more));
 }
 
+// The model with one key of its config changed, or taken out by null.
+ProgramResult info_of_changed(const std::string& model, const std::string& key, const json& value) {
+  const TemporaryFolder folder;
+  std::ifstream file(model + "/config.json");
+  json config = json::parse(file);
+  config[key] = value;
+  write_file(folder.file("config.json"), config.dump());
+  fs::copy_file(model + "/model.safetensors", folder.file("model.safetensors"));
+  return attnviz({"info", "-m", folder.file("config.json")});
+}
+
+void check_malformed(const std::string& model, const std::string& key, const json& value,
+                     const std::string& part) {
+  const ProgramResult result = info_of_changed(model, key, value);
+  CAPTURE(key);
+  CAPTURE(result.err);
+  CHECK((result.exit_code == 3 || result.exit_code == 4));
+  CHECK(contains(result.err, part));
+}
+
 }  // namespace
+
+TEST_CASE("configs of hybrids that contradict themselves or the tensors are refused in words") {
+  const std::string pattern = "hybrid_override_pattern";
+  check_malformed(kNemotronHybrid, pattern, "ME*EM", "expected a letter for each layer, found 5");
+  check_malformed(kNemotronHybrid, pattern, "ME*XM*", "expected M, *, - and E, found \"X\"");
+  check_malformed(kNemotronHybrid, pattern, nullptr, pattern);
+  check_malformed(kNemotronHybrid, "layers_block_type",
+                  json::array({"mamba", "moe", "attention", "mlp", "mamba", "attention"}),
+                  "contradicts");
+  check_malformed(kNemotronHybrid, "n_groups", 4, "6 heads of states cannot share 4 keys");
+  check_malformed(kNemotronHybrid, "time_step_limit", json::array({1.0, 0.5}), "time_step_limit");
+  check_malformed(kNemotronHybrid, "moe_latent_size", 8, "moe_latent_size");
+  check_malformed(kGraniteHybrid, "position_embedding_type", "alibi", "expected rope or nope");
+  check_malformed(kGraniteHybrid, "mamba_d_state", 1 << 30, "expected sizes from 1 to");
+  check_malformed(kQwenHybrid, "linear_num_value_heads", 3, "cannot share 2 keys evenly");
+  check_malformed(kQwenHybrid, "layer_types", json::array({"linear_attention"}),
+                  "a type for each layer");
+  CHECK(info_of_changed(kNemotronHybrid, "time_step_limit", json::array({0.0, 1e38})).exit_code ==
+        0);
+}
 
 TEST_CASE("layers without attention are named: in documents, legends, messages and info") {
   const json facts =

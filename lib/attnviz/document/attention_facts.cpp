@@ -139,7 +139,7 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
                            weights.query_norm.present(),
                            weights.key_norm.present(),
                            {},
-                           0,
+                           true,
                            weights.keys_from,
                            weights.heads.front().value == weights.heads.front().key,
                            weights.value_norm.present()};

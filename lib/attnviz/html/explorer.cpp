@@ -247,6 +247,7 @@ class ExplorerWriter {
   void write_drawing() {
     const Drawing& drawing = documents_.front().drawing;
     json_.begin_object("drawing");
+    json_.member("kind", word_for(kPatternKinds, documents_.front().kind));
     json_.member("colormap", drawing.scale.colormap.name());
     json_.member("scale", word_for(kScales, drawing.scale.kind));
     json_.member("low", drawing.scale.low);

@@ -174,7 +174,9 @@ class OverviewBuilder {
   }
   int grid_height() const { return row_y(places_.layers.size()) - px(kGutter); }
   int blank_width(const BlankLayers& blank) const {
-    return texts_.width(blank.name, px(kTextColumn)) + px(kSpace);
+    const int wanted = texts_.width(blank.name, px(kTextColumn)) + px(kSpace);
+    return style_.width ? std::min(wanted, style_.width_pixels() - 2 * px(kFigureMargin) - left())
+                        : wanted;
   }
 
   void measure() {
@@ -263,7 +265,9 @@ class OverviewBuilder {
       const std::string numbers = blank.numbers();
       texts_.add(TextRole::kQueryLabel, numbers, text,
                  first_x - px(kSpace) - texts_.width(numbers, text), y);
-      texts_.add_centred(TextRole::kLegend, blank.name, text, rect.x, rect.width, y);
+      const auto fitting = static_cast<std::size_t>(std::max((rect.width - px(kSpace)) / text, 1));
+      texts_.add_centred(TextRole::kLegend, style_.fonts->shorten(blank.name, fitting), text,
+                         rect.x, rect.width, y);
     }
   }
 
