@@ -82,7 +82,8 @@ HeadsDocument score_file(const HeadsOptions& options) {
                 fmt::format("{}: these are {}; heads scores attention weights (--show weights)",
                             name, word_for(kPatternKinds, patterns.kind)));
   }
-  if (patterns.query_tokens.size() != patterns.key_tokens.size()) {
+  if (patterns.part == AttentionPart::kCross ||
+      patterns.query_tokens.size() != patterns.key_tokens.size()) {
     throw Error(ErrorKind::kUnsupported,
                 name + ": queries and keys are not the same tokens, which scores compare");
   }

@@ -69,23 +69,23 @@ void define_fold(OptionList& list, ShowOptions& options) {
 
 // A step of attention, or one of an encoder-decoder's attentions.
 void define_shown(OptionList& list, ShowOptions& options) {
+  std::vector<std::string> words = choice_words(kPatternKinds);
+  std::ranges::move(choice_words(kPartChoices), std::back_inserter(words));
   list.add_value(
-      "Attention", "--show", joined_choices(kPatternKinds) + "|" + joined_choices(kPartChoices),
-      "a step of attention: scores q·k, scaled, masked as softmax takes them, the weights, or each "
-      "value's share of what they bring (default weights); of encoder-decoders the attention of "
-      "one "
-      "part (default cross); or what is no attention: the experts of each token (router), what "
-      "states keep (decay)",
-      [&options](const std::string& word) {
+      "Attention", "--show", "STEP|PART",
+      "a step of attention: scores q·k, scaled, masked as softmax takes them, weights (default), "
+      "or values-shares, each value's share of what they bring; of encoder-decoders a part: cross "
+      "(default), encoder or decoder; or what is no attention: router, which experts tokens get, "
+      "or decay, what states keep",
+      [&options, words](const std::string& word) {
         options.part = choice_named(kPartChoices, word);
         const std::optional<PatternKind> kind = choice_named(kPatternKinds, word);
         if (!options.part && !kind) {
-          std::vector<std::string> words = choice_words(kPatternKinds);
-          std::ranges::move(choice_words(kPartChoices), std::back_inserter(words));
           fail_choice("--show", word, words);
         }
         options.kind = kind.value_or(PatternKind::kWeights);
       });
+  list.propose(std::move(words));
 }
 
 void define_target(OptionList& list, ShowOptions& options) {

@@ -200,6 +200,10 @@ TEST_CASE("render draws a document's attention again, the one that is asked for"
   wrong["cross"]["key_tokens"].push_back("x");
   write_file(folder.file("b.json"), wrong.dump());
   check_refused({"render", folder.file("b.json")}, 3, "cross: key_tokens");
+  // As many of both: still two texts.
+  write_file(folder.file("square.json"),
+             attnviz({"-m", kT5, "--ids", "5,6,1", "--decoder-ids", "0,9,10", "--json"}).out);
+  check_refused({"heads", folder.file("square.json")}, 4, "not the same tokens");
   write_file(folder.file("one.json"), attnviz({"The cat", "--json"}).out);
   check_refused({"render", folder.file("one.json"), "--show", "cross"}, 2, "found one attention");
 }

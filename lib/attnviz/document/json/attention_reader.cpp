@@ -78,7 +78,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   if (given.queries || given.keys) {
     document.text.reset();
     document.token_ids.clear();
-    document.marks = {};
+    document.marks = document.key_marks = {};
     if (document.words) {
       document.words->sources.clear();
     }
