@@ -29,10 +29,10 @@ namespace fs = std::filesystem;
 using Doubles = std::vector<double>;
 
 const fs::path kCases = ATTNVIZ_SOURCE_DIR "/tests/reference/experts";
-constexpr const char* kModels[] = {"deepseek2-lite", "deepseek2-groups", "deepseek3",
-                                   "deepseek3-plain"};
+constexpr const char* kLatentModels[] = {"deepseek2-lite", "deepseek2-groups", "deepseek3",
+                                         "deepseek3-plain"};
 
-Doubles doubles(std::span<const float> values) {
+Doubles as_doubles(std::span<const float> values) {
   return {values.begin(), values.end()};
 }
 
@@ -80,7 +80,7 @@ void check_near(std::span<const float> actual, const Doubles& expected) {
 }  // namespace
 
 TEST_CASE("latents: queries, keys and values that are followed are what plain loops make") {
-  for (const char* const name : kModels) {
+  for (const char* const name : kLatentModels) {
     CAPTURE(name);
     const test::ReferenceCase loaded = test::load_reference_case(kCases / name);
     const Model& model = loaded.model;
@@ -93,7 +93,7 @@ TEST_CASE("latents: queries, keys and values that are followed are what plain lo
       const HeadWeights& weights = layer.heads[head.head.head];
       const std::size_t first = weights.d_head() - latents.n_shared();
       REQUIRE(latents.present());
-      const Doubles y = doubles(head.y());
+      const Doubles y = as_doubles(head.y());
       Doubles c_q = y;
       if (latents.query_rank() > 0) {
         c_q = projected(latents.query_down.weight, y);
@@ -103,7 +103,7 @@ TEST_CASE("latents: queries, keys and values that are followed are what plain lo
       turn(*layer.rope, first, query, q);
       check_near(head.q.view().row(query), q);
       for (std::size_t token = 0; token < input.size(); ++token) {
-        Doubles c = projected(latents.key_down.weight, doubles(head.look->view().row(token)));
+        Doubles c = projected(latents.key_down.weight, as_doubles(head.look->view().row(token)));
         norm_front(latents.key_norm, c);
         Doubles k = projected(weights.key.weight, c);
         k.insert(k.end(), c.begin() + static_cast<std::ptrdiff_t>(latents.rank()), c.end());
@@ -138,7 +138,7 @@ TEST_CASE("latents: both layouts of GGUF hold the numbers of the folder") {
 }
 
 TEST_CASE("latents: the numbers of the files are counted, each once") {
-  for (const char* const name : kModels) {
+  for (const char* const name : kLatentModels) {
     CAPTURE(name);
     const Model model = load_hugging_face(kCases / name);
     const ModelShape shape = model_shape(model);
@@ -173,7 +173,7 @@ TEST_CASE("latents: a head's copying score is that of the same head with a matri
     const MatrixBuffer down = to_floats(latents.key_down.weight);
     MatrixBuffer value(down.rows(), head.d_value());
     for (std::size_t row = 0; row < down.rows(); ++row) {
-      Doubles c = doubles(down.view().row(row).first(latents.rank()));
+      Doubles c = as_doubles(down.view().row(row).first(latents.rank()));
       for (std::size_t i = 0; i < c.size(); ++i) {
         c[i] *= static_cast<double>(latents.key_norm.weight[i]);
       }

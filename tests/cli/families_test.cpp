@@ -96,7 +96,7 @@ TEST_CASE("layers without heads: real numbers everywhere, and told where they ar
   REQUIRE(expected.size() < info["layers"].size());
   CHECK(document["layers"] == json(expected));
   CHECK(document["layer_facts"][0] == json({{"layer", 0}, {"mixer", "convolution"}}));
-  CHECK(contains(run(kWithConvolutions, {}).out, "a convolution in place of attention"));
+  CHECK(contains(run(kWithConvolutions, {"show"}).out, "a convolution in place of attention"));
   check_refused({"--layer", "0"}, "layer 0 is a convolution: it has no heads");
   check_refused({"--head", "0.0"}, "layer 0 is a convolution: it has no heads");
   check_refused({"--ablate", "L0"}, "layer 0 is a convolution: it has no attention");

@@ -26,8 +26,8 @@ const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kFamilies = kSchemas + "families-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
-const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1, "embeddings": {"known": [1]},
-  "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})";
+const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1, "embeddings":
+  {"known": [1]}, "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})";
 
 struct SchemaCase {
   const char* name;
@@ -172,18 +172,17 @@ const std::vector<SchemaCase>& comparisons() {
 
 // attnviz info and models print; the others write files.
 const std::vector<SchemaCase>& infos() {
-  static const std::string models = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
   static const std::vector<SchemaCase> all = {
       {"info-numbers.json", {"info", "--d-model", "12288", "--heads", "96", "--layers", "96"}},
       {"info-json.json", {"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}},
       {"info-demo.json", {"info"}},
-      {"info-bert.json", {"info", models + "bert-pair"}},
-      {"info-gpt2.json", {"info", models + "gpt2-tied"}},
+      {"info-bert.json", {"info", kReference + "models/bert-pair"}},
+      {"info-gpt2.json", {"info", kReference + "models/gpt2-tied"}},
       {"info-latents.json", {"info", kReference + "experts/deepseek2-lite"}},
-      {"info-gemma.json", {"info", models + "gemma3-local-global"}},
+      {"info-gemma.json", {"info", kReference + "models/gemma3-local-global"}},
       {"info-gemma3n.json", {"info", kReference + "experts/gemma3n"}},
       {"info-gemma4.json", {"info", kReference + "experts/gemma4-moe"}},
-      {"info-phi.json", {"info", models + "phi3-longrope-long"}}};
+      {"info-phi.json", {"info", kReference + "models/phi3-longrope-long"}}};
   return all;
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
 TEST_CASE("unknown_family: names that begin alike are near, the others are not") {
   CHECK(unknown_family("model_type", "qwen3_omni") ==
         "model_type \"qwen3_omni\": not one of the families that are read; near it: qwen3, "
-        "qwen3_moe, qwen3_vl, qwen2");
+        "qwen3_5, qwen3_5_moe, qwen3_moe");
   CHECK(unknown_family("k", "rwkv7") == "k \"rwkv7\": not one of the families that are read");
   CHECK(unknown_family("k", "Command_R_Plus") ==
         "k \"Command_R_Plus\": not one of the families that are read; near it: command-r");
