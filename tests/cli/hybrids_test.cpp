@@ -153,6 +153,25 @@ TEST_CASE("--show decay draws what states keep, and calls it no attention") {
   CHECK(show_hybrid(kGraniteHybrid, {"--show", "decay"}).exit_code == 0);
 }
 
+TEST_CASE("cite: hybrids answer as models that keep keys do, whatever was hidden before") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.md"), "abc def ghi. jkl abd. dac bab.");
+  const auto cited = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"cite",     "ab?",
+                                          "--answer", "dec",
+                                          "-m",       kQwenHybrid + "/qwen3next-interval2.gguf",
+                                          "--doc",    folder.file("a.md")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return attnviz_json(std::move(arguments));
+  };
+  const json once = cited({});
+  CHECK(once == cited({"--threads", "1"}));
+  for (const json& sentence : once["documents"][0]["sentences"]) {
+    CHECK(sentence["attention"].get<double>() >= 0.0);
+    CHECK(sentence["attention"].get<double>() <= 1.0);
+  }
+}
+
 TEST_CASE("--show decay is refused where nothing decays") {
   const ProgramResult demo = attnviz({"show", "The cat sat", "--show", "decay"});
   CHECK(demo.exit_code == 2);

@@ -31,6 +31,25 @@ TEST_CASE("overview: the grid has a row for each layer and a column for each num
   CHECK(grid.column({4, 5}) == 2);
 }
 
+TEST_CASE("overview: layers without attention are blanks between rows, those in a row together") {
+  AttentionDocument document;
+  for (const std::size_t layer : {0u, 1u, 3u, 4u, 7u}) {
+    document.run.layers.push_back({.layer = layer, .mixer = MixerKind::kMamba2});
+  }
+  document.run.layers[3].mixer = MixerKind::kNone;
+  document.run.layers.insert(document.run.layers.begin() + 2, {.layer = 2, .window = 5});
+  const std::vector<BlankLayers> blanks = blank_layers(document, {2, 5, 6});
+  REQUIRE(blanks.size() == 3);
+  CHECK(blanks[0].numbers() == "0-1");
+  CHECK(blanks[0].row == 0);
+  CHECK(blanks[0].name == "Mamba-2");
+  CHECK(blanks[1].numbers() == "3-4");
+  CHECK(blanks[1].row == 1);
+  CHECK(blanks[1].name == "Mamba-2 and MLP");
+  CHECK(blanks[2].numbers() == "7");
+  CHECK(blanks[2].row == 3);
+}
+
 TEST_CASE("overview: all heads small, the telling one large, and the facts say which and why") {
   const test::SampleOverview sample(3, 5, 12);
   const Overview overview = sample.overview();

@@ -191,8 +191,11 @@ std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
   return outputs;
 }
 
-// Of states whose projections are cut in the same way.
+// Of states whose heads stand in the same order and whose projections are cut in the same way.
 void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
+  if (a.keys_alternate != b.keys_alternate && a.n_heads != a.n_key_heads) {
+    return;
+  }
   const auto row_of = [](std::span<const float> row) {
     return row.empty() ? StoredMatrix() : ConstMatrix{row.data(), 1, row.size(), row.size()};
   };

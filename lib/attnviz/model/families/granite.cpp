@@ -64,7 +64,10 @@ void add_granite_states(const HfConfig& config, Traits& traits) {
   read_step_limit(config, shape);
   traits.states.bias = present_if(config.flag_or("mamba_proj_bias", false));
   traits.states.conv_bias = present_if(config.flag_or("mamba_conv_bias", true));
-  config.find("mamba_chunk_size");  // of how it is computed
+  for (const char* key :
+       {"mamba_chunk_size", "init_method", "time_step_min", "time_step_max", "time_step_floor"}) {
+    config.find(key);  // of training and of how it is computed
+  }
   TensorNames& names = traits.names;
   names.state_in = "mamba.in_proj";
   names.state_conv = "mamba.conv1d";

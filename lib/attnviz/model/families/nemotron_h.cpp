@@ -121,8 +121,10 @@ void add_nemotron_states(const HfConfig& config, Traits& traits) {
   for (const char* key :
        {"expand", "chunk_size", "time_step_min", "time_step_max", "time_step_floor",
         "time_step_rank", "mamba_proj_bias", "residual_in_fp32", "rescale_prenorm_residual",
-        "use_mamba_kernels", "num_logits_to_keep", "mamba_ssm_cache_dtype", "use_cache"}) {
-    config.find(key);  // of training and of how it is computed
+        "use_mamba_kernels", "num_logits_to_keep", "mamba_ssm_cache_dtype", "use_cache",
+        "moe_shared_expert_overlap", "rope_theta", "partial_rotary_factor",
+        "num_nextn_predict_layers", "mtp_hybrid_override_pattern", "mtp_layers_block_type"}) {
+    config.find(key);  // of training, of how it is computed, or of what is not there
   }
 }
 

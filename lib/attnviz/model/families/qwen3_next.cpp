@@ -71,6 +71,9 @@ Traits hybrid_traits(const HfConfig& config, ConfigDefaults defaults) {
                           "mtp_use_dedicated_embeddings"}) {
     config.find(key);  // of no use in these models, of precision, or of tokens further on
   }
+  if (const auto outer = config.outer()) {
+    outer->find("language_model_only");  // of what reads pictures
+  }
   return traits;
 }
 

@@ -91,6 +91,9 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
 Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = delta_traits(metadata, weights);
   traits.names.state_ba = "ssm_ba";
+  if (weights.has("blk.0.ssm_in.weight")) {  // as files of before 2026 have it
+    traits.names.state_qkvz = "ssm_in";
+  }
   return read_transformer(traits, std::move(weights));
 }
 
