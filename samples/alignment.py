@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Makes a model by hand whose cross-attention aligns words: `alignment.py FOLDER`. Needs no packages.
 
 An encoder-decoder of T5's form whose weights come from a small dictionary, not from training: a token

@@ -32,10 +32,19 @@ draw four-heads.png -m "$samples/four-heads.json" "the cat saw the dog and the c
 draw dark.png -m "$samples/verbs-and-nouns.json" "the cat saw a dog and the dog slept ." \
   --theme dark --colormap magma --title "Verbs look at the nouns before them"
 
+# Two texts: what each word of the one looks at in the other.
+scratch="$(mktemp -d)"
+trap 'rm -r "$scratch"' EXIT
+"$samples/alignment.py" "$scratch/aligner"
+draw alignment.png -m "$scratch/aligner" \
+  "The agreement on the European Economic Area was signed in August 1992 ." \
+  --target "L' accord sur la zone économique européenne a été signé en août 1992 ." \
+  --head 0.0 --merge words --no-special --plain-labels
+
 # The page as a browser shows it, where there is one; fonts are those of this machine.
 if browser="$(command -v chromium)"; then
-  page="$(mktemp -d)"
-  trap 'rm -r "$page"' EXIT
+  page="$scratch/page"
+  mkdir "$page"
   "$program" "The cat sat on the mat because it was tired" -q -o "$page/page.html"
   "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,900 \
     --user-data-dir="$page/profile" --virtual-time-budget=4000 \

@@ -289,6 +289,21 @@ TEST_CASE("GGUF: every type has ggml's number, and as many bytes a row as the nu
   }
 }
 
+TEST_CASE("GGUF: type 4 is Ollama's MXFP4, as bytes, in its own architecture alone") {
+  const auto file_with = [](std::string_view architecture, std::uint64_t row) {
+    GgufBuilder builder;
+    builder.add_string("general.architecture", architecture);
+    builder.tensors = {{"w", {row, 2}, 4, std::string(68, 'w')}};
+    return builder.bytes();
+  };
+  const std::string bytes = file_with("gptoss", 64);
+  const Gguf file(bytes, "m");
+  CHECK(file.tensors()[0].type == StoredType::kU8);
+  CHECK(file.tensors()[0].shape[1] == 34);
+  CHECK_THROWS_AS(Gguf(file_with("gptoss", 63), "m"), Error);
+  CHECK_THROWS_AS(Gguf(file_with("llama", 64), "m"), Error);
+}
+
 TEST_CASE("GGUF: tensors of big-endian files are turned: numbers and scales, but no quants") {
   const auto turn = [](StoredType type, std::string_view bytes) {
     StoredTensor tensor;

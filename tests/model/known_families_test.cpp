@@ -22,6 +22,12 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
   const std::vector<KnownFamily> all = known_families();
   CHECK(std::ranges::is_sorted(all, std::less<>(), &KnownFamily::name));
   CHECK(all.size() >= 35);
+  for (const KnownFamily& one : all) {
+    CAPTURE(one.name);
+    std::vector<std::string_view> names = one.gguf;
+    std::ranges::sort(names);
+    CHECK(std::ranges::adjacent_find(names) == names.end());
+  }
   using Names = std::vector<std::string_view>;
   CHECK(family(all, "cohere").gguf == Names{"command-r"});
   CHECK(family(all, "mistral").gguf == Names{"llama"});

@@ -84,6 +84,7 @@ class GgufReader {
   void read_alignment();
   void read_tensor_infos(std::uint64_t count);
   std::vector<std::size_t> shape(bool may_be_empty);
+  std::optional<StoredType> type_of(std::uint32_t number, std::vector<std::size_t>& shape) const;
   std::size_t size_of(const StoredTensor& tensor) const;
   void place_tensors();
   void check_names();
@@ -242,7 +243,7 @@ void GgufReader::read_tensor_infos(std::uint64_t count) {
     out_.shapes_.push_back(shape(may_be_empty(tensor.name)));
     tensor.shape = out_.shapes_.back();
     const auto number = in_.number<std::uint32_t>("its type");
-    const std::optional<StoredType> type = ggml_stored_type(number);
+    const std::optional<StoredType> type = type_of(number, out_.shapes_.back());
     if (!type) {
       const std::string_view name = ggml_type_name(number);
       in_.unsupported(
@@ -284,6 +285,25 @@ std::vector<std::size_t> GgufReader::shape(bool may_be_empty) {
   }
   std::reverse(sizes.begin(), sizes.end());
   return sizes;
+}
+
+// Ollama writes MXFP4 with OpenAI's order of numbers under a number that was free, in files of one
+// architecture; these are bytes, in rows of whole blocks.
+std::optional<StoredType> GgufReader::type_of(std::uint32_t number,
+                                              std::vector<std::size_t>& shape) const {
+  constexpr std::uint32_t kOllamas = 4;
+  const GgufValue* const architecture = out_.find("general.architecture");
+  if (number != kOllamas || architecture == nullptr || architecture->as_string() != "gptoss" ||
+      shape.empty()) {
+    return ggml_stored_type(number);
+  }
+  const BlockShape block = stored_block(StoredType::kMXFP4);
+  if (shape.back() % block.numbers != 0) {
+    in_.malformed(fmt::format("expected rows of whole blocks of {} weights, found {}",
+                              block.numbers, dimensions_text(shape)));
+  }
+  shape.back() = shape.back() / block.numbers * block.bytes;
+  return StoredType::kU8;
 }
 
 // Bytes of the tensor at the cursor.

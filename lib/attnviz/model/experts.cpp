@@ -12,9 +12,9 @@ StoredMatrix brought_together(const SplitBlocks& split, const StoredMatrix& shap
   const std::size_t n_blocks = shape.rows * shape.cols / block.numbers;
   memory.resize(n_blocks * block.bytes);
   for (std::size_t i = 0; i < n_blocks; ++i) {
-    const std::uint8_t* const from = split.blocks + i * kHalf;
+    const std::uint8_t* const from = split.blocks + i * split.block_step;
     std::uint8_t* const to = memory.data() + i * block.bytes;
-    to[0] = split.scales[i];
+    to[0] = split.scales[i * split.scale_step];
     for (std::size_t pair = 0; pair < kHalf / 2; ++pair) {
       const unsigned low = from[pair];
       const unsigned high = from[kHalf / 2 + pair];

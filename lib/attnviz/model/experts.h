@@ -38,11 +38,14 @@ struct Router {
   std::size_t n_experts() const noexcept { return gate.d_out(); }
 };
 
-/// A matrix of MXFP4 numbers whose scales lie apart from their blocks, as Hugging Face's files have
-/// them: of each stored row a block of 16 bytes for 32 numbers, two in a byte, and a byte of scale.
+/// A matrix of MXFP4 numbers as OpenAI's files have them: of each stored row blocks of 16 bytes for
+/// 32 numbers, two that follow one another in a byte, and a byte of scale. Scales lie apart from
+/// their blocks (Hugging Face) or in front of each (Ollama).
 struct SplitBlocks {
   const std::uint8_t* blocks = nullptr;
   const std::uint8_t* scales = nullptr;
+  std::size_t block_step = 16;  // bytes from one to the next
+  std::size_t scale_step = 1;
 };
 
 /// What each token gets beside, or in place of, an MLP that all share: Σ factor · expert(x).

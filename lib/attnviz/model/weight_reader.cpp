@@ -99,6 +99,11 @@ void WeightReader::pass_over(const std::vector<HarmlessTensor>& known) {
   storage_->harmless.insert(storage_->harmless.end(), known.begin(), known.end());
 }
 
+bool WeightReader::is_bytes(std::string_view name) const {
+  const FoundTensor found = find(name);
+  return found && found.tensor->type == StoredType::kU8;
+}
+
 bool WeightReader::has(std::string_view name) const {
   return static_cast<bool>(find(name));
 }

@@ -77,6 +77,8 @@ class WeightReader {
   std::span<const float> keep(MatrixBuffer numbers);
 
   bool has(std::string_view name) const;
+  /// Whether it is a tensor of U8.
+  bool is_bytes(std::string_view name) const;
   /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
   std::string where(std::string_view name) const;
   /// Whether a tensor of this presence is to be read.

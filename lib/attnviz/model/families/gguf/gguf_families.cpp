@@ -17,6 +17,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"gemma3n", "gemma3n", read_gguf_gemma3n},
       {"gemma4", "gemma4", read_gguf_gemma4},
       {"gpt-oss", "gpt_oss", read_gguf_gpt_oss},
+      {"gptoss", "gpt_oss", read_gguf_gpt_oss},
       {"gpt2", "gpt2", read_gguf_gpt2},
       {"gptneox", "gpt_neox", read_gguf_gptneox},
       {"granite", "granite", read_gguf_granite},

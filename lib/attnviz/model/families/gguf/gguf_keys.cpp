@@ -131,7 +131,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
     }
   }
   const std::string type_key = key("rope.scaling.type");
-  const std::string_view type = metadata.text_or(type_key, "linear");
+  const std::string_view type = metadata.text_or(type_key, facts.scaling);
   const std::string own_factor = key("rope.scaling.factor");
   const std::string factor_key = metadata.has(own_factor) ? own_factor : key("rope.scale_linear");
   const double factor = metadata.positive_or(factor_key, 1.0);

@@ -55,6 +55,7 @@ struct GgufRopeFacts {
   // "yarn_log_multiplier" is of the scores, which the architecture's reader sees to, and cosines
   // and sines have no magnitude then: DeepSeek-V2.
   bool scales_scores = false;
+  std::string_view scaling = "linear";  // what a factor is of where the file does not say
 };
 
 /// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and

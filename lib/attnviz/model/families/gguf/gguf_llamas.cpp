@@ -1,6 +1,9 @@
 // Llama and its descendants as llama.cpp's converter writes them.
 
+#include <fmt/core.h>
+
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "attnviz/formats/harmless_key.h"
@@ -74,18 +77,37 @@ Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
 Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
   constexpr float kLimit = 7.0f;
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
-  traits.names.mlp_norm = "post_attention_norm";
+  const bool is_ollamas = metadata.text("general.architecture") == "gptoss";
+  TensorNames& names = traits.names;
+  // Ollama's converter has names of its own for some.
+  const auto said = [&weights](std::string_view name, std::string_view other,
+                               std::string_view behind) {
+    return weights.has(fmt::format("blk.0.{}{}", other, behind)) ? other : name;
+  };
+  names.mlp_norm = said("post_attention_norm", "ffn_norm", ".weight");
+  names.output = said("attn_output", "attn_out", ".weight");
+  names.sinks = said("attn_sinks.weight", "attn_sinks", "");
   traits.output_bias = Presence::kYes;
   traits.has_sinks = true;
-  traits.names.sinks = "attn_sinks.weight";
-  rotate_all(metadata, weights, traits);
+  GgufRopeFacts turned{traits.d_head, traits.n_ctx};
+  turned.scaling = is_ollamas ? "yarn" : "linear";
+  traits.rope = [rope = read_gguf_rope(metadata, weights, turned)](std::size_t /*layer*/) {
+    return rope;
+  };
   slide(
       metadata, 0, [](std::size_t layer) { return layer % 2 == 0; }, traits);
   ExpertTraits experts;
   experts.router.kind = RouterKind::kChosenSoftmax;
   experts.router_bias = experts.bias = Presence::kYes;
   experts.limit = kLimit;
+  if (weights.has("blk.0.ffn_gate_up_exps.weight")) {
+    experts.interleaved = true;
+    names.expert_gate_up = "ffn_gate_up_exps.weight";
+  }
   read_gguf_experts(metadata, weights, std::move(experts), traits);
+  if (traits.experts.interleaved) {
+    names.expert_up_bias = "ffn_gate_up_exps.bias";
+  }
   return read_transformer(traits, std::move(weights));
 }
 

@@ -29,7 +29,8 @@ class ExpertReader {
       experts.after_shared_norm = norm(names.after_shared_norm);
     }
     const std::string blocks = named_(fmt::format("{}_blocks", names.expert_gate_up));
-    if (of_.interleaved && weights_.has(blocks)) {
+    if (of_.interleaved &&
+        (weights_.has(blocks) || weights_.is_bytes(named_(names.expert_gate_up)))) {
       read_split(experts);
       return experts;
     }
@@ -62,7 +63,8 @@ class ExpertReader {
   }
 
  private:
-  // MXFP4 whose blocks and scales are tensors of their own; rows are what comes out.
+  // MXFP4 whose blocks and scales are tensors of their own, or behind one another in one of bytes;
+  // rows are what comes out.
   std::vector<SplitBlocks> split(std::string_view name, std::size_t d_in, std::size_t d_out) {
     constexpr std::size_t kBlock = 32;
     constexpr std::size_t kBytes = 16;
@@ -71,11 +73,20 @@ class ExpertReader {
                   fmt::format("{}{} numbers are no whole blocks of MXFP4", traits_.where, d_in));
     }
     const std::size_t n_blocks = d_in / kBlock;
+    std::vector<SplitBlocks> each;
+    if (const std::string whole = named_(name); weights_.is_bytes(whole)) {
+      constexpr std::size_t kStep = kBytes + 1;
+      const auto bytes = weights_.bytes(whole, {of_.n, d_out, n_blocks * kStep});
+      for (std::size_t i = 0; i < of_.n; ++i) {
+        const std::uint8_t* const first = bytes.data() + i * d_out * n_blocks * kStep;
+        each.push_back({first + 1, first, kStep, kStep});
+      }
+      return each;
+    }
     const auto blocks =
         weights_.bytes(named_(fmt::format("{}_blocks", name)), {of_.n, d_out, n_blocks, kBytes});
     const auto scales =
         weights_.bytes(named_(fmt::format("{}_scales", name)), {of_.n, d_out, n_blocks});
-    std::vector<SplitBlocks> each;
     for (std::size_t i = 0; i < of_.n; ++i) {
       each.push_back(
           {blocks.data() + i * d_out * n_blocks * kBytes, scales.data() + i * d_out * n_blocks});
