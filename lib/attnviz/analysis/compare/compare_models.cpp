@@ -73,6 +73,7 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
     } else {
       compare(!one.rope == !other.rope, "rotary frequencies");
     }
+    compare(one.mixer() == other.mixer(), "what layers mix tokens by");
     compare(one.score_scale == other.score_scale, "scale of scores");
     compare(one.soft_cap == other.soft_cap, "soft cap of scores");
     compare(one.branch_scale == other.branch_scale && one.result_scale == other.result_scale,

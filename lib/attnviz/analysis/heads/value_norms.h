@@ -15,8 +15,8 @@ namespace attnviz {
 StoredMatrix head_output(const LayerWeights& layer, std::size_t head);
 
 /// ‖f(x_k)‖₂ with f(x) = (x̂ W_V + b_V) W_O of one head, where x̂ is what the attention of its layer
-/// looks at; b_O belongs to no head. Without W_O: the norm of the value. Known of a head when its
-/// rows come.
+/// looks at; b_O belongs to no head. Without W_O: the norm of the value. An output
+/// gate is a query's, and belongs to no key: it is left out. Known of a head when its rows come.
 ///
 /// Source  Kobayashi et al. 2020, "Attention is Not Only a Weight", eq. 4.
 class ValueNorms : public RunObserver {
