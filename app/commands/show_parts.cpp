@@ -44,7 +44,7 @@ bool has_target(const ShowOptions& options) noexcept {
 // Options that say something of one stack's attention.
 const char* not_drawn(const ShowOptions& options) {
   const std::pair<bool, const char*> refused[] = {
-      {options.kind != PatternKind::kWeights, "--show of steps and routers"},
+      {options.kind != PatternKind::kWeights, "--show with a step or router"},
       {!options.side_by_side.empty(), "--side-by-side"},
       {!options.what_if.empty(), "--ablate and --hide"},
       {options.request.mask.has_value(), "--mask"},

@@ -41,7 +41,7 @@ class StreamedShow {
     document_.continuation = text.continuation;
     if (has_sinks(setup.model)) {
       document_.notes.emplace_back(
-          "learned sinks: rows sum to 1 with what goes to no token, which is not drawn in so much");
+          "learned sinks: rows sum to 1 with what goes to no token, which is not drawn here");
     }
   }
 
@@ -153,7 +153,7 @@ bool should_stream(const ShowSetup& setup, const ShownText& text) {
   }
   const auto n = static_cast<double>(text.tokens.size());
   return static_cast<double>(setup.heads.size()) * n * n * kFloat > kKeptAtMost ||
-         streams_overview(setup);
+         (streams_overview(setup) && !has_sinks(setup.model));
 }
 
 void show_streamed(ShowSetup& setup, ShownText& text) {

@@ -164,8 +164,14 @@ void check_show(const Given& given, ShowOptions& options) {
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--show: {} goes with weights alone", other));
     }
-    if (is_no_attention(options.kind) && given.has("--side-by-side")) {
-      fail(fmt::format("--show {}: --side-by-side goes with attention",
+    constexpr const char* kOfAttention[] = {"--side-by-side", "--focus"};
+    const char* const of_attention = first_given(given, kOfAttention);
+    if (is_no_attention(options.kind) && of_attention != nullptr) {
+      fail(fmt::format("--show {}: {} goes with attention", word_for(kPatternKinds, options.kind),
+                       of_attention));
+    }
+    if (is_no_attention(options.kind) && options.drawing.style == TerminalStyle::kMask) {
+      fail(fmt::format("--show {}: --style mask draws which tokens see which",
                        word_for(kPatternKinds, options.kind)));
     }
   }

@@ -315,7 +315,8 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                                        : std::optional(parse_range("--range", word));
                  });
   list.add_flag("Output", "--drop-sink",
-                "leave the first token out of the pictures and rescale the rows",
+                "leave the first token out of the pictures and rescale the rows; of models with "
+                "learned sinks these, and the first token stays",
                 request.drop_sink);
   list.add_flag(
       "Output", "--no-special",

@@ -179,13 +179,18 @@ LayerShape layer_shape(const LayerWeights& weights) {
   shape.mixer = weights.mixer();
   shape.convolution = std::max(weights.convolution.width, weights.recurrence.width);
   shape.states = weights.recurrence.n_kept();
-  shape.other = numbers_of(weights.recurrence) + numbers_of(weights.convolution.in) +
-                weights.convolution.kernel.size() + weights.convolution.bias.size() +
-                numbers_of(weights.convolution.out) + numbers_of(weights.input.gate) +
-                numbers_of(weights.input.projection) + numbers_of(weights.laurel.left) +
-                numbers_of(weights.laurel.right) + numbers_of(weights.altup.router) +
-                numbers_of(weights.altup.prediction) + numbers_of(weights.altup.correction) +
-                weights.altup.input_scale.size() + (weights.result_scale != 1.0f ? 1 : 0);
+  std::size_t gates = 0;
+  for (const HeadWeights& head : weights.heads) {
+    gates += numbers_of(head.output_gate);
+  }
+  shape.other = gates + weights.sinks.size() + numbers_of(weights.recurrence) +
+                numbers_of(weights.convolution.in) + weights.convolution.kernel.size() +
+                weights.convolution.bias.size() + numbers_of(weights.convolution.out) +
+                numbers_of(weights.input.gate) + numbers_of(weights.input.projection) +
+                numbers_of(weights.laurel.left) + numbers_of(weights.laurel.right) +
+                numbers_of(weights.altup.router) + numbers_of(weights.altup.prediction) +
+                numbers_of(weights.altup.correction) + weights.altup.input_scale.size() +
+                (weights.result_scale != 1.0f ? 1 : 0);
   shape.cross = numbers_of(weights.cross);
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;

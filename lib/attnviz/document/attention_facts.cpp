@@ -239,18 +239,22 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                        : variant.values_are_keys ? "; each head's are normed"
                                                  : "each head's are normed");
   };
+  const bool has_sinks = std::ranges::any_of(
+      model.layers, [](const LayerWeights& layer) { return !layer.sinks.empty(); });
   const bool has_gates = std::ranges::any_of(model.layers, [](const LayerWeights& layer) {
     return !layer.heads.empty() && !layer.heads.front().output_gate.weight.empty();
   });
-  return told({{"no attention", without_attention(model, ascii)},
-               {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
-               {"values", by_layers(model, values)},
-               {"mask", by_layers(model, mask_words)},
-               {"score scale", ascii ? in_ascii(scale) : scale},
-               {"soft cap", by_layers(model, cap_words)},
-               {"q/k norms", by_layers(model, norms)},
-               {"output gate", has_gates ? "of each head's context, before W_O" : ""},
-               {"RoPE", by_layers(model, rope_words)}});
+  return told(
+      {{"no attention", without_attention(model, ascii)},
+       {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
+       {"values", by_layers(model, values)},
+       {"mask", by_layers(model, mask_words)},
+       {"score scale", ascii ? in_ascii(scale) : scale},
+       {"soft cap", by_layers(model, cap_words)},
+       {"q/k norms", by_layers(model, norms)},
+       {"sinks", has_sinks ? "a learned logit of each head, whose weight goes to no token" : ""},
+       {"output gate", has_gates ? "of each head's context, before W_O" : ""},
+       {"RoPE", by_layers(model, rope_words)}});
 }
 
 }  // namespace attnviz

@@ -59,6 +59,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
   }
   if (document.kind == PatternKind::kRouter) {
     panel.title = fmt::format("L{} experts", pattern.head.layer);
+    panel.mask = "of " + panel.title;  // another one in each layer
     panel.visible = [factors = pattern.weights](std::size_t token, std::size_t expert) {
       return factors(token, expert) != 0.0f;
     };

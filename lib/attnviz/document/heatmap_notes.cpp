@@ -53,9 +53,11 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     std::move(more.begin(), more.end(), std::back_inserter(lines));
   };
   const bool is_cross = document.part == AttentionPart::kCross;
+  const bool is_attention = !is_no_attention(document.kind);
   if (document.model) {
     ModelFacts facts = *document.model;
-    facts.positions = is_cross ? Positions::kNone : facts.positions;  // none of two texts'
+    facts.positions = is_cross || !is_attention ? Positions::kNone  // none of two texts
+                                                : facts.positions;
     append(model_notes(facts));
   }
   if (is_cross) {
@@ -73,11 +75,13 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (document.is_rollout()) {
     lines.push_back(rollout_note(document));
   }
-  if (document.run.mask) {
+  if (document.run.mask && is_attention) {
     lines.push_back((is_before_mask(document.kind) ? "not masked yet: mask " : "mask ") +
                     document.run.mask->name());
   }
-  append(layer_notes(document.run, layers_of(document)));
+  if (document.kind != PatternKind::kRouter) {
+    append(layer_notes(document.run, layers_of(document)));
+  }
   append(run_notes(document.run));
   if (document.words) {
     lines.push_back(fmt::format("tokens merged to {}: sums over keys, means over queries",

@@ -67,7 +67,8 @@ bool look_like_scores(const AttentionDocument& document) {
 
 std::string row_sum_note(const AttentionDocument& document) {
   constexpr double kTolerance = 1e-3;
-  if (document.run.dropout > 0.0f || document.difference || is_before_softmax(document.kind)) {
+  if (document.run.dropout > 0.0f || document.difference || is_before_softmax(document.kind) ||
+      is_no_attention(document.kind)) {
     return {};
   }
   std::size_t n_rows = 0;

@@ -99,11 +99,18 @@ class ExplorerWriter {
       document.drawing.transposed = false;
       document.drawing.plain_labels = false;
       document.drawing.focus.reset();
+      for (DocumentPattern& pattern : document.patterns) {
+        pattern.sink.clear();  // it draws tokens alone
+      }
       pictures_.push_back(attention_heatmap(document));
     }
     const Heatmap together = attention_heatmap(whole);
     title_ = together.title;
     notes_ = together.notes;
+    if (documents.front().has_sinks()) {
+      notes_.emplace_back(
+          "learned sinks: rows sum to 1 with what goes to no token, which the page does not draw");
+    }
     if (has_dropout()) {
       notes_.emplace_back("no steps are shown: dropout changes the weights behind them");
     }
@@ -253,7 +260,7 @@ class ExplorerWriter {
     json_.member("low", drawing.scale.low);
     json_.member("high", drawing.scale.high);
     json_.member("zero_centred", drawing.scale.colormap.diverging());
-    json_.member("drop_sink", drawing.drop_sink);
+    json_.member("drop_sink", drawing.drop_sink && !documents_.front().has_sinks());
     json_.member("value_name", pictures_.front().value_name);
     json_.end_object();
   }

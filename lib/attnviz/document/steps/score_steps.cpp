@@ -271,7 +271,8 @@ std::string mask_sentence(const Inspection& head, const KeyWords& words) {
 }
 
 StepFormula softmax_formula(const Inspection& head) {
-  const std::string formula = "weight = exp(s − max) ÷ sum";
+  const std::string formula =
+      fmt::format("weight = exp(s − max) ÷ sum{}", head.sink ? ", with the learned sink" : "");
   return {head.request.dropout > 0.0f
               ? fmt::format("{}, then dropout {}", formula, head.request.dropout)
               : formula,
