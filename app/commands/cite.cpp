@@ -196,13 +196,17 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
 }
 
 std::vector<std::string> cite_notes(const CiteOptions& options, const CiteDocument& document,
-                                    const TokenizedText& text) {
+                                    const TokenizedText& text, bool has_states) {
   std::vector<std::string> notes = model_notes(document.model);
   if (options.request.mask) {
     notes.push_back("mask " + options.request.mask->name());
   }
   for (const std::vector<std::string>& more : {run_notes(document.run), text.notes}) {
     notes.insert(notes.end(), more.begin(), more.end());
+  }
+  if (has_states) {
+    notes.emplace_back(
+        "sentences are hidden from attention alone: states carry them on all the same");
   }
   if (document.retrieval_heads) {
     std::vector<std::string> names;
@@ -261,7 +265,7 @@ void run(const CiteOptions& options) {
   document.run = run_facts(setup.model, reading.request);
   setup.phases.done("answer");
   measure(options, setup.model, *tokenizer, reading, document);
-  document.notes = cite_notes(options, document, text);
+  document.notes = cite_notes(options, document, text, setup.model.has_states());
   setup.phases.done("sentences");
   const Colormap colormap(options.drawing.colormap.value_or(Colormap().name()));
   const ShownReport report{[&](const TerminalOptions& terminal) {

@@ -11,6 +11,7 @@
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -201,6 +202,9 @@ class Scorer {
     document.copying = copying_;
     document.known = known_;
     document.notes = notes_of(document);
+    if (has_output_gates(model_)) {
+      document.notes.emplace_back(kGatesLeftOut);
+    }
     return document;
   }
 

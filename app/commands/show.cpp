@@ -10,6 +10,7 @@
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/decay_store.h"
+#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
@@ -161,6 +162,15 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
   }
   AttentionDocument document =
       attention_document(setup.model, text.tokens, request, setup.heads, asked, std::move(pattern));
+  if (asked.weighted && has_output_gates(setup.model)) {
+    document.notes.emplace_back(kGatesLeftOut);
+  }
+  if (setup.model.has_states()) {
+    document.notes.emplace_back("what states carry from token to token is not in it");
+  }
+  if (setup.model.altup.present()) {
+    document.notes.emplace_back("as if the model had one residual stream, and it has several");
+  }
   if (has_sinks(setup.model)) {
     document.notes.emplace_back("what goes to learned sinks reaches no token: rows sum to less");
   }
@@ -196,6 +206,9 @@ AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
       pattern.sink = sinks.mean(std::span(&pattern.head, 1));
     }
     show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
+    if (setup.options.kind == PatternKind::kValueShares && has_output_gates(setup.model)) {
+      document.notes.emplace_back(kGatesLeftOut);
+    }
   }
   if (text.folded) {
     name_words(document, text.tokens, *text.folded);

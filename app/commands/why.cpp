@@ -183,6 +183,10 @@ class Explanation {
                       setup_.model.altup.n_streams()));
     }
     if (all || options_.tokens) {
+      if (setup_.model.has_states()) {
+        document_.notes.emplace_back(
+            "words are hidden from attention alone: states carry them on all the same");
+      }
       words();
     }
     if ((all && sums_up) || options_.attribution) {

@@ -262,7 +262,7 @@ TEST_CASE("info tells of both stacks, and counts every number of the files") {
     CHECK(info["parameters"]["cross_attention"] > 0);
   }
   const std::string text = attnviz({"info", "-m", kT5}).out;
-  CHECK(contains(text, "3 layers, 4 heads each, that read the source text"));
+  CHECK(contains(text, "3 layers, 4 heads each: they read the source"));
   CHECK(contains(text, "scores get a learned number by distance"));
 }
 

@@ -160,4 +160,66 @@ TEST_CASE("info counts all experts, and those that a token meets") {
   CHECK(info["shape"]["n_used_experts"] == 3);
 }
 
+TEST_CASE("info counts every number of the file, and knows sinks") {
+  for (const char* const name :
+       {"gptoss-bf16", "gptoss-mxfp4", "qwen3next", "qwen3.5-moe", "granite4-hybrid",
+        "nemotronh-moe", "deepseek3", "gemma4-moe", "t5-v1.1", "marian"}) {
+    CAPTURE(name);
+    const json info = attnviz_json({"info", "-m", kReference + "experts/" + name});
+    std::size_t stored = 0;
+    for (const json& type : info["weights"]["stored"]) {
+      stored += type["numbers"].get<std::size_t>();
+    }
+    CHECK(info["parameters"]["total"] == stored);
+  }
+  const ProgramResult text = attnviz({"info", "-m", kReference + "experts/gptoss-bf16"});
+  CHECK(contains(text.out, "a learned logit of each head"));
+}
+
+TEST_CASE("a page of a model with sinks has the tokens' columns alone, and says so") {
+  const TemporaryFolder folder;
+  const std::string page = folder.file("a.html");
+  CHECK(attnviz({"show", "-m", kReference + "experts/gptoss-bf16", "--ids", kIds, "-o", page})
+            .exit_code == 0);
+  const std::string written = read_file(page);
+  CHECK(contains(written, "which the page does not draw"));
+}
+
+TEST_CASE("--show router: each layer has a mask of its own; what goes with attention is refused") {
+  const TemporaryFolder folder;
+  const std::string page = folder.file("a.html");
+  const std::vector<std::string> router = {"show", "-m",     kMixtral, "--ids",
+                                           kIds,   "--show", "router"};
+  const auto with = [&router](std::vector<std::string> more) {
+    more.insert(more.begin(), router.begin(), router.end());
+    return attnviz(more);
+  };
+  CHECK(with({"-o", page}).exit_code == 0);
+  for (const char* const mask : {"of L0 experts", "of L1 experts", "of L2 experts"}) {
+    CHECK(contains(read_file(page), mask));
+  }
+  CHECK(with({"--focus", "1"}).exit_code == 2);
+  CHECK(with({"--style", "mask"}).exit_code == 2);
+  CHECK(!contains(with({}).out, "positions rope"));
+}
+
+TEST_CASE("diff of two models sees other sinks") {
+  const TemporaryFolder folder;
+  const std::string model = kReference + "experts/gptoss-bf16";
+  std::string weights = read_file(model + "/model.safetensors");
+  const auto n_header = static_cast<std::size_t>(static_cast<unsigned char>(weights[0])) +
+                        256 * static_cast<std::size_t>(static_cast<unsigned char>(weights[1])) +
+                        65536 * static_cast<std::size_t>(static_cast<unsigned char>(weights[2]));
+  const json header = json::parse(weights.substr(8, n_header));
+  const std::size_t begin = header["model.layers.1.self_attn.sinks"]["data_offsets"][0];
+  weights[8 + n_header + begin + 1] = '\x40';  // about 2
+  write_file(folder.file("model.safetensors"), weights);
+  write_file(folder.file("config.json"), read_file(model + "/config.json"));
+  const ProgramResult told =
+      attnviz({"diff", "-m", model, "-m", folder.file("config.json"), "--ids", kIds});
+  CHECK(told.exit_code == 0);
+  CHECK(contains(told.out, "sinks"));
+  CHECK(!contains(told.out, "all the same"));
+}
+
 }  // namespace attnviz::test

@@ -1,6 +1,7 @@
 // Models whose layers have states in most attentions' place, through the program.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -179,6 +180,50 @@ TEST_CASE("--show decay is refused where nothing decays") {
   const ProgramResult other = show_hybrid(kQwenHybrid, {"--show", "decay", "--layer", "1"});
   CHECK(other.exit_code == 2);
   CHECK(show_hybrid(kQwenHybrid, {"--show", "decay", "--drop-sink"}).exit_code == 2);
+}
+
+TEST_CASE("why: what a word is worth where states keep the text is what hiding it says") {
+  for (const std::string& model : {kQwenHybrid, kGraniteHybrid}) {
+    CAPTURE(model);
+    const ProgramResult result =
+        attnviz({"why", "-m", model, "--ids", kHybridIds, "--tokens", "--json"});
+    const json why = parse_json(result.out);
+    const auto logprob = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {"--predict", "76", "--json"});
+      const json shown = parse_json(show_hybrid(model, std::move(more)).out);
+      for (const json& next : shown["predictions"]["top"]) {
+        if (next["id"] == why["target"]["id"]) {
+          return std::log(next["probability"].get<double>());
+        }
+      }
+      FAIL("the target is not among the predictions");
+      return 0.0;
+    };
+    const double as_it_is = logprob({});
+    for (const json& word : why["tokens_lost"]) {
+      if (word["end"] < 6) {
+        const std::string begin = std::to_string(word["begin"].get<int>());
+        const std::string end = std::to_string(word["end"].get<int>());
+        const double hidden = logprob({"--hide", end + "-5>" + begin});
+        CHECK(word["logprob_change"].get<double>() ==
+              doctest::Approx(hidden - as_it_is).epsilon(1e-3).scale(0.01));
+      }
+    }
+    CHECK(contains(why["notes"].dump(), "states carry them on"));
+  }
+}
+
+TEST_CASE("what leaves output gates out says so") {
+  const char* const kSaid = "leave out the output gates";
+  CHECK(contains(show_hybrid(kQwenHybrid, {"--show", "values-shares"}).out, kSaid));
+  CHECK(!contains(show_hybrid(kQwenHybrid, {}).out, kSaid));
+  CHECK(!contains(show_hybrid(kGraniteHybrid, {"--show", "values-shares"}).out, kSaid));
+  const json heads = attnviz_json({"heads", "-m", kQwenHybrid, "--ids", kHybridIds});
+  CHECK(contains(heads["notes"].dump(), kSaid));
+  const ProgramResult rolled =
+      attnviz({"rollout", "-m", kQwenHybrid, "--ids", kHybridIds, "--weighted"});
+  CHECK(contains(rolled.out, kSaid));
+  CHECK(contains(rolled.out, "what states carry"));
 }
 
 }  // namespace attnviz::test

@@ -30,7 +30,7 @@ TEST_CASE("info says what a cache of latents saves") {
   CHECK(attnviz_json({"info", "-m", kLite})["shape"]["latents"]["query_rank"] == nullptr);
   CHECK(!attnviz_json({"info"})["shape"].contains("latents"));
   const ProgramResult told = attnviz({"info", "-m", kThree, "--style", "ascii"});
-  CHECK(contains(told.out, "3.75 times as many"));
+  CHECK(contains(told.out, "3.75 times less"));
   CHECK(contains(told.out, "latents float16"));
   CHECK(contains(told.out, "the last 8 of 20 dimensions"));
 }

@@ -64,6 +64,15 @@ std::vector<float> full_weights(std::size_t n) {
 
 }  // namespace
 
+TEST_CASE("write_explorer: what goes to a learned sink is no column, and is told") {
+  AttentionDocument document = causal_document();
+  document.patterns.front().sink = {0.5f, 0.25f, 0.125f};
+  const PageData page = data_of(document);
+  CHECK(page["shape"] == json({3, 3}));
+  CHECK(page["notes"].dump().find("goes to no token") != std::string::npos);
+  CHECK(page["drawing"]["drop_sink"] == false);
+}
+
 TEST_CASE("write_explorer: tokens, text and model of a small document") {
   AttentionDocument document = causal_document();
   document.text = "The cat sat";

@@ -48,7 +48,7 @@ struct LayerShape {
   std::size_t router = 0;  // numbers of what chooses them, and of what opens a shared MLP
   std::size_t norms = 0;   // numbers of all norms, those of queries and keys among them
   MixerKind mixer = MixerKind::kAttention;
-  std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
+  std::size_t convolution = 0;  // tokens that one, or that of states, sees; 0: there is none
   std::size_t cross = 0;        // numbers of cross-attention, with its norm; 0: there is none
   std::size_t states = 0;       // numbers of states, whatever the text's length; 0: there are none
   std::size_t other = 0;        // numbers of what stands in attention's place or takes in inputs
@@ -135,7 +135,7 @@ struct LayerCounts {
   std::size_t mlp = 0;      // with its biases; beside experts what all tokens share
   std::size_t experts = 0;  // all of them, with what chooses them
   std::size_t norms = 0;
-  std::size_t other = 0;  // convolutions, layer inputs
+  std::size_t other = 0;  // convolutions, states, gates, sinks, layer inputs, further streams
   std::size_t cross = 0;  // cross-attention, with its norms
 
   std::size_t total() const noexcept {

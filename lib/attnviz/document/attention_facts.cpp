@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "attnviz/document/words/short_numbers.h"
@@ -241,9 +242,6 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
   };
   const bool has_sinks = std::ranges::any_of(
       model.layers, [](const LayerWeights& layer) { return !layer.sinks.empty(); });
-  const bool has_gates = std::ranges::any_of(model.layers, [](const LayerWeights& layer) {
-    return !layer.heads.empty() && !layer.heads.front().output_gate.weight.empty();
-  });
   return told(
       {{"no attention", without_attention(model, ascii)},
        {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
@@ -253,7 +251,7 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
        {"soft cap", by_layers(model, cap_words)},
        {"q/k norms", by_layers(model, norms)},
        {"sinks", has_sinks ? "a learned logit of each head, whose weight goes to no token" : ""},
-       {"output gate", has_gates ? "of each head's context, before W_O" : ""},
+       {"output gate", has_output_gates(model) ? "of each head's context, before W_O" : ""},
        {"RoPE", by_layers(model, rope_words)}});
 }
 

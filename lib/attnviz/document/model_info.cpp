@@ -147,14 +147,13 @@ std::string head_words(const ModelShape& shape) {
   return text;
 }
 
-// "6 layers of 8 heads each read the source; every layer here looks at what it gives".
 std::string encoder_words(const ModelInfo& info) {
   const Model* const encoder = info.model == nullptr ? nullptr : info.model->encoder.get();
   return encoder == nullptr
              ? ""
              : fmt::format(
-                   "{}, {} each, that read the source text; what else stands here is of the "
-                   "decoder, each layer of which looks at what they give, too",
+                   "{}, {} each: they read the source. All else here is the decoder, whose layers "
+                   "look at what the encoder gives, too",
                    counted(encoder->n_layers(), "layer"), counted(encoder->n_heads(), "head"));
 }
 
@@ -173,7 +172,6 @@ std::string mlp_words(const ModelInfo& info) {
   return text + (layer.gated ? ", gated (three matrices)" : " (two matrices)");
 }
 
-// "layers 0-9: 95 % of the gates are set to 0".
 std::string sparsity_words(const Model& model) {
   std::map<double, std::vector<std::size_t>> layers;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
@@ -213,7 +211,6 @@ std::string expert_words(const ModelInfo& info) {
   return text;
 }
 
-// "a token's keys and values are made of 512 numbers, …".
 std::string latent_words(const ModelShape& shape) {
   const LayerShape* const latent = shape.first_latent();
   if (latent == nullptr) {
@@ -227,11 +224,12 @@ std::string latent_words(const ModelShape& shape) {
   if (latent->query_rank > 0) {
     text += fmt::format("; {} for queries", grouped(latent->query_rank));
   }
-  return text + fmt::format(
-                    "; kept of a token and layer: {}, expanded {} · ({} + {}) = {}, {:.3g} times "
-                    "as many",
-                    grouped(latent->kept_latents()), heads.n_kv_heads, heads.d_head, heads.d_value,
-                    grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
+  return text +
+         fmt::format(
+             "; a cache keeps {} of a token and layer, in place of {} · ({} + {}) = {}: {:.3g} "
+             "times less",
+             grouped(latent->kept_latents()), heads.n_kv_heads, heads.d_head, heads.d_value,
+             grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
 }
 
 std::string special_words(const TokenizerInfo& tokenizer, bool ascii) {

@@ -169,12 +169,15 @@ StoredWeights WeightReader::stored() const {
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }
-    auto numbers = std::ranges::find(stored.used, tensor.type, &StoredWeights::Numbers::type);
+    const auto in_bytes = storage_->numbers_in_bytes.find(&tensor);
+    const bool is_bytes = in_bytes != storage_->numbers_in_bytes.end();
+    const StoredType type = is_bytes ? StoredType::kMXFP4 : tensor.type;
+    auto numbers = std::ranges::find(stored.used, type, &StoredWeights::Numbers::type);
     if (numbers == stored.used.end()) {
-      numbers = stored.used.insert(numbers, {tensor.type});
+      numbers = stored.used.insert(numbers, {type});
     }
     ++numbers->n_tensors;
-    numbers->count += tensor.n_numbers();
+    numbers->count += is_bytes ? in_bytes->second : tensor.n_numbers();
   }
   return stored;
 }
@@ -268,7 +271,8 @@ std::span<const float> WeightReader::numbers_in_rows(std::string_view name, std:
 }
 
 std::span<const std::uint8_t> WeightReader::bytes(std::string_view name,
-                                                  std::initializer_list<std::size_t> shape) {
+                                                  std::initializer_list<std::size_t> shape,
+                                                  std::size_t n_numbers) {
   const FoundTensor found = find(name);
   if (!found || found.tensor->type != StoredType::kU8 ||
       !std::ranges::equal(found.tensor->shape, shape)) {
@@ -280,6 +284,7 @@ std::span<const std::uint8_t> WeightReader::bytes(std::string_view name,
                           : ": no such tensor"));
   }
   storage_->used.insert(found.tensor);
+  storage_->numbers_in_bytes.emplace(found.tensor, n_numbers);
   const std::span<const char> all(found.tensor->bytes.data(), found.tensor->bytes.size());
   return {reinterpret_cast<const std::uint8_t*>(all.data()), all.size()};
 }

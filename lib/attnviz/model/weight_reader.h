@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -70,9 +71,10 @@ class WeightReader {
   std::span<const float> numbers_of(std::string_view name, std::size_t count);
   /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a Conv1d of channels.
   std::span<const float> numbers_in_rows(std::string_view name, std::size_t rows, std::size_t size);
-  /// The bytes of a tensor of U8.
+  /// The bytes of a tensor of U8, which hold so many numbers in MXFP4.
   std::span<const std::uint8_t> bytes(std::string_view name,
-                                      std::initializer_list<std::size_t> shape);
+                                      std::initializer_list<std::size_t> shape,
+                                      std::size_t n_numbers);
   /// Keeps numbers that stand in no file.
   std::span<const float> keep(MatrixBuffer numbers);
 
@@ -105,6 +107,7 @@ class WeightReader {
     TensorFiles files;
     std::vector<MatrixBuffer> copies;
     std::set<const StoredTensor*> used;
+    std::map<const StoredTensor*, std::size_t> numbers_in_bytes;
     std::vector<HarmlessTensor> harmless;
     std::vector<std::pair<std::string, std::string>> renamed;
   };

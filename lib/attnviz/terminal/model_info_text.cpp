@@ -401,8 +401,7 @@ std::string render_families(std::span<const KnownFamily> families, const Termina
   page.add(
       paragraph("family: model_type of a config.json; GGUF: general.architecture. Models that "
                 "Ollama stores under names and keys of its own are read, too. Not read of any "
-                "family: multi-token prediction, weights that other tools than "
-                "llama.cpp's quantised.",
+                "family: weights quantised by other tools than llama.cpp's.",
                 std::min(columns, kWidestText)));
   return to_ansi(page, options.color);
 }

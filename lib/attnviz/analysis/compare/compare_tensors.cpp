@@ -142,6 +142,9 @@ class Tensors {
     found_.push_back(std::move(found));
   }
 
+  /// That they lie otherwise in both, and are not compared.
+  void add_other_order(std::string name) { found_.push_back({layer_, std::move(name), {}, {}}); }
+
   void add(const std::string& place, const Projection& a, const Projection& b) {
     add("W_" + place, {{a.weight, b.weight}});
     add("b_" + place, {{row_of(a.bias), row_of(b.bias)}});
@@ -191,14 +194,14 @@ std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
   return outputs;
 }
 
-// Of states whose heads stand in the same order and whose projections are cut in the same way.
+// Compared where heads stand in the same order and projections are cut in the same way.
 void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
   if (a.keys_alternate != b.keys_alternate && a.n_heads != a.n_key_heads) {
-    return;
+    return tensors.add_other_order("states");
   }
-  const auto row_of = [](std::span<const float> row) {
-    return row.empty() ? StoredMatrix() : ConstMatrix{row.data(), 1, row.size(), row.size()};
-  };
+  if (a.in.size() != b.in.size()) {
+    tensors.add_other_order("state_in");
+  }
   for (std::size_t i = 0; i < a.in.size() && a.in.size() == b.in.size(); ++i) {
     tensors.add(a.in.size() == 1 ? "state_in" : fmt::format("state_in_{}", i), a.in[i].projection,
                 b.in[i].projection);
@@ -221,7 +224,7 @@ StoredMatrix kernel_of(const Convolution& convolution) {
 }
 
 void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
-  HeadPairs queries, keys, values;
+  HeadPairs queries, keys, values, gates;
   const std::vector<std::size_t> numbers = key_value_heads(a);
   const bool share_alike = numbers == key_value_heads(b);
   std::size_t n_seen = 0;  // pairs of key and value matrices that heads share
@@ -230,6 +233,7 @@ void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensor
     const HeadWeights& of_b = b.heads[head];
     const std::vector<std::size_t> order = rotary_order(a, b, of_a.d_head());
     queries.add(of_a.query, of_b.query, order);
+    gates.add(of_a.output_gate, of_b.output_gate);
     if (!share_alike || numbers[head] == n_seen) {
       ++n_seen;
       keys.add(of_a.key, of_b.key, order);
@@ -243,6 +247,8 @@ void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensor
   queries.add_to(tensors, "Q");
   keys.add_to(tensors, "K");
   values.add_to(tensors, "V");
+  gates.add_to(tensors, "G");
+  tensors.add("sinks", {{row_of(a.sinks), row_of(b.sinks)}});
   const std::vector<std::size_t> order = rotary_order(a, b, a.heads.front().d_head());
   tensors.add("query_norm", a.query_norm, b.query_norm, order);
   tensors.add("key_norm", a.key_norm, b.key_norm, order);

@@ -28,7 +28,8 @@ bool has_direct_path(const Model& model) noexcept {
   const LayerOrder order = model.config.order;
   return !model.embeddings.empty() && !model.head.unembedding.weight.empty() &&
          model.head.transform.weight.empty() && !model.embedding_norm.present() &&
-         model.head.projection.weight.empty() && model.embedding_projection.weight.empty() &&
+         !model.altup.present() && model.head.projection.weight.empty() &&
+         model.embedding_projection.weight.empty() &&
          (order == LayerOrder::kPreNorm || order == LayerOrder::kParallel);
 }
 

@@ -48,7 +48,17 @@ std::string model_fingerprint(const Model& model) {
       absorb(bits, head.key.weight);
       absorb(bits, head.value.weight);
       absorb(bits, head.output);
+      absorb(bits, head.output_gate.weight);
     }
+    for (const std::span<const float> numbers : {layer.sinks, layer.recurrence.rate}) {
+      for (const float number : numbers) {
+        bits.absorb(std::bit_cast<std::uint32_t>(number));
+      }
+    }
+    for (const PlacedProjection& part : layer.recurrence.in) {
+      absorb(bits, part.projection.weight);
+    }
+    absorb(bits, layer.recurrence.out.weight);
     if (layer.latents.present()) {
       absorb(bits, layer.latents.query_down.weight);
       absorb(bits, layer.latents.key_down.weight);

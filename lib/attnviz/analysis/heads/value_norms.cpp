@@ -54,6 +54,12 @@ void write_norms(const LayerWeights& layer, const HeadValues& head, MatrixBuffer
 
 }  // namespace
 
+bool has_output_gates(const Model& model) noexcept {
+  return std::ranges::any_of(model.layers, [](const LayerWeights& layer) {
+    return !layer.heads.empty() && !layer.heads.front().output_gate.weight.empty();
+  });
+}
+
 ValueNorms::ValueNorms(const Model& model, const std::vector<HeadId>& heads, std::size_t n_threads,
                        PatternSink& patterns)
     : RunObserver(patterns), model_(model), n_threads_(n_threads) {

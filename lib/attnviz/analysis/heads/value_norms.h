@@ -14,6 +14,13 @@ namespace attnviz {
 /// The W_O of one head, [d_value, d_model]; empty without one.
 StoredMatrix head_output(const LayerWeights& layer, std::size_t head);
 
+/// Whether gates open contexts, which differ from query to query.
+bool has_output_gates(const Model& model) noexcept;
+
+/// What is said where they are left out.
+inline constexpr const char* kGatesLeftOut =
+    "norms of values leave out the output gates, which differ from query to query";
+
 /// ‖f(x_k)‖₂ with f(x) = (x̂ W_V + b_V) W_O of one head, where x̂ is what the attention of its layer
 /// looks at; b_O belongs to no head. Without W_O: the norm of the value. An output
 /// gate is a query's, and belongs to no key: it is left out. Known of a head when its rows come.

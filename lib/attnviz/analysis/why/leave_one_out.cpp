@@ -101,7 +101,8 @@ std::vector<std::optional<double>> leave_one_out(const Model& model, const Token
   SuffixRuns runs(model, input, request);
   MatrixBuffer last(1 + order.size(), model.config.d_model);
   runs.run_from(0, unchanged, last.view().row(0));
-  const bool from_start = looks_ahead(model, request);
+  // States cannot go back to where a span ends.
+  const bool from_start = looks_ahead(model, request) || model.has_states();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const TokenSpan span = spans[order[i]];
     const Interventions cut{{}, {{{span.end}, {span.begin, span.end}, {}, {}}}};

@@ -133,7 +133,8 @@ class TokenBlock {
                                                  static_cast<double>(layer_.step_bias[head])),
                                         static_cast<double>(layer_.least_step),
                                         static_cast<double>(layer_.most_step));
-        const double decay = delta * static_cast<double>(layer_.rate[head]);
+        constexpr double kNothingLeft = -1e4;  // e to that is 0, also in sums of many
+        const double decay = std::max(delta * static_cast<double>(layer_.rate[head]), kNothingLeft);
         steps[head] = static_cast<float>(std::exp(decay));
         steps[n_heads + head] = layer_.is_delta()
                                     ? 1.0f / (1.0f + std::exp(-logits[n_heads + head]))

@@ -95,6 +95,11 @@ std::vector<HeadShape> head_shapes(const HfConfig& config, const Traits& traits,
     } else if (!by_layer && !is_sliding(layer)) {
       shapes[layer] = global;
     }
+    if (shapes[layer].d_head > kWidestHead) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}layer {}: expected heads of at most {} numbers, found {}",
+                              config.node().where(), layer, kWidestHead, shapes[layer].d_head));
+    }
   }
   return shapes;
 }

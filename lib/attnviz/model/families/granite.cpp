@@ -55,7 +55,8 @@ void add_granite_states(const HfConfig& config, Traits& traits) {
   shape.n_heads = config.size_or("mamba_n_heads", kHeads);
   const std::size_t inner = config.size_or("mamba_expand", kExpand) * traits.d_model;
   const auto width = config.find("mamba_d_head");
-  const bool is_said = width && width->kind() == JsonKind::kNumber;  // or "auto"
+  const bool is_said = width && width->kind() != JsonKind::kNull &&
+                       !(width->kind() == JsonKind::kString && width->as_string() == "auto");
   shape.d_value =
       is_said ? config.size("mamba_d_head") : even_share(traits.where, inner, shape.n_heads);
   shape.d_key = config.size_or("mamba_d_state", kState);

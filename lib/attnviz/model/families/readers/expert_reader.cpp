@@ -76,17 +76,18 @@ class ExpertReader {
     std::vector<SplitBlocks> each;
     if (const std::string whole = named_(name); weights_.is_bytes(whole)) {
       constexpr std::size_t kStep = kBytes + 1;
-      const auto bytes = weights_.bytes(whole, {of_.n, d_out, n_blocks * kStep});
+      const auto bytes =
+          weights_.bytes(whole, {of_.n, d_out, n_blocks * kStep}, of_.n * d_out * d_in);
       for (std::size_t i = 0; i < of_.n; ++i) {
         const std::uint8_t* const first = bytes.data() + i * d_out * n_blocks * kStep;
         each.push_back({first + 1, first, kStep, kStep});
       }
       return each;
     }
-    const auto blocks =
-        weights_.bytes(named_(fmt::format("{}_blocks", name)), {of_.n, d_out, n_blocks, kBytes});
+    const auto blocks = weights_.bytes(named_(fmt::format("{}_blocks", name)),
+                                       {of_.n, d_out, n_blocks, kBytes}, of_.n * d_out * d_in);
     const auto scales =
-        weights_.bytes(named_(fmt::format("{}_scales", name)), {of_.n, d_out, n_blocks});
+        weights_.bytes(named_(fmt::format("{}_scales", name)), {of_.n, d_out, n_blocks}, 0);
     for (std::size_t i = 0; i < of_.n; ++i) {
       each.push_back(
           {blocks.data() + i * d_out * n_blocks * kBytes, scales.data() + i * d_out * n_blocks});
