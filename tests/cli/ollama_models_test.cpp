@@ -99,22 +99,22 @@ TEST_CASE("texts that end an answer, as Ollama's store has them, end what a mode
 
 TEST_CASE("models tells of which cannot be run why, with their family and size") {
   const Home home;
-  home.manifest("registry.ollama.ai/library/gpt-oss/latest",
+  home.manifest("registry.ollama.ai/library/rwkv/latest",
                 home.blob_layer('1', GgufWriter()
-                                         .text("general.architecture", "gptoss")
+                                         .text("general.architecture", "rwkv7")
                                          .text("tokenizer.chat_template", "{{ messages }}")
                                          .zeros("token_embd.weight", {8, 5})
                                          .file()));
   const json listed = parse_json(home.run({"models", "--json"}).out);
   const json& model = listed["models"][1];
-  CHECK(model["name"] == "gpt-oss:latest");
-  CHECK(model["family"] == "gptoss");
+  CHECK(model["name"] == "rwkv:latest");
+  CHECK(model["family"] == "rwkv7");
   CHECK(model["parameters"] == 40);
   CHECK(model["chat_template"] == true);
   CHECK(contains(model["problem"], "not one of the families that attnviz info --families lists"));
   const std::string text = home.run({"models"}).out;
-  CHECK(contains(text, "gptoss"));
-  CHECK(contains(text, "gpt-oss:latest cannot be read"));
+  CHECK(contains(text, "rwkv7"));
+  CHECK(contains(text, "rwkv:latest cannot be read"));
 }
 
 }  // namespace attnviz::test

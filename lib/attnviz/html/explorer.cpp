@@ -57,22 +57,6 @@ std::string hex_of(Rgb color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.r, color.g, color.b);
 }
 
-// The sentence of each token, numbered from 0; what stands between sentences belongs to the one
-// before it.
-std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
-  const std::vector<Sentence> all = sentences(text.source);
-  std::vector<std::size_t> numbers;
-  std::size_t at = 0;
-  for (const Token& token : text.tokens) {
-    const std::size_t word = text.source.find_first_not_of(" \t\r\n", token.begin);
-    while (at + 1 < all.size() && token.end > token.begin && word >= all[at + 1].begin) {
-      ++at;
-    }
-    numbers.push_back(at);
-  }
-  return numbers;
-}
-
 // Quoted tokens may run from right to left; what is around them is not to.
 std::string with_isolated_quotes(const std::string& sentence) {
   std::string isolated;

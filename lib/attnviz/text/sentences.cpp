@@ -181,4 +181,18 @@ void TextPlace::move_to(std::size_t byte) {
   }
 }
 
+std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
+  const std::vector<Sentence> all = sentences(text.source);
+  std::vector<std::size_t> numbers;
+  std::size_t at = 0;
+  for (const Token& token : text.tokens) {
+    const std::size_t word = text.source.find_first_not_of(" \t\r\n", token.begin);
+    while (at + 1 < all.size() && token.end > token.begin && word >= all[at + 1].begin) {
+      ++at;
+    }
+    numbers.push_back(at);
+  }
+  return numbers;
+}
+
 }  // namespace attnviz

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/text/tokenized_text.h"
+
 namespace attnviz {
 
 /// Bytes [begin, end) of a text, without white space at either end; not empty.
@@ -25,6 +27,10 @@ struct Sentence {
 /// Abbreviations before a capital letter ("Dr. Who") are not known: they end one. With `most_words`
 /// above 0, longer sentences are cut behind so many words, between white space.
 std::vector<Sentence> sentences(std::string_view text, std::size_t most_words = 0);
+
+/// The sentence of each token, numbered from 0; what stands between sentences belongs to the one
+/// before it.
+std::vector<std::size_t> sentence_numbers(const TokenizedText& text);
 
 /// The line and the column of a byte, which moves on through a text that must outlive this.
 class TextPlace {
