@@ -69,8 +69,8 @@ class EdgeBlock {
 /// a is without x where the model has no residual; without W_O, kMiddle is a. Of models with
 /// several streams (AltUp) x is the one that the layer computes with, as it predicts it, kMiddle
 /// with a LAuReL the sum that join_stream() makes, and kAfter the corrected one; behind the last
-/// layer what all of them become. Of decoders that look at another text kMiddle is behind that, too:
-/// x + a + cross(norm(x + a)), normed again in kPostNorm.
+/// layer what all of them become. Of decoders that look at another text kMiddle is behind that,
+/// too: x + a + cross(norm(x + a)), normed again in kPostNorm.
 enum class LayerStep {
   kBefore,     // stream(): the residual stream that enters, [n, d_model]
   kDecay,      // decay(): what states keep, log α [n, n_heads]; of layers with states alone

@@ -205,6 +205,14 @@ std::string expert_words(const ModelInfo& info) {
       fmt::format("{} {}, of which a token gets {}; d_ff {}, {}", grouped(routed->n_experts), where,
                   routed->n_used_experts, grouped(routed->expert_d_ff),
                   activation_name(any_mlp(*info.model).activation));
+  if (info.model != nullptr) {
+    for (const LayerWeights& layer : info.model->layers) {
+      if (layer.experts.present() && layer.experts.each.front().limit > 0.0f) {
+        text += fmt::format(", cut at {:.4g}", layer.experts.each.front().limit);
+        break;
+      }
+    }
+  }
   if (routed->d_ff > 0) {
     text += fmt::format("; beside them an MLP that all share, d_ff {}", grouped(routed->d_ff));
   }
