@@ -109,7 +109,7 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
   if (n_tokens == 0) {
     return std::nullopt;
   }
-  require_memory(continuation_bytes(model, text.size(), n_tokens),
+  require_memory(continuation_bytes(model, text.size(), n_tokens, encoded.rows),
                  fmt::format("generating {}", counted(n_tokens, "token")),
                  "take fewer, or a shorter text");
   std::vector<TokenId> ids = InputColumns(text).ids;

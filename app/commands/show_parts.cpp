@@ -14,6 +14,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -172,7 +173,8 @@ class PartsRun {
     const double copies = options_.fold || options_.pattern.average ? 2.0 : 1.0;
     require_memory_for_heads(copies * weights.n_visible * static_cast<double>(sizeof(float)) +
                                  layer_bytes(*model_.encoder, source_.size()) +
-                                 layer_bytes(model_, n_target()),
+                                 layer_bytes(model_, n_target()) +
+                                 cross_bytes(model_, n_target(), source_.size()),
                              "the attention of", n_kept, weights.n_tokens);
     setup_.outputs.refuse_endless(weights);
   }

@@ -9,6 +9,7 @@
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/attention/parts/altup_streams.h"
+#include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 
@@ -191,9 +192,10 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
   return continued;
 }
 
-double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens) {
+double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens,
+                          std::size_t n_source) {
   return KeyValueCache::bytes(model, longest_text(model, n_prompt, n_tokens)) +
-         layer_bytes(model, n_prompt);
+         layer_bytes(model, n_prompt) + cross_bytes(model, n_prompt, n_source);
 }
 
 }  // namespace attnviz

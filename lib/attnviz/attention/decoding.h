@@ -105,7 +105,8 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
                                RunObserver* observer = nullptr, const StopsText& stops = {},
                                ConstMatrix encoded = {});
 
-/// Bytes that continue_greedily takes; an estimate.
-double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens);
+/// Bytes that continue_greedily takes, with `n_source` tokens in `encoded`; an estimate.
+double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens,
+                          std::size_t n_source = 0);
 
 }  // namespace attnviz

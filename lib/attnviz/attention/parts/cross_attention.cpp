@@ -147,4 +147,25 @@ void attend_across(const Model& model, const CrossPlace& place, const AttentionR
   CrossRun(model, place, request, observer, memory).attend(out);
 }
 
+double cross_bytes(const Model& model, std::size_t n_tokens, std::size_t n_source) noexcept {
+  const auto tokens = static_cast<double>(n_tokens);
+  const auto source = static_cast<double>(n_source);
+  double kept = 0.0;
+  double most = 0.0;   // contexts, and queries: a thread may have any head's
+  double width = 0.0;  // of the source
+  for (const LayerWeights& layer : model.layers) {
+    double of_tokens = 0.0;
+    for (const HeadWeights& head : layer.cross.heads) {
+      const auto d_head = static_cast<double>(head.d_head());
+      const auto d_value = static_cast<double>(head.d_value());
+      kept +=
+          static_cast<double>(kernels::KeyPanels::rounded_up(n_source)) * d_head + source * d_value;
+      of_tokens += d_head + d_value;
+      width = static_cast<double>(head.key.d_in());
+    }
+    most = std::max(most, of_tokens);
+  }
+  return (kept + tokens * most + source * width) * static_cast<double>(sizeof(float));
+}
+
 }  // namespace attnviz

@@ -29,6 +29,11 @@ struct CrossMemory {
   std::vector<BlockScratch> blocks;   // by thread
 };
 
+/// Bytes of what cross-attention keeps of a source of `n_source` tokens in all layers of the model,
+/// with the source itself, and of what it computes in for `n_tokens` that look at it; an estimate,
+/// without the rows of scores. 0 of models without.
+double cross_bytes(const Model& model, std::size_t n_tokens, std::size_t n_source) noexcept;
+
 /// Where a run is: tokens x [n, d_model] that begin at `first_query` in their text.
 struct CrossPlace {
   std::size_t layer = 0;

@@ -9,6 +9,17 @@
 
 namespace attnviz {
 
+namespace {
+
+// Numbers a token of what a learned residual is made of: the look, what is narrow, and the sum.
+double laurel_width(const Laurel& laurel) noexcept {
+  return laurel.present()
+             ? static_cast<double>(laurel.left.d_in() + laurel.left.d_out() + laurel.right.d_out())
+             : 0.0;
+}
+
+}  // namespace
+
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
   // Its input and its output, and what is normed and added; of several streams all.
   const double several =
@@ -19,18 +30,23 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
   for (const LayerWeights& layer : model.layers) {
     double contexts = 0.0;
     for (const HeadWeights& head : layer.heads) {
-      contexts += token_bytes * static_cast<double>(head.d_value());
+      contexts += token_bytes * static_cast<double>(head.d_value() + head.output_gate.d_out());
     }
     const double turns =
         layer.rope ? token_bytes * static_cast<double>(layer.rope->n_rotated()) : 0.0;
     const double latents = token_bytes * static_cast<double>(layer.latents.query_rank() +
                                                              layer.latents.key_down.d_out());
+    const double learned = token_bytes * laurel_width(layer.laurel);
+    const double gated = token_bytes * static_cast<double>(layer.input.gate.d_out());
     most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
                               expert_bytes(layer.experts, n_tokens) +
                               recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns +
-                              latents);
+                              latents + learned + gated);
   }
-  return most + streams * token_bytes * static_cast<double>(model.config.d_model);
+  // Those of all layers are there from the first one on.
+  const double inputs =
+      token_bytes * static_cast<double>(model.layer_embeddings.projection.d_out());
+  return most + inputs + streams * token_bytes * static_cast<double>(model.config.d_model);
 }
 
 }  // namespace attnviz
