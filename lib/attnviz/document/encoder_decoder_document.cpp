@@ -21,6 +21,17 @@ void name_keys(const TokenizedText& text, AttentionDocument& document) {
   document.key_marks = token_marks(text);
 }
 
+// The sizes of a stack, under the name of the model that it is of.
+ModelFacts facts_of_stack(const Model& model, const Model& stack, const TokenizedText& text) {
+  ModelFacts facts = model_facts(stack, text);
+  const ModelFacts whole = model_facts(model, text);
+  facts.name = whole.name;
+  facts.origin = whole.origin;
+  facts.family = whole.family;
+  facts.tokenizer = whole.tokenizer;
+  return facts;
+}
+
 void fold_patterns(const FoldedText& queries, const FoldedText& keys, float largest_sum,
                    AttentionDocument& document) {
   const auto words =
@@ -44,9 +55,7 @@ AttentionDocument part_document(const Model& model, AttentionPart part, const Pa
   AttentionDocument document = attention_document(stack, queries.text, request, *patterns);
   document.part = part;
   document.storage = patterns;
-  document.model = model_facts(model, queries.text);
-  document.model->n_layers = stack.n_layers();
-  document.model->n_heads = stack.n_heads();
+  document.model = facts_of_stack(model, stack, queries.text);
   if (queries.folded != nullptr && keys.folded != nullptr) {
     fold_patterns(*queries.folded, *keys.folded, request.largest_sum(), document);
     name_words(document, queries.text, *queries.folded);

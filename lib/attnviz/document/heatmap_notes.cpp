@@ -61,7 +61,8 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     append(model_notes(facts));
   }
   if (is_cross) {
-    lines.emplace_back("row: a target token that has been read, while the next one is written");
+    lines.emplace_back(
+        "a target token stands for the moment when it has been read and the next one is written");
   }
   if (document.model && !document.average) {
     lines.push_back(names_note(*document.model, heads_of(document)));
