@@ -87,7 +87,9 @@ export class Arcs {
     if (!scene || !shown || width === 0) {
       return;
     }
-    const { theme, state } = scene;
+    const { data, theme, state } = scene;
+    // "target" of "target (attending)".
+    const [from, to] = [data.drawing.query_axis, data.drawing.key_axis].map((name) => name.split(" (")[0]);
     const { height, row } = this;
     const ratio = window.devicePixelRatio || 1;
     const same = this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio);
@@ -169,9 +171,9 @@ export class Arcs {
     context.font = `11px ${theme.sans}`;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    context.fillText("query looks …", column, 10);
+    context.fillText(`${from} looks …`, column, 10);
     context.textAlign = "left";
-    context.fillText("… at key", width - column, 10);
+    context.fillText(`… at ${to}`, width - column, 10);
   }
 
   /**

@@ -77,7 +77,7 @@ function widened(first, last, { begin, end }, size) {
  * @param {Theme} theme
  * @param {boolean} showMask
  */
-export function paintHeat(context, { shown }, layout, image, shade, theme, showMask) {
+export function paintHeat(context, { shown, axes }, layout, image, shade, theme, showMask) {
   const { left, top, cell, plotWidth, plotHeight } = layout;
   const { cells } = image;
   context.save();
@@ -107,7 +107,7 @@ export function paintHeat(context, { shown }, layout, image, shade, theme, showM
     paintNumbers(context, shown, layout, rows, cols, shade, theme);
   }
   context.restore();
-  paintLabels(context, shown, layout, rows, cols, theme);
+  paintLabels(context, shown, axes, layout, rows, cols, theme);
 }
 
 /**
@@ -197,12 +197,13 @@ export function cutLabel(context, label, room) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {Shown} shown
+ * @param {Axes} axes
  * @param {import("./heat_layout.js").HeatLayout} layout
  * @param {{begin: number, end: number}} rows
  * @param {{begin: number, end: number}} cols
  * @param {Theme} theme
  */
-function paintLabels(context, shown, layout, rows, cols, theme) {
+function paintLabels(context, shown, axes, layout, rows, cols, theme) {
   context.font = `${LABEL_SIZE}px ${theme.mono}`;
   for (const row of labelled(rows, layout.cell, ROW_LABEL_STEP)) {
     paintRowLabel(context, shown.queries[row], row, layout, theme.text);
@@ -214,11 +215,11 @@ function paintLabels(context, shown, layout, rows, cols, theme) {
   context.font = `11px ${theme.sans}`;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
-  context.fillText("key (attended to)", layout.left + layout.plotWidth / 2, layout.height - 3);
+  context.fillText(axes.key, layout.left + layout.plotWidth / 2, layout.height - 3);
   context.save();
   context.translate(10, layout.top + layout.plotHeight / 2);
   context.rotate(-Math.PI / 2);
-  context.fillText("query (attending)", 0, 0);
+  context.fillText(axes.query, 0, 0);
   context.restore();
 }
 

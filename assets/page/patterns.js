@@ -154,12 +154,14 @@ export class Patterns {
     const key = JSON.stringify([document, places, state.units, state.folds, state.dropSink]);
     let panel = this.kept.get(key);
     if (!panel) {
+      const { query_axis, key_axis } = this.data.drawing;
       const name = this.data.documents[document].name;
       const title = averageTitle(state, heads, head) + (name && `, ${name}`);
       const high = Math.max(...places.map((place) => heads[place].weights.high));
       panel = this.shown(state, document, places, true).then((shown) => {
         const made = places.length > 1 || shown.queries.some(({ begin, end }) => end - begin > 1) || state.dropSink;
-        return { title, exactness: exactnessText(shown.matrix, high, made), shown };
+        const axes = { query: query_axis, key: key_axis };
+        return { title, axes, exactness: exactnessText(shown.matrix, high, made), shown };
       });
       this.kept.set(key, panel);
       if (this.kept.size > PANELS_KEPT) {

@@ -48,6 +48,8 @@
  * @property {boolean} drop_sink
  * @property {boolean} zero_centred
  * @property {string} value_name
+ * @property {string} query_axis  "query (attending)", "target (attending)", …
+ * @property {string} key_axis
  *
  * @typedef {object} StepHead
  * @property {number} layer
@@ -123,8 +125,13 @@
  * @property {Unit[]} queries
  * @property {Unit[]} keys
  *
+ * @typedef {object} Axes  what rows and columns are called
+ * @property {string} query
+ * @property {string} key
+ *
  * @typedef {object} Panel
  * @property {string} title
+ * @property {Axes} axes
  * @property {string} exactness
  * @property {Shown} shown
  *

@@ -29,17 +29,6 @@ namespace attnviz {
 
 namespace {
 
-// Whether no key behind its query has any weight.
-bool is_triangle(ConstMatrix weights) {
-  for (std::size_t query = 0; query < weights.rows; ++query) {
-    const auto later = weights.row(query).subspan(std::min(query + 1, weights.cols));
-    if (std::ranges::any_of(later, [](float weight) { return weight != 0.0f; })) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Those that a reader of one text can see in its pictures.
 constexpr Score kPageScores[] = {Score::kPrevious,   Score::kSelf,        Score::kFirst,
                                  Score::kDuplicate,  Score::kInduction,   Score::kEntropyFraction,
@@ -183,12 +172,9 @@ class ExplorerWriter {
     const bool knows_text = extras_.text != nullptr && !first.words &&
                             extras_.text->size() == first.query_tokens.size();
     json_.begin_object("queries");
-    write_axis(first.query_tokens);
+    write_axis(first.query_tokens, first.marks);
     json_.key("id");
     first.token_ids.empty() ? json_.null() : json_.value(first.token_ids);
-    json_.member("special", first.marks.special);
-    json_.member("added", first.marks.added);
-    json_.member("generated", first.marks.generated);
     json_.member("word", knows_text ? std::optional(word_numbers(*extras_.text)) : std::nullopt);
     json_.member("sentence",
                  knows_text ? std::optional(sentence_numbers(*extras_.text)) : std::nullopt);
@@ -196,25 +182,25 @@ class ExplorerWriter {
     json_.null();
     json_.end_object();
     json_.key("keys");
-    if (first.key_tokens == first.query_tokens) {
+    if (first.is_of_one_text()) {
       return json_.null();
     }
     json_.begin_object();
-    write_axis(first.key_tokens);
+    write_axis(first.key_tokens, first.marks_of_keys());
     for (const char* const name : {"id", "word", "sentence", "turn"}) {
       json_.key(name);
       json_.null();
     }
-    for (const char* const name : {"special", "added", "generated"}) {
-      json_.member(name, std::vector<std::size_t>());
-    }
     json_.end_object();
   }
 
-  void write_axis(const std::vector<std::string>& tokens) {
+  void write_axis(const std::vector<std::string>& tokens, const TokenMarks& marks) {
     json_.member("text", tokens);
     json_.list("label", tokens,
                [](const std::string& token) { return browser_label(printable(token)); });
+    json_.member("special", marks.special);
+    json_.member("added", marks.added);
+    json_.member("generated", marks.generated);
   }
 
   void write_colors() {
@@ -246,6 +232,8 @@ class ExplorerWriter {
     json_.member("zero_centred", drawing.scale.colormap.diverging());
     json_.member("drop_sink", drawing.drop_sink && !documents_.front().has_sinks());
     json_.member("value_name", pictures_.front().value_name);
+    json_.member("query_axis", pictures_.front().query_axis);
+    json_.member("key_axis", pictures_.front().key_axis);
     json_.end_object();
   }
 
@@ -315,7 +303,7 @@ class ExplorerWriter {
   // Where they are those of attention from a token to itself or another of the same text.
   void score_patterns() {
     const AttentionDocument& first = documents_.front();
-    if (first.key_tokens != first.query_tokens || first.difference || first.is_rollout() ||
+    if (!first.is_of_one_text() || first.difference || first.is_rollout() ||
         first.kind != PatternKind::kWeights) {
       return;
     }

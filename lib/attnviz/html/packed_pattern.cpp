@@ -39,6 +39,16 @@ std::size_t packed_size(std::size_t n_queries, std::size_t n_keys, bool triangle
   return triangle ? n_queries * (n_queries + 1) / 2 : n_queries * n_keys;
 }
 
+bool is_triangle(ConstMatrix weights) {
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const auto later = weights.row(query).subspan(std::min(query + 1, weights.cols));
+    if (std::ranges::any_of(later, [](float weight) { return weight != 0.0f; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code) {
   PackedPattern pattern;
   if (code == WeightCode::kFloat) {

@@ -25,6 +25,9 @@ struct PackedPattern {
   bool squares = false;
 };
 
+/// Whether no key behind its query has any weight.
+bool is_triangle(ConstMatrix weights);
+
 /// Packs `weights` [n_queries, n_keys]. Codes span 0 and the range of its finite values. Infinities
 /// are NaN in codes. Precondition: of a triangle as many keys as queries.
 PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code);
