@@ -273,13 +273,22 @@ InputText TextSource::parse_json_line(const std::string& line) const {
     }
     return value[key].get<std::string>();
   };
-  if (has_text) {
-    return {text_at("text"), value.contains("pair") ? text_at("pair") : input_.pair};
-  }
-  if (value.contains("pair")) {
+  if (!has_text && value.contains("pair")) {
     fail("\"pair\" goes with \"text\": ids are taken as they are");
   }
-  return {ids_in(value["ids"], place() + ": ids")};
+  InputText text =
+      has_text ? InputText{text_at("text"), value.contains("pair") ? text_at("pair") : input_.pair}
+               : InputText{ids_in(value["ids"], place() + ": ids")};
+  if (value.contains("target") && value.contains("decoder_ids")) {
+    fail("\"target\" and \"decoder_ids\" exclude each other");
+  }
+  if (value.contains("target")) {
+    text.target = text_at("target");
+  }
+  if (value.contains("decoder_ids")) {
+    text.decoder_ids = ids_in(value["decoder_ids"], place() + ": decoder_ids");
+  }
+  return text;
 }
 
 std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file) {
@@ -378,6 +387,10 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
 
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
+  if (text.has_target()) {
+    throw Error(ErrorKind::kUsage,
+                "\"target\" and \"decoder_ids\" are of encoder-decoders, which attnviz show draws");
+  }
   const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
   if (ids != nullptr && (options.bos || options.special || text.pair || options.pair)) {
     throw Error(

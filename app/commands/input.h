@@ -19,10 +19,15 @@
 
 namespace attnviz::app {
 
-/// A text, or token ids or the messages of a chat in place of one; and a second text.
+/// A text, or token ids or the messages of a chat in place of one; and a second text. What an
+/// encoder-decoder's decoder has read, where its line says so: one of both.
 struct InputText {
   std::variant<std::string, std::vector<TokenId>, std::vector<ChatMessage>> content;
   std::optional<std::string> pair = {};
+  std::optional<std::string> target = {};
+  std::optional<std::vector<TokenId>> decoder_ids = {};
+
+  bool has_target() const noexcept { return target || decoder_ids; }
 };
 
 /// Reads texts one at a time, so that a stream is answered line by line. The line end that closes a
@@ -88,7 +93,8 @@ class TextSource {
 };
 
 /// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id
-/// out of range, for what the tokenizer cannot do, and what rendered_chat() throws.
+/// out of range, for what the tokenizer cannot do, for a target (which nobody would read), and what
+/// rendered_chat() throws.
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options);
 

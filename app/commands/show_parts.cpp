@@ -20,11 +20,13 @@
 #include "attnviz/core/message.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/encoder_decoder_document.h"
+#include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
 #include "system/progress_line.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 
@@ -57,6 +59,18 @@ const char* not_drawn(const ShowOptions& options) {
   return found == std::end(refused) ? nullptr : found->second;
 }
 
+void require_target(const ShowOptions& options, const InputText& input, const Model& model) {
+  if (!has_target(options) && !input.has_target() &&
+      shown_part_of(options) != AttentionPart::kEncoder) {
+    fail(
+        fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
+                    "decoder has read, or let it write:\n  --target TEXT, --decoder-ids IDS or "
+                    "--generate N{}",
+                    model.config.name,
+                    options.input.json_lines ? "; of a line \"target\" or \"decoder_ids\"" : ""));
+  }
+}
+
 // For those that nobody asked for.
 class NoRows : public PatternSink {
  public:
@@ -65,29 +79,60 @@ class NoRows : public PatternSink {
             ConstMatrix /*weights*/) override {}
 };
 
+TokenId first_id(const Model& model) noexcept {
+  return model.config.first_token.value_or(0);
+}
+
 // The token that a decoder begins with, as the tokenizer calls it.
 Token first_token(const Model& model, const Tokenizer& tokenizer) {
   Token token;
-  token.id = model.config.first_token.value_or(0);
+  token.id = first_id(model);
   token.text = token_text(tokenizer, token.id);
   token.special = token.added = true;
   return token;
 }
 
-TokenizedText target_text(const ShowOptions& options, const Model& model,
+// Marks the token that the decoder begins with, as if the program had put it there.
+TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
+                          const Tokenizer& tokenizer, const TalkOptions& talk) {
+  TokenizedText text = tokenizer.from_ids(ids);
+  Token& first = text.tokens.front();
+  if (first.id == first_id(model)) {
+    first.special = first.added = true;
+  } else {
+    tell(talk, fmt::format("decoder ids: the decoder begins with token {}, another one than the "
+                           "model's own, {} ({})",
+                           first.id, first_id(model),
+                           attnviz::quoted(token_text(tokenizer, first_id(model)))));
+  }
+  return text;
+}
+
+TokenizedText target_text(const ShowOptions& options, const InputText& input, const Model& model,
                           const Tokenizer& tokenizer) {
-  if (options.decoder_ids) {
-    return tokenizer.from_ids(*options.decoder_ids);
+  const auto& ids = input.has_target() ? input.decoder_ids : options.decoder_ids;
+  const auto& words = input.has_target() ? input.target : options.target;
+  if (ids) {
+    return text_of_ids(*ids, model, tokenizer, options.talk);
   }
   TokenizedText text;
-  if (options.target && !options.target->empty()) {
+  if (words && !words->empty()) {
     attnviz::TokenizeOptions how;
     how.add_special_tokens = false;
     how.parse_special = options.input.special;
-    text = tokenizer.tokenize(*options.target, how);
+    text = tokenizer.tokenize(*words, how);
   }
   text.tokens.insert(text.tokens.begin(), first_token(model, tokenizer));
   return text;
+}
+
+bool has_token(const TokenizedText& text, const std::string& word) {
+  try {
+    choose_token(text, word, "--focus");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // Of a model that has one for each text; null: one is for both.
@@ -103,9 +148,9 @@ class PartsRun {
       : setup_(setup),
         options_(setup.options),
         model_(setup.model),
-        source_(read_text(setup, setup.options, *setup.tokenizer, input)),
+        source_(read_text(setup, setup.options, *setup.tokenizer, {input.content})),
         own_tokenizer_(target_tokenizer(setup)),
-        target_(target_text(setup.options, setup.model, tokenizer())),
+        target_(target_text(setup.options, input, setup.model, tokenizer())),
         request_(request_of(setup.options, setup.model, target_)) {}
 
   void show() {
@@ -113,6 +158,7 @@ class PartsRun {
     encode_source();
     write_target();
     fold();
+    focus_ = chosen();
     std::optional<Predictor> predictor;
     predictor.emplace(options_, model_, tokenizer(), shown(target_, folded_target_),
                       folded_target_ ? folded_target_->numbers : std::span<const std::size_t>());
@@ -265,10 +311,24 @@ class PartsRun {
     return is_source ? shown(source_, folded_source_) : shown(target_, folded_target_);
   }
 
+  // Who asks for a word of the other text hears where it is.
+  std::optional<Focus> chosen() const {
+    const PatternOptions& asked = options_.pattern;
+    const bool is_of_two = shown_part_of(options_) == AttentionPart::kCross;
+    if (asked.focus && is_of_two && !has_token(axis(asked.as_key), *asked.focus) &&
+        has_token(axis(!asked.as_key), *asked.focus)) {
+      fail(fmt::format("--focus: the {} has no token {}, but the {} has: {}",
+                       asked.as_key ? "source" : "target", attnviz::quoted(*asked.focus),
+                       asked.as_key ? "target" : "source",
+                       asked.as_key ? "leave out --as-key, which searches the source"
+                                    : "--as-key searches the source"));
+    }
+    return chosen_focus(asked, axis(asked.as_key), options_.talk);
+  }
+
   void draw(AttentionDocument& document) {
-    const auto focus = chosen_focus(options_.pattern, axis(options_.pattern.as_key), options_.talk);
     document.drawing = choose_drawing(options_.drawing.request, document);
-    document.drawing.focus = focus;
+    document.drawing.focus = focus_;
     const std::span<const AttentionDocument> documents(&document, 1);
     if (options_.drawing.request.no_special) {
       tell_nothing_special(documents, setup_.teller);
@@ -294,6 +354,7 @@ class PartsRun {
   MatrixBuffer encoded_;
   std::optional<Continuation> continuation_;
   std::optional<FoldedText> folded_source_, folded_target_;
+  std::optional<Focus> focus_;
   NoRows nobody_;
   std::shared_ptr<PatternStore> stores_[kPartChoices.size()];  // null: nobody wants it
 };
@@ -319,16 +380,16 @@ void check_stacks(const ShowOptions& options, const Model& model) {
                     "are, of the encoder, the decoder, or cross (--show)",
                     option, name));
   }
-  if (!has_target(options) && shown_part_of(options) != AttentionPart::kEncoder) {
-    fail(
-        fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
-                    "decoder has read, or let it write:\n  --target TEXT, --decoder-ids IDS or "
-                    "--generate N",
-                    name));
+  if (!options.input.json_lines) {  // each of these may have its own
+    require_target(options, {}, model);
   }
 }
 
 void show_parts(ShowSetup& setup, const InputText& input) {
+  if (input.pair) {
+    fail(fmt::format("\"pair\": not of {}, an encoder-decoder", setup.model.config.name));
+  }
+  require_target(setup.options, input, setup.model);
   PartsRun(setup, input).show();
 }
 

@@ -233,6 +233,15 @@ CommandDescription describe(const CommandEntry& entry) {
   return description;
 }
 
+std::vector<KnownCommand> known_commands() {
+  std::vector<KnownCommand> known;
+  for (const CommandEntry& entry : commands()) {
+    known.push_back({entry.told.name, {}});
+    entry.build(known.back().options);
+  }
+  return known;
+}
+
 // What other programs, or other words, call options whose names are spelled quite differently.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "--divide-by"},
                                                                {"--divide", "--divide-by"}};
@@ -245,33 +254,23 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "-
     }
   }
   const std::string name = word.substr(0, word.find('='));
-  const bool is_long = name.starts_with("--");
-  std::string hint = is_long ? did_you_mean(name, known) : std::string();
+  std::string hint = name.starts_with("--") ? did_you_mean(name, known) : std::string();
   for (const auto& [other_name, own_name] : kOtherNames) {
     if (name == other_name && list.find(own_name) != nullptr) {
       hint = fmt::format(" (did you mean \"{}\"?)", own_name);
     }
   }
-  for (const CommandEntry& entry : commands()) {
-    OptionList other;
-    entry.build(other);
-    if (hint.empty() && other.find(name) != nullptr) {
-      hint = fmt::format("; it belongs to attnviz {}", entry.told.name);
+  for (const auto& [command, options] : known_commands()) {
+    if (hint.empty() && options.find(name) != nullptr) {
+      hint = fmt::format("; it belongs to attnviz {}", command);
     }
   }
-  if (hint.empty()) {
+  if (name == "--target" || name == "--decoder-ids") {
+    hint = "; encoder-decoders are drawn by attnviz show alone";
+  } else if (hint.empty()) {
     hint = fmt::format("; a TEXT that begins with - goes behind --: attnviz -- \"{}\"", word);
   }
   throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
-}
-
-std::vector<KnownCommand> known_commands() {
-  std::vector<KnownCommand> known;
-  for (const CommandEntry& entry : commands()) {
-    known.push_back({entry.told.name, {}});
-    entry.build(known.back().options);
-  }
-  return known;
 }
 
 void check_words(const TypedLine& line, const CommandEntry& entry, const NamesModel& names_model) {

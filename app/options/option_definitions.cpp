@@ -74,8 +74,9 @@ void define_shown(OptionList& list, ShowOptions& options) {
   list.add_value(
       "Attention", "--show", "STEP|PART",
       "a step of attention: scores q·k, scaled, masked as softmax takes them, weights (default), "
-      "or values-shares, each value's share of what they bring; of encoder-decoders a part: cross "
-      "(default), encoder or decoder; or what is no attention: router, which experts tokens get, "
+      "or values-shares, each value's share of what they bring; of encoder-decoders also a part: "
+      "cross (their default), encoder or decoder; or what is no attention: router, which experts "
+      "tokens get, "
       "or decay, what states keep",
       [&options, words](const std::string& word) {
         options.part = choice_named(kPartChoices, word);

@@ -95,8 +95,8 @@ void define_many_texts(OptionList& list, InputOptions& input) {
   list.add_flag("Input", "--lines", "each line is a text of its own", input.lines);
   list.add_flag(
       "Input", "--json-lines",
-      "each line is a JSON string, or an object with \"text\" or \"ids\"; of chats a list "
-      "of messages, too",
+      "each line is a JSON string, or an object with \"text\" or \"ids\" (of "
+      "encoder-decoders also \"target\" or \"decoder_ids\"); of chats a list of messages, too",
       input.json_lines);
 }
 

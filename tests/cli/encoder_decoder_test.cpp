@@ -105,6 +105,7 @@ TEST_CASE("--show chooses what is drawn, and --layer and --head are of that") {
   const std::string cross = drawn({"--head", "1.0"});
   CHECK(contains(cross, "cross-attention: t5-relu-tied"));
   CHECK(contains(cross, "row = target   column = source"));
+  CHECK(contains(cross, "a target token stands for the moment"));
   CHECK(!contains(cross, "mask"));
   CHECK(contains(drawn({"--show", "encoder", "--head", "2.1"}), "attention of the encoder"));
   CHECK(contains(drawn({"--show", "decoder", "--layer", "1"}), "mask causal"));
@@ -241,11 +242,117 @@ TEST_CASE("what is not of encoder-decoders is refused in words, and so is what i
                 "--target and --decoder-ids exclude each other");
   for (const char* command : {"inspect", "heads", "why", "rollout"}) {
     check_refused({command, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder, which this");
+    check_refused({command, "-m", kT5, "--ids", "5,6,1", "--target", "a"}, 2,
+                  "unknown option --target; encoder-decoders are drawn by attnviz show alone");
   }
   check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder");
   check_refused({"tour", "-m", kT5, "--all", "a"}, 4, "an encoder-decoder");
   check_refused({"The cat", "--target", "x"}, 2, "demo is no encoder-decoder");
   check_refused({"The cat", "--show", "cross"}, 2, "demo is no encoder-decoder");
+}
+
+TEST_CASE("the encoder's facts are its own, under the model's name") {
+  for (const std::string& model : {kT5, kT5File, kMarian}) {
+    CAPTURE(model);
+    const auto facts = [&](const char* part) {
+      return attnviz_json(
+          {"-m", model, "--ids", "5,6,1", "--decoder-ids", "0,9", "--show", part})["model"];
+    };
+    const json encoder = facts("encoder");
+    const json decoder = facts("decoder");
+    for (const char* same : {"name", "family", "tokenizer"}) {
+      CAPTURE(same);
+      CHECK(encoder[same] == decoder[same]);
+    }
+    CHECK(encoder["n_layers"] == 3);
+    CHECK(decoder["n_layers"] == 2);
+    CHECK(encoder["n_kv_heads"] == encoder["n_heads"]);
+  }
+}
+
+TEST_CASE("lines of JSON may say what the decoder has read, each for itself") {
+  const std::vector<std::string> lines = {"-m", kT5, "--json-lines", "--json"};
+  const auto with = [&](std::vector<std::string> more, const std::string& text) {
+    more.insert(more.begin(), lines.begin(), lines.end());
+    return attnviz(std::move(more), text);
+  };
+  const std::string own = R"({"ids": [5, 6, 1], "decoder_ids": [0, 9, 10]})";
+  const std::string without = R"({"ids": [5, 6, 1]})";
+  CHECK(parse_json(with({}, own).out)["decoder"]["token_ids"] == json{0, 9, 10});
+  CHECK(parse_json(with({"--decoder-ids", "0,7"}, own).out)["decoder"]["token_ids"] ==
+        json{0, 9, 10});
+  CHECK(parse_json(with({"--decoder-ids", "0,7"}, without).out)["decoder"]["token_ids"] ==
+        json{0, 7});
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    const ProgramResult result = with({}, text);
+    CAPTURE(result.err);
+    CHECK(result.exit_code != 0);
+    CHECK(contains(result.err, part));
+  };
+  refused(own + "\n" + without, "line 2: t5-relu-tied is an encoder-decoder");
+  refused(R"({"ids": [5, 1], "decoder_ids": []})", "line 1: decoder_ids: expected an array");
+  refused(R"({"ids": [5, 1], "target": 3})", "line 1: target: expected a string");
+  refused(R"({"ids": [5, 1], "target": "a", "decoder_ids": [0]})",
+          "\"target\" and \"decoder_ids\" exclude each other");
+  refused(R"({"text": "a", "pair": "b", "decoder_ids": [0]})", "\"pair\": not of t5-relu-tied");
+  for (const char* command : {"show", "tokenize", "heads"}) {
+    const ProgramResult result =
+        attnviz({command, "--json-lines"}, R"({"text": "a", "target": "b"})");
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, "line 1: \"target\" and \"decoder_ids\" are of encoder-decoders"));
+  }
+  const TemporaryFolder folder;
+  const json words = parse_json(attnviz({"-m", with_words(folder), "--json-lines", "--json"},
+                                        R"({"text": "The cat", "target": "Le chat"})")
+                                    .out);
+  CHECK(words["target"] == "Le chat");
+}
+
+TEST_CASE("--decoder-ids: the model's own first token is marked, and another one is told") {
+  const std::vector<std::string> source = {"-m", kT5, "--ids", "5,6,1", "--json", "--decoder-ids"};
+  const auto with = [&](const char* ids) {
+    std::vector<std::string> arguments = source;
+    arguments.emplace_back(ids);
+    return attnviz(std::move(arguments));
+  };
+  const ProgramResult own = with("0,9,10");
+  CHECK(own.err.empty());
+  CHECK(parse_json(own.out)["cross"]["marks"]["added"] == json{0});
+  const ProgramResult other = with("9,10");
+  CHECK(
+      contains(other.err, "the decoder begins with token 9, another one than the model's own, 0"));
+  CHECK(parse_json(other.out)["cross"]["marks"]["added"].empty());
+}
+
+TEST_CASE("--focus says where a word is that only the other text has") {
+  const TemporaryFolder folder;
+  const std::string model = with_words(folder);
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"-m", model, "The cat sat", "--target", "Le chat dort"});
+    return more;
+  };
+  check_refused(
+      with({"--focus", "sat"}), 2,
+      "the target has no token \"sat\", but the source has: --as-key searches the source");
+  check_refused(with({"--focus", "dort", "--as-key"}), 2, "but the target has: leave out --as-key");
+  check_refused(with({"--focus", "cow"}), 2, "the text has no token \"cow\"");
+  CHECK(attnviz(with({"--focus", "sat", "--as-key"})).exit_code == 0);
+}
+
+TEST_CASE("pages call the axes of cross-attention as pictures do, and mark keys") {
+  const TemporaryFolder folder;
+  const std::string page = folder.file("a.html");
+  CHECK(attnviz({"-m", with_words(folder), "The cat sat", "--target", "Le chat dort", "-o", page})
+            .exit_code == 0);
+  const std::string written = read_file(page);
+  const std::string begin = "id=\"attnviz-data\">";
+  const std::size_t at = written.find(begin) + begin.size();
+  const json data = parse_json(written.substr(at, written.find("</script>", at) - at));
+  CHECK(data["drawing"]["query_axis"] == "target (attending)");
+  CHECK(data["drawing"]["key_axis"] == "source (attended to)");
+  CHECK(data["queries"]["added"] == json{0});
+  CHECK(data["keys"]["special"] == json{4});
 }
 
 TEST_CASE("info tells of both stacks, and counts every number of the files") {
