@@ -297,6 +297,7 @@ class PartsRun {
       return document_of(part);
     }
     std::vector<AttentionDocument> all;
+    all.reserve(kPartChoices.size());
     for (const auto& [name, one] : kPartChoices) {
       all.push_back(document_of(one));
     }

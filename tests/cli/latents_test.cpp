@@ -92,7 +92,8 @@ TEST_CASE("a folder and a GGUF file of the same latents do not differ") {
 }
 
 TEST_CASE("info --families tells what DeepSeek is called in GGUF, and what is left out") {
-  for (const json& family : attnviz_json({"info", "--families"})["families"]) {
+  const json told = attnviz_json({"info", "--families"});
+  for (const json& family : told["families"]) {
     if (family["name"] == "deepseek_v3") {
       CHECK(family["gguf"] == json{"deepseek2"});
       CHECK(family["left_out"] == "multi-token prediction");

@@ -36,6 +36,7 @@ std::vector<float> SinkStore::mean(std::span<const HeadId> heads) const {
     }
   }
   std::vector<float> means;
+  means.reserve(sums.size());
   for (const double sum : sums) {
     means.push_back(static_cast<float>(sum / static_cast<double>(heads.size())));
   }
@@ -52,6 +53,7 @@ std::vector<float> folded_sink(std::span<const float> sink, std::span<const std:
     ++counts[units[i]];
   }
   std::vector<float> means;
+  means.reserve(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     means.push_back(static_cast<float>(sums[i] / static_cast<double>(counts[i])));
   }

@@ -180,6 +180,7 @@ std::string sparsity_words(const Model& model) {
     }
   }
   std::vector<std::string> words;
+  words.reserve(layers.size());
   for (const auto& [share, with] : layers) {
     words.push_back(fmt::format("{} {}: about {:.3g} % of the gates set to 0",
                                 with.size() == 1 ? "layer" : "layers", layer_list(with),

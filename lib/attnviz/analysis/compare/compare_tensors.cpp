@@ -1,5 +1,7 @@
 #include "attnviz/analysis/compare/compare_tensors.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -294,8 +296,8 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
       weights.push_back({one.weight, other.weight});
       biases.push_back({row_of(one.bias), row_of(other.bias)});
     }
-    tensors.add("experts_" + name, std::move(weights));
-    tensors.add("experts_" + name + "_bias", std::move(biases));
+    tensors.add("experts_" + name, weights);
+    tensors.add("experts_" + name + "_bias", biases);
   };
   add_all("gate", &Mlp::gate);
   add_all("up", &Mlp::up);

@@ -205,6 +205,7 @@ ReadDocument read_parts(const JsonNode& root, const GivenTokens& given, std::str
   read_if_there(root, "shown", shown, part_named);
   shown = asked.value_or(shown);
   std::vector<AttentionDocument> all;
+  all.reserve(kPartChoices.size());
   for (const auto& [word, part] : kPartChoices) {
     all.push_back(
         read_part(root, part, part == shown ? given : GivenTokens(), name, read.document));

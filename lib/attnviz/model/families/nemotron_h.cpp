@@ -47,8 +47,7 @@ std::vector<Part> read_pattern(const JsonNode& node, std::size_t n_layers) {
 
 std::vector<Part> read_parts(const HfConfig& config, std::size_t n_layers) {
   const auto pattern = config.find("hybrid_override_pattern");
-  const std::vector<Part> of_letters =
-      pattern ? read_pattern(*pattern, n_layers) : std::vector<Part>();
+  std::vector<Part> of_letters = pattern ? read_pattern(*pattern, n_layers) : std::vector<Part>();
   for (const char* key : {"layers_block_type", "layer_types"}) {
     const auto listed =
         listed_layers(config, key, n_layers,

@@ -53,7 +53,7 @@ class ExpertReader {
         expert.up = up[i];
       }
       expert.down = down[i];
-      experts.each.push_back(std::move(expert));
+      experts.each.push_back(expert);
     }
     if (of_.has_shared_gate) {
       experts.shared_gate =
@@ -113,7 +113,7 @@ class ExpertReader {
                    up.subspan(2 * of_.d_ff * i, 2 * of_.d_ff)};
       expert.down = {{nullptr, of_.d_ff, d, of_.d_ff, StoredType::kMXFP4, true},
                      down.subspan(d * i, d)};
-      experts.each.push_back(std::move(expert));
+      experts.each.push_back(expert);
     }
   }
 

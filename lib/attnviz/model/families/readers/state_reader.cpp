@@ -84,7 +84,7 @@ class StateReader {
   }
 
   void place(Projection projection, std::size_t first) {
-    states_.in.push_back({std::move(projection), first});
+    states_.in.push_back({projection, first});
   }
 
   void read_inputs() {
