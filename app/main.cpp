@@ -9,8 +9,10 @@
 #include "commands/commands.h"
 #include "options/command_line.h"
 #include "options/program_words.h"
+#include "options/written_files.h"
 #include "outputs/output_file.h"
 #include "stores/model_store.h"
+#include "system/sandbox.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -32,6 +34,10 @@ int run_program(std::vector<std::string> arguments) {
     reserve_standard_streams();
     install_signal_handlers();
     const Command command = parse_command_line(std::move(arguments), names_model);
+    const std::string problems = enter_sandbox(written_files(command));
+    if (is_verbose(command) && !problems.empty()) {
+      say(problems);
+    }
     std::visit([](const auto& options) { run(options); }, command);
     return 0;
   } catch (const ClosedPipe&) {

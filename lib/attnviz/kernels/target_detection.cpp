@@ -1,5 +1,5 @@
-// The two functions of Highway's library that run-time dispatch calls. Everything else we use of
-// Highway is in its headers.
+// The functions of Highway's library that run-time dispatch calls, and its assertions in debug
+// builds and, with Clang, under sanitizers. Everything else we use of Highway is in its headers.
 //
 // Linking libhwy itself would cost every start of the program 2 to 3 ms: a static constructor in it
 // measures the processor's timer. The definitions are weak, so that a program that links attnviz
@@ -11,7 +11,10 @@
 #include <cpuid.h>
 #endif
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 namespace hwy {
 
@@ -58,6 +61,16 @@ __attribute__((weak)) ChosenTarget& GetChosenTarget() {
 __attribute__((weak)) std::int64_t SupportedTargets() {
   static const std::int64_t targets = detect_targets();
   return targets;
+}
+
+__attribute__((weak)) void Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  std::abort();
 }
 
 }  // namespace hwy

@@ -1,0 +1,18 @@
+// Which files a command is going to write.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "options/options.h"
+
+namespace attnviz::app {
+
+/// What stands behind -o and --partial, standard output left out. Of a name with {line} what stands
+/// before it: the folder is the same.
+std::vector<std::filesystem::path> written_files(const Command& command);
+
+/// Whether the person wants to hear of everything.
+bool is_verbose(const Command& command);
+
+}  // namespace attnviz::app

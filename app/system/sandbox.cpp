@@ -1,0 +1,181 @@
+#include "system/sandbox.h"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+// Sanitizers trace at the end, and coverage is written beside the build.
+#if defined(__linux__) && !defined(ATTNVIZ_IS_INSTRUMENTED) && \
+    __has_include(<linux/landlock.h>) && __has_include(<linux/seccomp.h>)
+#define ATTNVIZ_HAS_SANDBOX_HEADERS 1
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace attnviz::app {
+
+#ifdef ATTNVIZ_HAS_SANDBOX_HEADERS
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where numbers of system calls are known to mean what the headers say.
+#if defined(__x86_64__)
+constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
+constexpr std::uint32_t kFirstOfOtherSizes = 0x40000000;  // of pointers: x32
+#elif defined(__aarch64__)
+constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
+constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
+#else
+constexpr std::uint32_t kMachine = 0;
+constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
+#endif
+
+// Sockets, other programs, other processes and new doors into the kernel. io_uring would do for a
+// process what the filter forbids it. The list is short: the kernel tries it for each call at
+// start.
+constexpr std::array kForbidden = {
+    SYS_socket,   SYS_socketpair, SYS_connect,          SYS_io_uring_setup,    SYS_execve,
+    SYS_execveat, SYS_ptrace,     SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
+    SYS_kill,     SYS_bpf,        SYS_perf_event_open,  SYS_userfaultfd,       SYS_keyctl,
+    SYS_unshare,  SYS_setns};
+
+// As the program that the kernel runs at each system call. The answer is an error, which libraries
+// such as the C library know how to go on from.
+std::vector<sock_filter> filter_of_calls() {
+  constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+  const auto load = [](std::size_t offset) {
+    return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+  };
+  const sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, kRefuse);
+  std::vector<sock_filter> filter = {load(offsetof(seccomp_data, arch)),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kMachine, 1, 0),
+                                     refuse,
+                                     load(offsetof(seccomp_data, nr)),
+                                     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstOfOtherSizes, 0, 1),
+                                     refuse};
+  for (const long call : kForbidden) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
+    filter.push_back(refuse);
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  return filter;
+}
+
+bool forbid_calls() {
+  if (kMachine == 0) {
+    errno = ENOSYS;
+    return false;
+  }
+  std::vector<sock_filter> filter = filter_of_calls();
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+  // Older kernels would make the processor slower for a filtered process, unless told not to.
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) ==
+         0;
+}
+
+constexpr std::uint64_t kTruncate = std::uint64_t{1} << 14;  // younger than some headers
+
+// What the system's version of Landlock can forbid: a right it does not know would be an error.
+std::uint64_t forbidden_rights(long version) noexcept {
+  const std::uint64_t first =
+      LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
+  return first | (version >= 3 ? kTruncate : 0);
+}
+
+// A file, or everything below a folder. What does not exist is left out: opening it says why.
+void allow_writing(int rules, const fs::path& path, std::uint64_t known) {
+  const int fd = open(path.c_str(), O_PATH | O_CLOEXEC);
+  struct stat info {};
+  if (fd >= 0 && fstat(fd, &info) == 0) {
+    const std::uint64_t of_files = LANDLOCK_ACCESS_FS_WRITE_FILE | (known & kTruncate);
+    const std::uint64_t of_folders =
+        of_files | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE;
+    const landlock_path_beneath_attr rule = {S_ISDIR(info.st_mode) ? of_folders : of_files, fd};
+    // Pipes are on no file system that is restricted.
+    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  }
+  if (fd >= 0) {
+    close(fd);
+  }
+}
+
+// Where a name leads, whether or not there is a file yet.
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as Linux: more is a loop
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path;
+}
+
+bool forbid_writing_elsewhere(std::span<const fs::path> outputs) {
+  const long version =
+      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 1) {
+    return false;
+  }
+  landlock_ruleset_attr forbidden = {};
+  forbidden.handled_access_fs = forbidden_rights(version);
+  const auto rules = static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, &forbidden, sizeof forbidden.handled_access_fs, 0));
+  if (rules < 0) {
+    return false;
+  }
+  for (const fs::path& output : outputs) {
+    const fs::path folder = behind_links(output).parent_path();
+    allow_writing(rules, folder.empty() ? "." : folder, forbidden.handled_access_fs);
+    allow_writing(rules, output, forbidden.handled_access_fs);
+  }
+  const bool done = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+  const int error = errno;
+  close(rules);
+  errno = error;
+  return done;
+}
+
+}  // namespace
+
+std::string enter_sandbox(std::span<const fs::path> outputs) {
+  const auto problem = [](const char* what) {
+    return std::string(what) + ": " + std::strerror(errno);  // NOLINT(concurrency-mt-unsafe)
+  };
+  // Without it only an administrator may give up rights.
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return problem("the program runs with all rights");
+  }
+  std::string problems;
+  if (!forbid_writing_elsewhere(outputs)) {
+    problems = problem("the program keeps the right to write anywhere (Landlock)");
+  }
+  if (!forbid_calls()) {
+    problems += (problems.empty() ? "" : "; ") +
+                problem("the program keeps the right to open sockets (seccomp)");
+  }
+  return problems;
+}
+
+#else
+
+std::string enter_sandbox(std::span<const std::filesystem::path> /*outputs*/) {
+  return "this build does not know how to give up rights";
+}
+
+#endif
+
+}  // namespace attnviz::app

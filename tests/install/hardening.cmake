@@ -1,0 +1,22 @@
+# The program lies anywhere in memory, keeps its tables read-only and checks its buffers.
+include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
+
+find_program(readelf readelf)
+if(NOT readelf)
+  message("SKIPPED: how the program was linked is read by readelf (binutils)")
+  return()
+endif()
+
+run(header ${readelf} --wide --file-header --program-headers ${PROGRAM})
+run(dynamic ${readelf} --wide --dynamic --dyn-syms ${PROGRAM})
+expect_match("${header}" "Type: +DYN" "position-independent code")
+expect_match("${dynamic}" "Flags:[^\n]* PIE" "position-independent program")
+expect_match("${header}" "GNU_RELRO" "tables that become read-only")
+expect_match("${dynamic}" "BIND_NOW|Flags:[^\n]* NOW" "tables that are filled at start")
+expect_match("${header}" "GNU_STACK[^\n]* RW " "a stack without code")
+if(header MATCHES " RWE ")
+  message(FATAL_ERROR "memory that can be written and run:\n${header}")
+endif()
+foreach(name __stack_chk_fail __memcpy_chk)
+  expect_match("${dynamic}" "${name}" "checked buffers")
+endforeach()
