@@ -106,6 +106,24 @@ bool is_third_party(const Include& include) {
          include.name != "unistd.h";
 }
 
+// What systems have that are like Unix, and the rooms where the program meets the system.
+bool is_of_the_system(const Include& include) {
+  constexpr std::array<std::string_view, 14> kHeaders = {
+      "dirent.h", "dlfcn.h", "fcntl.h",  "poll.h",    "pthread.h",  "pwd.h",    "sched.h",
+      "signal.h", "spawn.h", "syslog.h", "termios.h", "ucontext.h", "unistd.h", "wait.h"};
+  return !include.quoted &&
+         (include.name.starts_with("sys/") || include.name.starts_with("linux/") ||
+          std::ranges::find(kHeaders, include.name) != kHeaders.end());
+}
+
+bool may_meet_the_system(std::string_view path) {
+  constexpr std::array<std::string_view, 5> kPlaces = {
+      "lib/attnviz/core/", "app/system/", "lib/attnviz/picture/fonts/harfbuzz.cpp",
+      "app/commands/input.cpp", "app/outputs/output_file.cpp"};
+  return std::ranges::any_of(kPlaces,
+                             [path](std::string_view place) { return path.starts_with(place); });
+}
+
 // Why one room must not include from another; empty when it may.
 std::string fault_between(const Room& from, std::string_view path, std::span<const Room> rooms) {
   const std::optional<Room> to = room_of(path, rooms);
@@ -151,6 +169,10 @@ std::string fault_in_program(std::string_view path, const Include& include) {
 std::string fault_of(std::string_view path, const Include& include) {
   constexpr std::string_view kLibrary = "lib/attnviz/";
   constexpr std::string_view kProgram = "app/";
+  const bool is_shipped = path.starts_with("lib/") || path.starts_with(kProgram);
+  if (is_shipped && is_of_the_system(include) && !may_meet_the_system(path)) {
+    return "only core and the program's system know what system they are on";
+  }
   if (path.starts_with(kProgram)) {
     return fault_in_program(path.substr(kProgram.size()), include);
   }

@@ -117,6 +117,19 @@ TEST_CASE("structure: SIMD outside kernels is a fault") {
   CHECK(first_fault("app/commands/show.cpp", "#include <hwy/highway.h>\n") != "");
 }
 
+TEST_CASE("structure: only core and the program's system include what POSIX alone has") {
+  CHECK(first_fault("lib/attnviz/core/a.cpp", "#include <sys/mman.h>\n") == "");
+  CHECK(first_fault("app/system/a.cpp", "#include <unistd.h>\n") == "");
+  CHECK(first_fault("tests/cli/a.cpp", "#include <unistd.h>\n") == "");
+  CHECK(first_fault("app/commands/a.cpp", "#include <csignal>\n") == "");
+  for (const char* header : {"unistd.h", "sys/stat.h", "fcntl.h", "dlfcn.h", "linux/landlock.h"}) {
+    CAPTURE(header);
+    const std::string include = "#include <" + std::string(header) + ">\n";
+    CHECK(first_fault("lib/attnviz/formats/a.cpp", include) != "");
+    CHECK(first_fault("app/stores/a.cpp", include) != "");
+  }
+}
+
 TEST_CASE("structure: a header includes the standard library and our own headers only") {
   CHECK(first_fault("lib/attnviz/picture/a.h", "#include <string_view>\n") == "");
   CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include <fmt/format.h>\n") == "");
