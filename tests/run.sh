@@ -6,7 +6,10 @@
 #   --tsan      under the thread sanitizer, the layers that use threads
 #   --coverage  with line coverage, reported a file
 #   --lint      clang-format, clang-tidy, and the types of the pages' scripts
-#   --all       everything but the coverage, with a short run of the benchmarks, as before a merge
+#   --reproducible  whether a build in another folder has the same bytes
+#   --elsewhere the builds of others: without optimization, for old processors, by Clang, for arm64
+#   --all       everything but the coverage and elsewhere, with a short run of the benchmarks, as
+#               before a merge
 #
 # Options add up. Each step prints its seconds; the last line is ctest's summary.
 set -euo pipefail
@@ -86,15 +89,23 @@ coverage() {
     "$root/build/coverage"
 }
 
+release() {
+  step "release: configure" configure release
+  step "release: build" build release attnviz attnviz_cli
+}
+reproducible() { release && "$root/tests/install/reproducible.sh"; }
+elsewhere() { release && "$root/tests/elsewhere.sh"; }
+
 scopes=(build test)
 steps=()
 for argument in "$@"; do
   case $argument in
     --asan | --tsan) steps+=("run_tests ${argument#--}") ;;
     --coverage) steps+=(coverage) scopes+=(coverage) ;;
+    --reproducible | --elsewhere) steps+=("${argument#--}") ;;
     --lint) steps+=(lint) scopes+=(check bench) ;;
     --all)
-      steps+=(lint "run_tests asan" "run_tests tsan" "run_tests release")
+      steps+=(lint "run_tests asan" "run_tests tsan" "run_tests release" reproducible)
       scopes+=(check bench)
       bench=ON
       ;;

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Builds the program as others would, and compares what it draws and computes with the release:
+#   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64]
+#
+#   plain       without any optimization
+#   baseline    for the oldest x86-64: no SIMD that is chosen at start
+#   clang       Clang in place of GCC
+#   clang-asan  Clang with the sanitizers
+#   arm64       cross-compiled, and run by qemu-user
+#
+# Without a name: all. Pictures must be the same byte for byte, numbers to 2e-6. What cannot be tried
+# here is said: SKIPPED. Give the release build first: tests/run.sh does.
+set -euo pipefail
+
+# shellcheck source=lib/cmake/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/cmake/steps.sh"
+place="$root/build/elsewhere"
+mkdir -p "$place"
+
+skipped() { echo "SKIPPED: $1: $2" >&2; }
+
+# Everything that a program writes here, by a command that runs it.
+results() (
+  mkdir -p "$1"
+  cd "$1"
+  shift
+  text="When Mary and John went to the store, John gave a drink to Mary"
+  "$@" "$text" -q -o demo.png -o demo.svg -o demo.html -o demo.json
+  "$@" "$text" -q --head 3.2 -o head.png -o head.svg
+  "$@" "$text" -q --random --layers 2 --heads 3 --kv-heads 1 --positions rope -o random.png -o random.json
+  "$@" render "$root/samples/le-chat-dort.json" -q -o given.png -o given.svg
+  "$@" weights --layers 1 --heads 2 --seed 7 -q -o weights.json
+  "$@" heads --json >heads.json
+  "$@" why "$text" --json >why.json
+)
+
+# Pictures and random weights have the same bytes on every machine; what is computed may be rounded.
+compare() {
+  local file fault=0
+  for file in "$1"/*.{png,svg} "$1"/weights.json; do
+    cmp "$file" "$2/${file##*/}" || fault=1
+  done
+  python3 - "$1" "$2" <<'PYTHON' || fault=1
+import json, math, pathlib, sys
+
+def differences(a, b, place):
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        for key in a:
+            yield from differences(a[key], b[key], f"{place}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{place}[{i}]")
+    elif isinstance(a, float) and isinstance(b, (int, float)):
+        # Attention is at most 1; scores and logits may be larger.
+        if not math.isclose(a, b, rel_tol=2e-5, abs_tol=2e-6):
+            yield f"{place}: {a} and {b}"
+    elif a != b and not (isinstance(b, float) and abs(a - b) <= 2e-6):
+        yield f"{place}: {a} and {b}"
+
+faults = []
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.json")):
+    other = pathlib.Path(sys.argv[2]) / path.name
+    faults += differences(json.loads(path.read_text()), json.loads(other.read_text()), path.name)
+print("\n".join(faults[:20]))
+sys.exit(len(faults) > 0)
+PYTHON
+  return "$fault"
+}
+
+# try NAME RUNNER -- OPTION…: builds with CMake's options and compares; RUNNER runs the program.
+try() {
+  local name=$1 runner=()
+  shift
+  while [[ $1 != -- ]]; do
+    runner+=("$1")
+    shift
+  done
+  shift
+  step "$name: configure" cmake -S "$root" -B "$place/$name" -G Ninja -DATTNVIZ_BUILD_TESTS=OFF \
+    -DATTNVIZ_WARNINGS_AS_ERRORS=ON "$@"
+  step "$name: build" cmake --build "$place/$name" --target attnviz_cli
+  step "$name: run" results "$place/results/$name" "${runner[@]}" "$place/$name/app/attnviz"
+  step "$name: compare" compare "$place/results/release" "$place/results/$name"
+}
+
+plain() { try plain -- -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0; }
+
+baseline() {
+  if [[ $(uname -m) != x86_64 ]]; then
+    skipped baseline "this is no x86-64"
+    return
+  fi
+  try baseline -- -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_CXX_FLAGS=-march=x86-64 -DHWY_COMPILE_ONLY_STATIC"
+}
+
+clang() {
+  if ! command -v clang++ >/dev/null; then
+    skipped clang "no clang++"
+    return
+  fi
+  try clang -- -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++
+}
+
+clang-asan() {
+  if ! command -v clang++ >/dev/null; then
+    skipped clang-asan "no clang++"
+    return
+  fi
+  try clang-asan -- -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
+    "-DCMAKE_CXX_FLAGS=-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+}
+
+# Debian's packages for another machine, unpacked beside the build: nothing is installed.
+unpack_libraries() {
+  local machine=$1 folder=$2 packages
+  packages="libc6-dev,libstdc++-12-dev,$(awk -F ' *[|] *' -v ORS=, \
+    '$2 == "build" && $1 !~ /^(compiler|cmake|ninja)$/ { print $3 }' \
+    "$root/lib/cmake/dependencies.txt")"
+  [[ -e $folder/usr/include/stdio.h ]] ||
+    mmdebstrap --arch="$machine" --variant=extract --include="${packages%,}" bookworm "$folder" \
+      http://deb.debian.org/debian
+}
+
+arm64() {
+  local tool libraries="${ATTNVIZ_ARM64_LIBRARIES:-$place/libraries-arm64}"
+  for tool in aarch64-linux-gnu-g++ qemu-aarch64 mmdebstrap; do
+    if ! command -v "$tool" >/dev/null; then
+      skipped arm64 "no $tool (Debian: g++-aarch64-linux-gnu qemu-user mmdebstrap)"
+      return
+    fi
+  done
+  if ! step "arm64: libraries" unpack_libraries arm64 "$libraries"; then
+    skipped arm64 "its libraries cannot be fetched"
+    return
+  fi
+  try arm64 qemu-aarch64 -L "$libraries" -- -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_SYSROOT="$libraries" \
+    -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY
+}
+
+if (($# == 0)); then
+  set -- plain baseline clang clang-asan arm64
+fi
+step "release: run" results "$place/results/release" "$root/build/release/app/attnviz"
+for one in "$@"; do
+  "$one"
+done
