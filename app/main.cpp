@@ -12,6 +12,7 @@
 #include "options/written_files.h"
 #include "outputs/output_file.h"
 #include "stores/model_store.h"
+#include "system/memory.h"
 #include "system/sandbox.h"
 #include "system/talk.h"
 
@@ -33,19 +34,22 @@ int run_program(std::vector<std::string> arguments) {
   try {
     reserve_standard_streams();
     install_signal_handlers();
-    const Command command = parse_command_line(std::move(arguments), names_model);
-    const std::string problems = enter_sandbox(written_files(command));
-    if (is_verbose(command) && !problems.empty()) {
+    const CommandLine line = parse_command_line(std::move(arguments), names_model);
+    const std::string problems = enter_sandbox(written_files(line.command));
+    if (is_verbose(line.command) && !problems.empty()) {
       say(problems);
     }
-    std::visit([](const auto& options) { run(options); }, command);
+    if (line.max_memory) {
+      limit_memory(*line.max_memory);
+    }
+    std::visit([](const auto& options) { run(options); }, line.command);
     return 0;
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
     return failed(error.kind(), in_program_words(error.what(), error.parameter()));
   } catch (const std::bad_alloc&) {
-    return failed(ErrorKind::kIo, "out of memory");
+    return failed(ErrorKind::kIo, out_of_memory());
   } catch (const std::exception& error) {
     return failed(ErrorKind::kIo, std::string("unexpected error: ") + error.what());
   }

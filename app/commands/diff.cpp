@@ -163,14 +163,15 @@ class Comparison {
   }
 
   void require_room() const {
-    const auto n = static_cast<double>(alignment_.size());
     const std::size_t n_tokens = std::max(texts_[0].size(), texts_[1].size());
     const double kept = options_.draws_heads() ? 3.0 : 1.0;  // A, B and the change
-    const double streams = other_ ? stream_bytes(setup_.model, n_tokens) : 0.0;
-    require_memory_for_heads(
-        kept * static_cast<double>(heads_.size()) * n * n * static_cast<double>(sizeof(float)) +
-            streams + std::max(layer_bytes(model(0), n_tokens), layer_bytes(model(1), n_tokens)),
-        "comparing", heads_.size(), n_tokens);
+    const auto bytes = [&](std::size_t n_heads, std::size_t n_compared) {
+      const auto n = static_cast<double>(std::min(alignment_.size(), n_compared));
+      return kept * static_cast<double>(n_heads) * n * n * sizeof(float) +
+             (other_ ? stream_bytes(setup_.model, n_compared) : 0.0) +
+             std::max(layer_bytes(model(0), n_compared), layer_bytes(model(1), n_compared));
+    };
+    require_memory_for_heads(bytes, "comparing", heads_.size(), n_tokens);
   }
 
   // Hands the patterns between the tokens that both have to `patterns`.

@@ -33,11 +33,13 @@ namespace {
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
                         bool all_queries, bool full) {
   constexpr double kCellOfATable = 100.0;  // a number of a matrix as text, while it is laid out
-  const auto n = static_cast<double>(n_tokens);
-  double bytes = inspection_bytes(model, heads, n_tokens, all_queries);
-  if (full) {
-    bytes += n * (n + static_cast<double>(model.config.d_model)) * kCellOfATable;
-  }
+  const auto bytes = [&](std::size_t n_heads, std::size_t n_rows) {
+    const std::vector<HeadId> followed(heads.begin(),
+                                       heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
+    const auto n = static_cast<double>(n_rows);
+    const double cells = full ? n * (n + static_cast<double>(model.config.d_model)) : 0.0;
+    return inspection_bytes(model, followed, n_rows, all_queries) + cells * kCellOfATable;
+  };
   require_memory_for_heads(bytes, "inspecting", heads.size(), n_tokens);
 }
 
@@ -53,10 +55,14 @@ TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model
                             const AttentionDocument& document, const TokenizedText& text,
                             const AttentionRequest& request, const TalkOptions& talk) {
   const std::size_t n = text.size();
-  const double rows = static_cast<double>(attending_rows(n) * request.n_threads * n);
-  require_memory_for_heads(
-      layer_bytes(model, n) + rows * sizeof(float) + TellingSearch::bytes(heads, n),
-      "choosing one of", heads.size(), n);
+  const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
+    const std::vector<HeadId> some(heads.begin(),
+                                   heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
+    const auto rows = static_cast<double>(attending_rows(n_tokens) * request.n_threads * n_tokens);
+    return layer_bytes(model, n_tokens) + rows * sizeof(float) +
+           TellingSearch::bytes(some, n_tokens);
+  };
+  require_memory_for_heads(bytes, "choosing one of", heads.size(), n);
   TellingSearch search = telling_search(document, heads);
   attend("choosing a head", model, text, request, search, talk);
   return search.best();

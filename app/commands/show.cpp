@@ -61,11 +61,15 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
       options.pattern.average ? 2 * average_groups(setup.heads, *options.pattern.average).size() + 1
                               : setup.heads.size();
   // Beside the patterns: what one layer takes.
-  require_memory_for_heads(
-      patterns_bytes(n_patterns * n_runs(options), text.shown().size()) +
-          layer_bytes(setup.model, text.tokens.size()) +
-          step_bytes(setup.model, setup.heads, text.tokens.size(), options.kind),
-      "the attention of", setup.heads.size(), text.tokens.size());
+  const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
+    const std::vector<HeadId> heads(setup.heads.begin(),
+                                    setup.heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
+    const std::size_t n_kept = n_patterns * n_heads / setup.heads.size();
+    return patterns_bytes(n_kept * n_runs(options), std::min(n_tokens, text.shown().size())) +
+           layer_bytes(setup.model, n_tokens) +
+           step_bytes(setup.model, heads, n_tokens, options.kind);
+  };
+  require_memory_for_heads(bytes, "the attention of", setup.heads.size(), text.tokens.size());
 }
 
 // One for each of the variants that stand side by side.

@@ -217,11 +217,16 @@ class PartsRun {
     weights.n_tokens = std::max(source_.size(), n_target());
     // Beside the patterns, once more where words or means are made of them: what one layer takes.
     const double copies = options_.fold || options_.pattern.average ? 2.0 : 1.0;
-    require_memory_for_heads(copies * weights.n_visible * static_cast<double>(sizeof(float)) +
-                                 layer_bytes(*model_.encoder, source_.size()) +
-                                 layer_bytes(model_, n_target()) +
-                                 cross_bytes(model_, n_target(), source_.size()),
-                             "the attention of", n_kept, weights.n_tokens);
+    const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
+      const double of_heads = static_cast<double>(n_heads) / static_cast<double>(n_kept);
+      const double of_text = static_cast<double>(n_tokens) / static_cast<double>(weights.n_tokens);
+      const std::size_t n_source = std::min(source_.size(), n_tokens);
+      const std::size_t n_written = std::min(n_target(), n_tokens);
+      return copies * weights.n_visible * of_heads * of_text * of_text * sizeof(float) +
+             layer_bytes(*model_.encoder, n_source) + layer_bytes(model_, n_written) +
+             cross_bytes(model_, n_written, n_source);
+    };
+    require_memory_for_heads(bytes, "the attention of", n_kept, weights.n_tokens);
     setup_.outputs.refuse_endless(weights);
   }
 

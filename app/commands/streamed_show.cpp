@@ -1,5 +1,7 @@
 #include "commands/streamed_show.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/run_observer.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "commands/attention_run.h"
@@ -53,7 +56,11 @@ class StreamedShow {
       }
     }
     plan_drawing({});
-    require_memory_for_heads(bytes(), "the attention of", setup_.heads.size(), text_.tokens.size());
+    require_memory(bytes(),
+                   fmt::format("the attention of {} over {}", counted(setup_.heads.size(), "head"),
+                               counted(text_.tokens.size(), "token")),
+                   "take fewer heads (--head 0.0), a shorter text or a narrower picture (--width "
+                   "800px)");
     const bool has_range = setup_.outputs.writes(Content::kFigure) ||
                            setup_.outputs.writes(Content::kScreen) ||
                            setup_.outputs.writes(Content::kDocument);

@@ -386,13 +386,13 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-Command parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model) {
+CommandLine parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model) {
   if (!arguments.empty() && arguments.front() == kCompleteTokens) {
     arguments.erase(arguments.begin());
-    return PrintText{completed_tokens(std::move(arguments))};
+    return {PrintText{completed_tokens(std::move(arguments))}};
   }
   if (const CommandEntry* const asked = help_asked(arguments)) {
-    return PrintText{help_text(describe_commands(), asked->told.name)};
+    return {PrintText{help_text(describe_commands(), asked->told.name)}};
   }
   const CommandEntry* entry = &commands().front();
   std::string typed;
@@ -409,10 +409,10 @@ Command parse_command_line(std::vector<std::string> arguments, const NamesModel&
       parse_words(list, list.find(kScores) != nullptr ? with_long_minus(list, std::move(arguments))
                                                       : std::move(arguments));
   if (parsed.given.has("--help")) {
-    return PrintText{help_text(describe_commands(), entry->told.name)};
+    return {PrintText{help_text(describe_commands(), entry->told.name)}};
   }
   if (parsed.given.has("--version")) {
-    return PrintText{"attnviz " ATTNVIZ_VERSION "\n"};
+    return {PrintText{"attnviz " ATTNVIZ_VERSION "\n"}};
   }
   const std::vector<KnownCommand> known = known_commands();
   const TypedLine line{typed, list, parsed, known};
@@ -435,7 +435,7 @@ Command parse_command_line(std::vector<std::string> arguments, const NamesModel&
         }
       },
       command);
-  return command;
+  return {std::move(command), max_memory(parsed.given)};
 }
 
 std::vector<CommandDescription> describe_commands() {

@@ -1,6 +1,7 @@
 // From the words of the command line to a Command, and what the commands say of themselves.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,16 @@
 
 namespace attnviz::app {
 
+/// What a line asks for, and how much memory that may take.
+struct CommandLine {
+  Command command;
+  std::optional<double> max_memory = {};  // bytes
+};
+
 /// `arguments` without the program's name. The command comes first, or behind options of its own;
 /// `help`, alone or before a command, is --help. Throws Error{kUsage}; --help and --version win
 /// over every other mistake.
-Command parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model);
+CommandLine parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model);
 
 struct Example {
   std::string command;

@@ -24,6 +24,8 @@ namespace attnviz::app {
 
 namespace {
 
+constexpr const char* kMaxMemory = "--max-memory";
+
 void define_described(OptionList& list, InfoOptions& options) {
   const auto model = [&options]() -> DescribedModel& {
     return in_numbers<DescribedModel>(options.model);
@@ -159,6 +161,15 @@ void define_steps(OptionList& list, InspectOptions& options) {
 void define_help(OptionList& list) {
   list.add_flag("General", "-h,--help", "show this help");
   list.add_flag("General", "--version", "show the version");
+  list.add_value("General", kMaxMemory, "SIZE",
+                 "take no more memory than this, mapped model files aside: 1500M, 2G (default: "
+                 "what is free)",
+                 [](const std::string& word) { parse_memory(kMaxMemory, word); });
+}
+
+std::optional<double> max_memory(const Given& given) {
+  return given.has(kMaxMemory) ? std::optional(parse_memory(kMaxMemory, given.word(kMaxMemory)))
+                               : std::nullopt;
 }
 
 void define_show(OptionList& list, ShowOptions& options) {

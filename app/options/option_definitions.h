@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "options/option_list.h"
 #include "options/options.h"
@@ -24,7 +25,7 @@ inline constexpr const char* kWord = "WORD";
 
 // Each binds `options`, which must outlive the parsing; values out of range throw
 // Error{kUsage} from it.
-void define_help(OptionList& list);
+void define_help(OptionList& list);  // and what else all commands have
 void define_show(OptionList& list, ShowOptions& options);
 void define_rollout(OptionList& list, ShowOptions& options);
 void define_inspect(OptionList& list, InspectOptions& options);
@@ -42,6 +43,9 @@ void define_tour(OptionList& list, TourOptions& options);
 void define_lesson(OptionList& list, LessonOptions& options);
 void define_softmax_command(OptionList& list, SoftmaxOptions& options);
 void define_meaning(OptionList& list, MeaningOptions& options);
+
+/// Bytes, when --max-memory is given.
+std::optional<double> max_memory(const Given& given);
 
 // What no option can tell alone: of every command which exclude each other and which need another;
 // then what is left of one, which model is meant when none is named among it. Throw Error{kUsage}.

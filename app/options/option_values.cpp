@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
@@ -77,6 +78,28 @@ double parse_positive(std::string_view option, std::string_view word) {
     fail(option, "a number above 0", word);
   }
   return *number;
+}
+
+double parse_memory(std::string_view option, std::string_view word) {
+  constexpr double kLeast = 32e6;  // of which half is for what no estimate counts
+  constexpr std::string_view kUnits = "kmgt";
+  const std::string lower = ascii_lower(word);
+  const std::size_t end = std::min(lower.find_first_not_of("0123456789."), lower.size());
+  const std::string_view unit = std::string_view(lower).substr(end);
+  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit.front()) + 1;
+  const bool is_known = unit.size() < 2 || unit.substr(1) == "b" || unit.substr(1) == "ib";
+  const auto number = parse_number<double>(std::string_view(lower).substr(0, end));
+  const double bytes = number.value_or(0.0) *
+                       std::pow(unit.ends_with("b") && !unit.ends_with("ib") ? 1000.0 : 1024.0,
+                                static_cast<double>(power));
+  const bool has_unit = !unit.empty() && unit != "b";
+  if (!number || !is_known || (has_unit && power == 0) || !(bytes < 1e18)) {
+    fail(option, "a size such as 1500M or 2G", word);
+  }
+  if (bytes < kLeast) {
+    fail(option, "at least 32M", word);
+  }
+  return bytes;
 }
 
 Length parse_length(std::string_view option, std::string_view word) {

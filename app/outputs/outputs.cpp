@@ -182,13 +182,13 @@ void Outputs::refuse_endless(const WeightsToCome& weights) {
   // A reader of standard output need not keep what came before.
   const double bytes = file_bytes_ + (stdout_is_open_ ? bytes_in(*stdout_format_) : 0.0);
   if (bytes > kMost && !plan_.options.force) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("the weights of {} over {}{} would take about {}: take fewer heads "
-                            "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
-                            "or say --force",
-                            counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
-                            bytes - earlier > kMost ? "" : " and of the texts before it",
-                            in_gigabytes(bytes)));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("the weights of {} over {}{} would take about {}: take fewer heads "
+                    "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
+                    "or say --force",
+                    counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
+                    bytes - earlier > kMost ? "" : " and of the texts before it", in_bytes(bytes)));
   }
 }
 

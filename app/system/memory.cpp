@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -88,38 +90,113 @@ double address_space_limit() {
   return static_cast<double>(limit.rlim_cur);
 }
 
-}  // namespace
+// Of this process alone, with the stacks of its threads; 0 where the system does not tell.
+double own_memory() {
+  constexpr int kFieldsBefore = 5;  // proc(5): size resident shared text lib data
+  std::ifstream file("/proc/self/statm");
+  double pages = 0.0;
+  for (int field = 0; field <= kFieldsBefore; ++field) {
+    file >> pages;
+  }
+  return file ? pages * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0.0;
+}
+
+double given_limit = kUnlimited;
 
 double available_memory() {
+  if (given_limit != kUnlimited) {
+    constexpr double kUnforeseen = 16e6;  // stacks of threads, large pages that are not full
+    return std::max(0.0, given_limit - own_memory() - kUnforeseen);
+  }
   return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
 }
 
-std::string in_gigabytes(double bytes) {
+constexpr double kAlwaysThere = 64e6;  // asking the system costs more than most pictures
+
+bool is_always_there(double bytes) {
+  return bytes <= kAlwaysThere && given_limit == kUnlimited;
+}
+
+[[noreturn]] void refuse(double bytes, double available, std::string_view what,
+                         std::string_view hint) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} needs about {} of memory, and {}: {}", what, in_bytes(bytes),
+                          given_limit == kUnlimited
+                              ? in_bytes(available) + " are free"
+                              : fmt::format("--max-memory leaves {}", in_bytes(available)),
+                          hint));
+}
+
+// The largest number up to `most` for which `bytes` fit.
+std::size_t most_that_fits(std::size_t most, double available,
+                           const std::function<double(std::size_t)>& bytes) {
+  std::size_t fits = 0;
+  for (std::size_t too_many = most + 1; too_many - fits > 1;) {
+    const std::size_t middle = fits + (too_many - fits) / 2;
+    (bytes(middle) <= available ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
+}  // namespace
+
+void limit_memory(double bytes) {
+  given_limit = bytes;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) == 0) {
+    limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+}
+
+std::string in_bytes(double bytes) {
   constexpr double kGigabyte = 1e9;
+  constexpr double kMegabyte = 1e6;
+  if (bytes < kGigabyte) {
+    return fmt::format("{:.0f} MB", std::ceil(bytes / kMegabyte));
+  }
   const double gigabytes = bytes / kGigabyte;
   return gigabytes < 10.0 ? fmt::format("{:.2g} GB", gigabytes)
                           : fmt::format("{:.0f} GB", gigabytes);
 }
 
+std::string out_of_memory() {
+  return given_limit == kUnlimited
+             ? "out of memory"
+             : fmt::format("out of memory: --max-memory allows {}", in_bytes(given_limit));
+}
+
 void require_memory(double bytes, std::string_view what, std::string_view hint) {
-  constexpr double kAlwaysThere = 64e6;  // asking the system costs more than most pictures
-  if (bytes <= kAlwaysThere) {
+  if (is_always_there(bytes)) {
     return;
   }
-  const double available = available_memory();
-  if (bytes > available) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} needs about {} of memory, and {} are free: {}", what,
-                            in_gigabytes(bytes), in_gigabytes(available), hint));
+  if (const double available = available_memory(); bytes > available) {
+    refuse(bytes, available, what, hint);
   }
 }
 
-void require_memory_for_heads(double bytes, std::string_view what, std::size_t n_heads,
-                              std::size_t n_tokens) {
-  require_memory(
-      bytes,
-      fmt::format("{} {} over {}", what, counted(n_heads, "head"), counted(n_tokens, "token")),
-      n_heads == 1 ? "take a shorter text" : "take fewer heads (--head 0.0) or a shorter text");
+void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
+                              std::size_t n_heads, std::size_t n_tokens) {
+  const double needed = bytes(n_heads, n_tokens);
+  if (is_always_there(needed)) {
+    return;
+  }
+  const double available = available_memory();
+  if (needed <= available) {
+    return;
+  }
+  const std::size_t heads =
+      most_that_fits(n_heads, available, [&](std::size_t n) { return bytes(n, n_tokens); });
+  const std::size_t tokens =
+      most_that_fits(n_tokens, available, [&](std::size_t n) { return bytes(n_heads, n); });
+  std::string hint = heads > 0 ? fmt::format("take fewer heads (--head 0.0; {} would fit) or a ",
+                                             counted(heads, "head"))
+                               : "take a ";
+  hint += tokens > 0 ? fmt::format("shorter text ({} would fit)", counted(tokens, "token"))
+                     : "smaller model";
+  refuse(needed, available,
+         fmt::format("{} {} over {}", what, counted(n_heads, "head"), counted(n_tokens, "token")),
+         hint);
 }
 
 }  // namespace attnviz::app

@@ -1,25 +1,35 @@
-// Says no before memory is taken that is not there.
+// Says no before memory is taken that is not there, or that nobody allowed.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace attnviz::app {
 
-/// Bytes this process may still take: the machine's free memory, its control group's and its own
-/// address-space limit, whichever is least.
-double available_memory();
+/// From now on this process takes at most `bytes` of memory of its own, stacks of threads among
+/// them; mapped files do not count. What would take more gets std::bad_alloc where the system keeps
+/// such a limit (RLIMIT_DATA, since Linux 4.7), and is refused by require_memory() everywhere.
+void limit_memory(double bytes);
 
-/// "2.5 GB", "10240 GB".
-std::string in_gigabytes(double bytes);
+/// "64 MB", "2.5 GB", "10240 GB".
+std::string in_bytes(double bytes);
 
-/// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`".
+/// "out of memory", and what allowed no more where that is known.
+std::string out_of_memory();
+
+/// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`". Free
+/// is what limit_memory() leaves; without it what the machine has, its control group or the
+/// address space's limit, whichever is least.
 void require_memory(double bytes, std::string_view what, std::string_view hint);
 
-/// The same of something made for heads of a text, as `what` "inspecting": tells how many of them,
-/// and to take fewer.
-void require_memory_for_heads(double bytes, std::string_view what, std::size_t n_heads,
-                              std::size_t n_tokens);
+/// An estimate for so many heads of a text of so many tokens; grows with both.
+using BytesForHeads = std::function<double(std::size_t n_heads, std::size_t n_tokens)>;
+
+/// The same of something made for heads of a text, as `what` "inspecting"; tells how many heads,
+/// and how many tokens, would do.
+void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
+                              std::size_t n_heads, std::size_t n_tokens);
 
 }  // namespace attnviz::app

@@ -1,0 +1,121 @@
+// --max-memory: told before, kept while.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/sanitized.h"
+
+namespace attnviz::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// n different words.
+std::string words(std::size_t n) {
+  std::string text;
+  for (std::size_t i = 0; i < n; ++i) {
+    text += "w" + std::to_string(i) + ' ';
+  }
+  return text;
+}
+
+ProgramResult limited(const std::string& limit, Words arguments, const std::string& text) {
+  arguments.insert(arguments.end(), {"--max-memory", limit});
+  return attnviz(arguments, text);
+}
+
+bool skipped() {
+  if (kSanitized) {
+    MESSAGE("SKIPPED: a sanitizer takes more memory than the limits of this test");
+  }
+  return kSanitized;
+}
+
+}  // namespace
+
+TEST_CASE("--max-memory: an estimate that is larger is refused, with what would fit") {
+  if (skipped()) {
+    return;
+  }
+  // 8 sums and a mean of 2,000² numbers of four bytes.
+  const Words means = {"--random", "--heads", "4", "--average", "heads", "-q"};
+  const ProgramResult result = limited("48M", means, words(2000));
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "the attention of 4 heads over 2000 tokens needs about "));
+  CHECK(contains(result.err, " MB of memory, and --max-memory leaves "));
+  CHECK(contains(result.err, "shorter text ("));
+  CHECK(contains(result.err, " tokens would fit)"));
+  CHECK(result.out.empty());
+
+  const Words scores = {"--random", "--heads", "16", "--show", "scores", "-q", "--json"};
+  const ProgramResult heads = limited("64M", scores, words(1000));
+  CHECK(heads.exit_code == 2);
+  CHECK(contains(heads.err, "take fewer heads (--head 0.0; "));
+}
+
+TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same result") {
+  if (skipped()) {
+    return;
+  }
+  const Words arguments = {"--random", "--heads", "4", "--average", "heads", "--json", "-q"};
+  const std::string said = limited("48M", arguments, words(2000)).err;
+  const std::size_t at = said.find("shorter text (");
+  REQUIRE(at != std::string::npos);
+  const std::size_t fits = std::stoul(said.substr(at + std::string("shorter text (").size()));
+  CHECK(fits > 500);
+  CHECK(fits < 2000);
+  const ProgramResult result = limited("48M", arguments, words(fits));
+  CHECK(result.exit_code == 0);
+  const bool same = result.out == attnviz(arguments, words(fits)).out;
+  CHECK(same);
+}
+
+TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
+  if (skipped()) {
+    return;
+  }
+  const ProgramResult result = limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000));
+  CHECK(result.exit_code == 1);
+  CHECK(result.err == "attnviz: out of memory: --max-memory allows 34 MB\n");
+  CHECK(result.out.empty());
+}
+
+TEST_CASE("--max-memory: what streams stays under it at any length") {
+  if (skipped()) {
+    return;
+  }
+  const TemporaryFolder folder;
+  std::string lines;
+  for (int i = 0; i < 20000; ++i) {
+    lines += "The cat sat on mat " + std::to_string(i) + '\n';
+  }
+  const ProgramResult texts = limited("32M", {"--random", "--lines", "--json", "-q"}, lines);
+  CHECK(texts.exit_code == 0);
+  CHECK(std::count(texts.out.begin(), texts.out.end(), '\n') == 20000);
+  // Kept whole, the weights would be 24 · 5,000² · 4 bytes = 2.4 GB.
+  const Words picture = {"--random", "--layers", "2",  "--heads",
+                         "12",       "-q",       "-o", folder.file("a.png")};
+  CHECK(limited("96M", picture, words(5000)).exit_code == 0);
+}
+
+TEST_CASE("--max-memory: sizes as GNU's tools write them") {
+  for (const char* const size : {"1500M", "2G", "1.5GiB", "0.1T", "64MB", "50000000", "500000K"}) {
+    CAPTURE(size);
+    CHECK(attnviz({"tokenize", "a", "--max-memory", size}).exit_code == 0);
+  }
+  for (const char* const size : {"", "M", "3x", "-1G", "1e9G", "2GBB", "nan", "5 5M", "2i"}) {
+    CAPTURE(size);
+    const ProgramResult result = attnviz({"tokenize", "a", "--max-memory", size});
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, "--max-memory"));
+  }
+  const ProgramResult small = attnviz({"tokenize", "a", "--max-memory", "1M"});
+  CHECK(small.exit_code == 2);
+  CHECK(contains(small.err, "--max-memory: expected at least 32M, found \"1M\""));
+}
+
+}  // namespace attnviz::test
