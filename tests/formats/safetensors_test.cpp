@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "support/failure.h"
 
 namespace attnviz {
@@ -148,6 +150,19 @@ TEST_CASE("safetensors: broken files are refused, and the message says what is w
     CHECK(failure.message.starts_with("m.safetensors: "));
     CHECK(failure.message.find(broken.says) != std::string::npos);
   }
+}
+
+TEST_CASE("safetensors: a header of 80,000 tensors is read at once") {
+  std::string header;
+  for (std::size_t i = 0; i < 80'000; ++i) {
+    header += (i == 0 ? "{" : ",") + attnviz::quoted("h." + std::to_string(i)) +
+              R"(:{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  }
+  const std::string bytes = file_of(header + "}");
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(Safetensors(bytes, "m.safetensors").tensors().size() == 80'000);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // walking all tensors at each takes minutes
 }
 
 TEST_CASE("safetensors: what is well-formed but not known is told apart") {

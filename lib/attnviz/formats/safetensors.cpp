@@ -64,37 +64,60 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   return header;
 }
 
-// The header as a tree in which no object has a key twice.
-json parse_header(std::string_view header, const Complaint& complaint) {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > kDeepestHeader) {
-      complaint.malformed(
+// Makes the tree of a header, in which no object has a key twice. Events are passed on one by one:
+// nlohmann_json's own callback walks all siblings of each object, which takes quadratic time.
+class HeaderBuilder : public nlohmann::detail::json_sax_dom_parser<json> {
+ public:
+  HeaderBuilder(json& tree, const Complaint& complaint)
+      : json_sax_dom_parser(tree), complaint_(complaint) {}
+
+  bool start_object(std::size_t size) {
+    go_deeper();
+    keys_.emplace_back();
+    return json_sax_dom_parser::start_object(size);
+  }
+  bool key(std::string& name) {
+    if (!keys_.back().insert(name).second) {
+      complaint_.malformed(fmt::format("the header names {} twice", attnviz::quoted(name)));
+    }
+    return json_sax_dom_parser::key(name);
+  }
+  bool end_object() {
+    --depth_;
+    keys_.pop_back();
+    return json_sax_dom_parser::end_object();
+  }
+  bool start_array(std::size_t size) {
+    go_deeper();
+    return json_sax_dom_parser::start_array(size);
+  }
+  bool end_array() {
+    --depth_;
+    return json_sax_dom_parser::end_array();
+  }
+
+ private:
+  void go_deeper() {
+    if (++depth_ > kDeepestHeader) {
+      complaint_.malformed(
           fmt::format("the header is nested deeper than {} levels", kDeepestHeader));
     }
-    switch (event) {
-      case json::parse_event_t::object_start:
-        keys.emplace_back();
-        break;
-      case json::parse_event_t::object_end:
-        keys.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!keys.back().insert(value.get_ref<const std::string&>()).second) {
-          complaint.malformed(fmt::format("the header names {} twice",
-                                          attnviz::quoted(value.get_ref<const std::string&>())));
-        }
-        break;
-      default:
-        break;
-    }
-    return true;
-  };
+  }
+
+  const Complaint& complaint_;
+  int depth_ = 0;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
+json parse_header(std::string_view header, const Complaint& complaint) {
+  json tree;
+  HeaderBuilder builder(tree, complaint);
   try {
-    return json::parse(header.begin(), header.end(), watch);
+    json::sax_parse(header.begin(), header.end(), &builder);
   } catch (const json::exception& error) {
     complaint.malformed(fmt::format("the header is no JSON: {}", error.what()));
   }
+  return tree;
 }
 
 // One member of the header.
