@@ -1,17 +1,15 @@
 #include "attnviz/text/token_choice.h"
 
 #include <fmt/core.h>
-#include <utf8proc.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/normal_form.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
@@ -36,21 +34,9 @@ std::string shown(const Token& token) {
   return quoted(bare.empty() ? token.text : bare);
 }
 
-// The text whatever its case and normal form; unchanged when it is not valid UTF-8.
+// The text whatever its case and normal form.
 std::string folded(std::string_view text) {
-  struct Free {
-    void operator()(utf8proc_uint8_t* bytes) const noexcept { std::free(bytes); }
-  };
-  utf8proc_uint8_t* bytes = nullptr;
-  const std::string source(text);
-  const auto length = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t*>(source.data()),
-      static_cast<utf8proc_ssize_t>(source.size()), &bytes,
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
-  const std::unique_ptr<utf8proc_uint8_t, Free> owner(bytes);
-  return length < 0
-             ? source
-             : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
+  return normal_form_c(text, LetterCase::kFolded);
 }
 
 Indices indices_where(const TokenizedText& text,

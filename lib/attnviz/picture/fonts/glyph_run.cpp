@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "attnviz/core/normal_form.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/picture/fonts/font_fallback.h"
@@ -56,19 +55,6 @@ GlyphRun ascii_run(std::string_view text) {
     ++run.columns;
   }
   return run;
-}
-
-// A letter and its accent drawn as one glyph look better than one drawn over the other.
-std::string composed(std::string_view text) {
-  utf8proc_uint8_t* bytes = nullptr;
-  const utf8proc_ssize_t length =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &bytes,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
-  return length < 0
-             ? std::string(text)
-             : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
 }
 
 // Characters that are drawn together: a grapheme cluster, or a run of them in one fallback font.
@@ -288,7 +274,8 @@ class Typesetter {
 }  // namespace
 
 GlyphRun glyph_run(std::string_view text, FontFallback* fallback) {
-  return is_plain(text) ? ascii_run(text) : Typesetter(composed(text), fallback).set();
+  // A letter and its accent drawn as one glyph look better than one drawn over the other.
+  return is_plain(text) ? ascii_run(text) : Typesetter(normal_form_c(text), fallback).set();
 }
 
 }  // namespace attnviz
