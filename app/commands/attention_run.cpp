@@ -181,15 +181,18 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
 void say_turns(const FoldedText& turns, const TurnAttention& shares) {
   const std::vector<TokenTurn> units = token_turns(turns.text);
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
+  std::vector<std::size_t> n_tokens(units.size());
+  for (const std::size_t unit : turns.numbers) {
+    ++n_tokens[unit];
+  }
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::string& name = turns.text.tokens[i].text;
-    const auto n = std::ranges::count(turns.numbers, i);
-    say(fmt::format("turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
-                    units[i].role ? name : attnviz::quoted(printable(name)),
-                    counted(static_cast<std::size_t>(n), "token"),
-                    percent(static_cast<double>(n) / static_cast<double>(turns.numbers.size())),
-                    percent(static_cast<double>(shares.mean[i])),
-                    percent(static_cast<double>(shares.from_last[i]))));
+    say(fmt::format(
+        "turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
+        units[i].role ? name : attnviz::quoted(printable(name)), counted(n_tokens[i], "token"),
+        percent(static_cast<double>(n_tokens[i]) / static_cast<double>(turns.numbers.size())),
+        percent(static_cast<double>(shares.mean[i])),
+        percent(static_cast<double>(shares.from_last[i]))));
   }
 }
 

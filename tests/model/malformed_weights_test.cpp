@@ -61,4 +61,17 @@ TEST_CASE("weights JSON: deep nesting is refused, however deep") {
   CHECK_THROWS_AS(parse_weights_json(nested, "w.json"), Error);
 }
 
+TEST_CASE("weights JSON: a layer has at most 4096 heads") {
+  const auto with_heads = [](std::size_t n) {
+    std::string heads;
+    for (std::size_t i = 0; i < n; ++i) {
+      heads += std::string(i == 0 ? "" : ",") + R"({"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]})";
+    }
+    return R"({"d_model": 1, "layers": [{"heads": [)" + heads + "]}]}";
+  };
+  CHECK_NOTHROW(parse_weights_json(with_heads(4096), "w.json"));
+  CHECK_THROWS_WITH_AS(parse_weights_json(with_heads(4097), "w.json"),
+                       "w.json: layers[0].heads: expected at most 4096 heads, found 4097", Error);
+}
+
 }  // namespace attnviz

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,27 @@ std::vector<std::string> pieces(const FoldedText& folded) {
 }
 
 }  // namespace
+
+TEST_CASE("turns: of tens of thousands each token finds its own at once") {
+  TokenizedText text;
+  constexpr std::size_t kTurns = 40'000;
+  for (std::size_t turn = 0; turn < kTurns; ++turn) {
+    const std::size_t at = text.source.size();
+    text.source += "a b.";
+    text.turns.push_back({turn, at, at + 3, "user"});
+    for (std::size_t i = at; i < at + 4; ++i) {
+      text.tokens.push_back({2, text.source.substr(i, 1), i, i + 1});
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto turns = turn_of_tokens(text);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 5.0);
+  CHECK(turns.front() == 0);
+  CHECK(turns[3] == std::nullopt);
+  CHECK(turns[4 * kTurns - 2] == kTurns - 1);
+  CHECK(turns.back() == std::nullopt);
+}
 
 TEST_CASE("folded by turns: one token a turn, called by its role, and what lies between them") {
   const FoldedText folded = attnviz::folded(chat(), Fold::kTurns);

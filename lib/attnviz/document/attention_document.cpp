@@ -344,20 +344,20 @@ std::vector<HeadId> heads_of(const AttentionDocument& document) {
 }
 
 void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads) {
-  std::erase_if(document.patterns, [heads](const DocumentPattern& pattern) {
-    return std::find(heads.begin(), heads.end(), pattern.head) == heads.end();
-  });
+  const std::set<HeadId> kept(heads.begin(), heads.end());
+  std::erase_if(document.patterns,
+                [&kept](const DocumentPattern& pattern) { return !kept.contains(pattern.head); });
   if (!document.average || document.average->over == AverageOver::kAll) {
     return;
   }
   const bool by_layer = document.average->over == AverageOver::kHeads;
-  std::erase_if(document.average->heads, [&document, by_layer](HeadId head) {
-    return std::none_of(document.patterns.begin(), document.patterns.end(),
-                        [head, by_layer](const DocumentPattern& pattern) {
-                          return by_layer ? pattern.head.layer == head.layer
-                                          : pattern.head.head == head.head;
-                        });
-  });
+  const auto group_of = [by_layer](HeadId head) { return by_layer ? head.layer : head.head; };
+  std::set<std::size_t> groups;
+  for (const DocumentPattern& pattern : document.patterns) {
+    groups.insert(group_of(pattern.head));
+  }
+  std::erase_if(document.average->heads,
+                [&](HeadId head) { return !groups.contains(group_of(head)); });
   name_means(document);
 }
 

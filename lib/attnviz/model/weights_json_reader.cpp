@@ -217,6 +217,12 @@ LayerWeights Reader::read_layer(const JsonNode& layer, bool is_last) {
   if (heads.empty()) {
     layer.at("heads").fail("expected at least 1 head, found an empty list");
   }
+  // Each is compared with the others, for keys and values that they share.
+  constexpr std::size_t kMostHeads = 4096;
+  if (heads.size() > kMostHeads) {
+    layer.at("heads").fail(
+        fmt::format("expected at most {} heads, found {}", kMostHeads, heads.size()));
+  }
   check_outputs(layer, heads, is_last);
 
   LayerWeights weights;

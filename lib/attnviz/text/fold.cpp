@@ -77,11 +77,8 @@ std::vector<std::optional<std::size_t>> turn_of_tokens(const TokenizedText& text
   std::vector<std::optional<std::size_t>> turns(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     const Token& token = text.tokens[i];
-    const auto is_in = [&token](const ChatTurn& turn) {
-      return turn.begin <= token.begin && token.begin < turn.end;
-    };
-    const auto found = std::ranges::find_if(text.turns, is_in);
-    if (found != text.turns.end() && !token.added) {
+    const auto found = std::ranges::upper_bound(text.turns, token.begin, {}, &ChatTurn::end);
+    if (found != text.turns.end() && found->begin <= token.begin && !token.added) {
       turns[i] = static_cast<std::size_t>(found - text.turns.begin());
     }
   }

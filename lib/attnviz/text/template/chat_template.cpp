@@ -176,8 +176,12 @@ class Turns {
     }
     const std::string_view bos = with.bos_token;
     begin_ = !bos.empty() && text_.starts_with(bos) ? bos.size() : 0;
+    std::vector<bool> is_found(messages.size());
+    for (const ChatTurn& turn : turns_) {
+      is_found[turn.message] = true;
+    }
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (std::ranges::find(turns_, i, &ChatTurn::message) == turns_.end()) {
+      if (!is_found[i]) {
         find(i);
       }
     }
