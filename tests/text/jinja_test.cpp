@@ -145,6 +145,19 @@ TEST_CASE("Jinja: templates that would take for ever, or all memory, end") {
   }
 }
 
+TEST_CASE("Jinja: templates that read a long text again and again end") {
+  for (const char* const part :
+       {"s | length", "s.startswith(t)", "s.count('b')", "s.find('b')", "s[-1]", "s == t"}) {
+    CAPTURE(part);
+    const std::string source =
+        std::string("{% set s = 'a' * 10000000 %}{% set t = 'a' * 10000000 %}") +
+        "{% for i in range(3000) %}{% set x = " + part + " %}{% endfor %}";
+    CHECK(rendered(source, Map()).find("long texts are read too often") != std::string::npos);
+  }
+  CHECK(rendered("{% set s = 'a' * 100000 %}{% for i in range(3000) %}{{ s[0] }}{% endfor %}",
+                 Map()) == std::string(3000, 'a'));
+}
+
 TEST_CASE("Jinja: bytes that are no UTF-8 stay as they are") {
   Map globals;
   globals.set("bad", std::string("a\xff\xc3"));

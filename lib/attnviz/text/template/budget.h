@@ -31,6 +31,13 @@ class Budget {
       fail("the texts are too long");
     }
   }
+  /// What one step looks at, in bytes or items: it may be all of a long text, again and again.
+  void read(std::size_t size) {
+    n_read_ += size;
+    if (n_read_ > kMostRead) {
+      fail("long texts are read too often");
+    }
+  }
   void make_items(std::size_t count) {
     if (count > kMostItems) {
       fail("a list is too long");
@@ -58,10 +65,12 @@ class Budget {
  private:
   static constexpr std::size_t kMostSteps = 2000000;
   static constexpr std::size_t kMostBytes = 64000000;
+  static constexpr std::size_t kMostRead = 1000000000;
   static constexpr std::size_t kDeepest = 400;
 
   std::size_t steps_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t n_read_ = 0;
   std::size_t depth_ = 0;
 };
 

@@ -231,6 +231,9 @@ class GoRun {
     if (piped) {
       arguments.push_back(*piped);
     }
+    for (const Value& argument : arguments) {
+      budget_.read(argument.text() != nullptr ? argument.text()->size() : 0);
+    }
     return go_call(first.name, arguments, dates_, budget_);
   }
 

@@ -263,7 +263,11 @@ class JinjaRun {
     return placed(node.at, [&] {
       budget_.step();
       const Budget::Level deeper(budget_);
-      return evaluated(node);
+      Value value = evaluated(node);
+      if (value.text() != nullptr) {
+        budget_.read(value.text()->size());
+      }
+      return value;
     });
   }
 
@@ -345,6 +349,9 @@ class JinjaRun {
     Value left = part(node, 0);
     for (std::size_t i = 0; i < node.names.size(); ++i) {
       Value right = part(node, i + 1);
+      for (const Value* one : {&left, &right}) {
+        budget_.read(one->list() != nullptr ? one->list()->items.size() : 0);
+      }
       if (!holds(node.names[i], left, right)) {
         return false;
       }
