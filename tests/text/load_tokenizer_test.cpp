@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -258,6 +259,22 @@ TEST_CASE("tokens that were added to a vocabulary later are found in the config"
         "7=<user>[0,6)! 0=a[6,7) 8=bb[7,9) 1=b[9,10)");
   write(folder, "tokenizer_config.json", R"({"added_tokens_decoder": {"x": {"content": "y"}}})");
   CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
+}
+
+TEST_CASE("a hundred thousand tokens that were added later are found at once") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);
+  write(folder, "merges.txt", "a b\n");
+  std::string list;
+  for (int id = 7; id < 100'007; ++id) {
+    list += (list.empty() ? "\"" : ",\"") + std::to_string(id) + R"(": {"content": "<x)" +
+            std::to_string(id) + R"(>", "special": true})";
+  }
+  write(folder, "tokenizer_config.json", R"({"added_tokens_decoder": {)" + list + "}}");
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(load_tokenizer(folder.path())->vocabulary_size() == 100'007);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // comparing each with all others takes longer
 }
 
 TEST_CASE("a setting of the wrong kind is an error of its file") {

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -169,10 +171,17 @@ class Settings {
 
 // The settings' tokens take the place of those that the file's own names suggest.
 void add_tokens(TokenizerParts& parts, std::vector<AddedToken> tokens) {
-  for (AddedToken& token : tokens) {
-    std::erase_if(parts.added, [&](const AddedToken& other) { return other.id == token.id; });
-    parts.added.push_back(std::move(token));
+  std::vector<AddedToken> all = std::move(parts.added);
+  all.insert(all.end(), std::move_iterator(tokens.begin()), std::move_iterator(tokens.end()));
+  // Of those with one id the last.
+  std::unordered_set<TokenId> ids;
+  std::vector<AddedToken> kept;
+  for (auto token = all.rbegin(); token != all.rend(); ++token) {
+    if (ids.insert(token->id).second) {
+      kept.push_back(std::move(*token));
+    }
   }
+  parts.added.assign(std::move_iterator(kept.rbegin()), std::move_iterator(kept.rend()));
 }
 
 void set_special_ids(TokenizerParts& parts, const Settings& settings) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "attnviz/core/choices.h"
@@ -35,11 +36,43 @@ template <class Stage>
 using Reader = Choice<Stage (*)(const JsonNode& node)>;
 using Reading = const JsonNode&;
 
+// Each stage goes through the whole text, and each decoder through every piece.
+constexpr std::size_t kMostStages = 256;
+
+// Stages of a sequence and of those within it.
+std::size_t count_stages(const JsonNode& node, std::string_view key) {
+  const auto stages = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
+  std::size_t count = 1;
+  if (stages && stages->kind() == JsonKind::kList) {
+    for (const JsonNode& stage : stages->as_list("a list of stages")) {
+      count += count_stages(stage, key);
+    }
+  }
+  return count;
+}
+
+// The stages of a sequence, which may be sequences themselves.
+std::vector<JsonNode> stages_at(const JsonNode& node, std::string_view key) {
+  const JsonNode stages = node.at(key);
+  if (const std::size_t count = count_stages(node, key) - 1; count > kMostStages) {
+    stages.fail(fmt::format("expected at most {} stages, found {}", kMostStages, count));
+  }
+  return stages.as_list("a list of stages");
+}
+
+// What a template has multiplies with the ids of its tokens, and is put around every text.
+void check_template_size(const Template& items, const JsonNode& node) {
+  constexpr std::size_t kMost = 4096;
+  if (items.size() > kMost) {
+    node.fail(fmt::format("expected at most {} tokens around a text, found more", kMost));
+  }
+}
+
 template <class Stage>
 std::vector<Stage> read_stages(const JsonNode& node, std::string_view key,
                                Stage (*read)(const JsonNode& node)) {
   std::vector<Stage> stages;
-  const std::vector<JsonNode> items = node.at(key).as_list("a list of stages");
+  const std::vector<JsonNode> items = stages_at(node, key);
   stages.reserve(items.size());
   for (const JsonNode& item : items) {
     stages.push_back(read(item));
@@ -138,7 +171,9 @@ TokenId special_id(const JsonNode& pair) {
   return read_id(items[1]);
 }
 
-void append_item(const JsonNode& node, const JsonNode& special_tokens, Template& items) {
+using SpecialTokens = std::unordered_map<std::string_view, JsonNode>;
+
+void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Template& items) {
   if (const auto text = node.find("Sequence")) {
     const std::string_view id = text->at("id").as_string();
     if (id != "A" && id != "B") {
@@ -151,20 +186,21 @@ void append_item(const JsonNode& node, const JsonNode& special_tokens, Template&
   const JsonNode special = node.at("SpecialToken");
   const TokenId segment = read_id(special.at("type_id"));
   const auto token = special_tokens.find(special.at("id").as_string());
-  if (!token) {
+  if (token == special_tokens.end()) {
     special.at("id").fail("expected one of the special_tokens, found " +
                           quoted(special.at("id").as_string()));
   }
-  for (const float id : token->at("ids").as_numbers()) {
+  const JsonNode ids = token->second.at("ids");
+  for (const float id : ids.as_numbers()) {
     if (!(id >= 0.0f && id < static_cast<float>(Vocabulary::kMostIds)) || id != std::trunc(id)) {
-      token->at("ids").fail(
-          fmt::format("expected whole ids below {}, found {}", Vocabulary::kMostIds, id));
+      ids.fail(fmt::format("expected whole ids below {}, found {}", Vocabulary::kMostIds, id));
     }
     items.push_back({TemplateItem::Kind::kSpecial, static_cast<TokenId>(id), segment});
+    check_template_size(items, node);
   }
 }
 
-Template read_template(const JsonNode& list, const JsonNode& special_tokens, bool is_pair) {
+Template read_template(const JsonNode& list, const SpecialTokens& special_tokens, bool is_pair) {
   Template items;
   for (const JsonNode& item : list.as_list("a list of template items")) {
     append_item(item, special_tokens, items);
@@ -182,7 +218,10 @@ Template read_template(const JsonNode& list, const JsonNode& special_tokens, boo
 }
 
 PostProcessor read_template_processing(const JsonNode& node) {
-  const JsonNode special_tokens = node.at("special_tokens");
+  SpecialTokens special_tokens;
+  for (const JsonNode& token : node.at("special_tokens").as_object()) {
+    special_tokens.emplace(token.key(), token);
+  }
   return {read_template(node.at("single"), special_tokens, /*is_pair=*/false),
           read_template(node.at("pair"), special_tokens, /*is_pair=*/true)};
 }
@@ -191,6 +230,7 @@ PostProcessor read_processors(const JsonNode& node) {
   PostProcessor made;
   for (const PostProcessor& next : read_stages(node, "processors", read_post_processor)) {
     made = made.adds_tokens() ? composed(made, next) : next;
+    check_template_size(made.pair, node);
   }
   return made;
 }
@@ -249,7 +289,7 @@ void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
     steps.push_back(read(node));
     return;
   }
-  for (const JsonNode& stage : node.at("decoders").as_list("a list of stages")) {
+  for (const JsonNode& stage : stages_at(node, "decoders")) {
     append_steps(stage, steps);
   }
 }

@@ -33,6 +33,16 @@ std::string type_of(const JsonNode& node, const PieceList& pieces) {
   return node.find("fuse_unk") || node.find("merges") ? "BPE" : "WordLevel";
 }
 
+// What stands before or behind characters; each of them is looked up with it.
+std::string read_affix(const JsonNode& node, std::string_view key, std::string_view otherwise) {
+  constexpr std::size_t kMost = 64;
+  const std::string_view affix = text_or(node, key, otherwise);
+  if (affix.size() > kMost) {
+    node.at(key).fail(fmt::format("expected at most {} bytes, found {}", kMost, affix.size()));
+  }
+  return std::string(affix);
+}
+
 std::unique_ptr<TokenModel> read_bpe(const JsonNode& node, const PieceList& pieces,
                                      const std::vector<Merge>& merges, bool is_byte_level) {
   if (const auto dropout = find_value(node, "dropout"); dropout && dropout->as_number() > 0.0f) {
@@ -45,8 +55,8 @@ std::unique_ptr<TokenModel> read_bpe(const JsonNode& node, const PieceList& piec
   if (const auto unknown = find_value(node, "unk_token")) {
     options.unknown = unknown->as_string();
   }
-  options.prefix = text_or(node, "continuing_subword_prefix", "");
-  options.suffix = text_or(node, "end_of_word_suffix", "");
+  options.prefix = read_affix(node, "continuing_subword_prefix", "");
+  options.suffix = read_affix(node, "end_of_word_suffix", "");
   options.fuse_unknown = flag_or(node, "fuse_unk", false);
   options.byte_fallback = flag_or(node, "byte_fallback", false);
   options.ignore_merges = flag_or(node, "ignore_merges", false);
@@ -82,7 +92,7 @@ std::unique_ptr<TokenModel> read_unigram(const JsonNode& node, const PieceList& 
 std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceList& pieces) {
   WordPieceOptions options;
   options.unknown = text_or(node, "unk_token", options.unknown);
-  options.prefix = text_or(node, "continuing_subword_prefix", options.prefix);
+  options.prefix = read_affix(node, "continuing_subword_prefix", options.prefix);
   if (const auto longest = find_value(node, "max_input_chars_per_word")) {
     options.longest_word = longest->as_unsigned();
   }

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -105,12 +105,14 @@ Decoder usual_decoder(const JsonNode& root, bool is_byte_level) {
 
 // Ids in the template must be tokens: others would be looked up in the model's embeddings.
 void check_template(const TokenizerParts& parts, const JsonNode& node) {
+  std::unordered_set<TokenId> added;
+  for (const AddedToken& token : parts.added) {
+    added.insert(token.id);
+  }
   for (const Template* items : {&parts.post.single, &parts.post.pair}) {
     for (const TemplateItem& item : *items) {
-      const auto is_item = [&](const AddedToken& token) { return token.id == item.id; };
       if (item.kind == TemplateItem::Kind::kSpecial &&
-          parts.model->vocabulary().piece(item.id).empty() &&
-          std::none_of(parts.added.begin(), parts.added.end(), is_item)) {
+          parts.model->vocabulary().piece(item.id).empty() && !added.contains(item.id)) {
         node.fail("expected ids of the vocabulary, found " + std::to_string(item.id));
       }
     }

@@ -48,7 +48,8 @@ AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
 // Normalizers that each double a text would make it larger than any memory.
 void AlignedBuilder::check_growth(std::size_t n_more) const {
   constexpr std::size_t kMostTimes = 64;
-  constexpr std::size_t kAlways = std::size_t{1} << 20;
+  // A text has many parts, with a token between each two.
+  constexpr std::size_t kAlways = std::size_t{1} << 12;
   const std::size_t most = kMostTimes * made_.source_size_ + kAlways;
   if (n_more > most - std::min(most, made_.text_.size())) {
     throw Error(ErrorKind::kUnsupported,

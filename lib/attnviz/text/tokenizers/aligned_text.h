@@ -54,7 +54,7 @@ class AlignedText {
 };
 
 /// Makes a changed text, from left to right, out of `from`, which must outlive the builder. Throws
-/// Error{kUnsupported} when it becomes larger than 64 times its source and 1 MiB.
+/// Error{kUnsupported} when it becomes larger than 64 times its source and 4 KiB.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const AlignedText& from);

@@ -32,75 +32,47 @@ const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
 }
 
-// How far the matches in one text went, as the counts in the pattern tell.
-class Steps {
+// How far matches went, as the counts in the pattern tell.
+class MatchCount {
  public:
   // Of a place that is counted: what stands in the pattern between two of them goes that far.
-  explicit Steps(std::size_t stretch) noexcept : weight_(1 + stretch / kCheapSteps) {}
+  MatchCount(RegexSteps& steps, std::size_t stretch) noexcept
+      : steps_(steps), weight_(1 + stretch / kCheapSteps) {}
 
-  // For a match from one character on. A run of white space is gone through by several parts of a
-  // pattern and back, at two steps a character.
-  void set_limit(std::uint64_t n_steps) noexcept {
-    asked_ = kStepsPerRetry * n_steps;
-    longest_ = std::max(longest_, asked_);
-    tighten();
-  }
   void begin() noexcept { begin_ = nullptr; }
 
   // Of a match that began at `begin` and is now at `at`. False when it went too far.
   bool count(const OnigUChar* begin, const OnigUChar* at, std::size_t n_more) noexcept {
     if (begin != begin_) {
       begin_ = at_ = begin;
-      n_ = 0;
     }
     const std::size_t n = weight_ + n_more + static_cast<std::size_t>(std::abs(at - at_));
     at_ = at;
-    n_ += n;
-    n_all_ += n;
-    if (n_all_ >= n_free_) {
-      tighten();
-    }
-    return n_ <= limit_;
+    return steps_.take(n);
   }
 
  private:
   static constexpr std::size_t kCheapSteps = 8;
-  static constexpr std::uint64_t kStepsPerRetry = 4;
 
-  // The more all matches took, the less may the next: from many places, each match just within its
-  // limit, they would take that many times as long.
-  void tighten() noexcept {
-    constexpr std::uint64_t kLeast = 1U << 8;
-    const std::uint64_t n_quarters = n_all_ / (2 * longest_);
-    n_free_ = (n_quarters + 1) * 2 * longest_;
-    limit_ =
-        std::max(kLeast, std::min(asked_, longest_ >> std::min<std::uint64_t>(2 * n_quarters, 63)));
-  }
-
+  RegexSteps& steps_;
   std::size_t weight_;
-  std::uint64_t asked_ = 0;
-  std::uint64_t longest_ = 1;
-  std::uint64_t limit_ = 0;
-  std::uint64_t n_free_ = 0;  // in all, until the limit is lower
-  std::uint64_t n_ = 0;       // of the match
-  std::uint64_t n_all_ = 0;
   const OnigUChar* begin_ = nullptr;
   const OnigUChar* at_ = nullptr;
 };
 
-int count_steps(OnigCalloutArgs* args, void* steps, std::size_t n_more) noexcept {
-  return static_cast<Steps*>(steps)->count(onig_get_start_by_callout_args(args),
-                                           onig_get_current_by_callout_args(args), n_more)
+int count_steps(OnigCalloutArgs* args, void* count, std::size_t n_more) noexcept {
+  return static_cast<MatchCount*>(count)->count(onig_get_start_by_callout_args(args),
+                                                onig_get_current_by_callout_args(args), n_more)
              ? ONIG_CALLOUT_SUCCESS
              : ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
 }
 
-int count_step(OnigCalloutArgs* args, void* steps) {
-  return count_steps(args, steps, 0);
+int count_step(OnigCalloutArgs* args, void* count) {
+  return count_steps(args, count, 0);
 }
 
 // Whichever group is meant, it is no longer than the longest.
-int count_reference(OnigCalloutArgs* args, void* steps) {
+int count_reference(OnigCalloutArgs* args, void* count) {
   int longest = 0;
   const int n_groups = onig_number_of_captures(onig_get_regex_by_callout_args(args));
   for (int group = 1; group <= n_groups; ++group) {
@@ -110,7 +82,7 @@ int count_reference(OnigCalloutArgs* args, void* steps) {
       longest = std::max(longest, end - begin);
     }
   }
-  return count_steps(args, steps, static_cast<std::size_t>(longest));
+  return count_steps(args, count, static_cast<std::size_t>(longest));
 }
 
 // Between "(*" and ")".
@@ -144,37 +116,29 @@ struct FreeOniguruma {
 
 class OnigurumaMatcher : public RegexMatcher {
  public:
-  explicit OnigurumaMatcher(std::shared_ptr<CountedRegex> compiled)
+  OnigurumaMatcher(std::shared_ptr<CountedRegex> compiled, RegexSteps& steps)
       : compiled_(std::move(compiled)),
-        steps_(compiled_->stretch),
+        count_(steps, compiled_->stretch),
         region_(onig_region_new()),
         limits_(onig_new_match_param()) {
     if (region_ == nullptr || limits_ == nullptr) {
       throw std::bad_alloc();
     }
     onig_initialize_match_param(limits_.get());
-    onig_set_callout_user_data_of_match_param(limits_.get(), &steps_);
-  }
-
-  void set_limit(std::uint32_t n_steps) noexcept override {
+    onig_set_callout_user_data_of_match_param(limits_.get(), &count_);
     // Places to go back to, of some 40 bytes each.
     constexpr std::uint32_t kMostStack = 1U << 22;
-    constexpr std::uint32_t kLeastStack = 1U << 10;
     onig_set_match_stack_limit_size_of_match_param(limits_.get(),
-                                                   std::clamp(n_steps, kLeastStack, kMostStack));
-    onig_set_retry_limit_in_match_of_match_param(limits_.get(), n_steps);
-    steps_.set_limit(n_steps);
+                                                   std::min(steps.n_retries(), kMostStack));
+    onig_set_retry_limit_in_match_of_match_param(limits_.get(), steps.n_retries());
   }
 
-  Found match(std::string_view text, std::size_t begin, bool anchored, ByteRange& range) override {
+  Found match(std::string_view text, std::size_t begin, ByteRange& range) override {
     const OnigUChar* const first = bytes_of(text.data());
     const OnigUChar* const end = first + text.size();
-    steps_.begin();
-    const int found = anchored
-                          ? onig_match_with_param(compiled_->code, first, end, first + begin,
-                                                  region_.get(), ONIG_OPTION_NONE, limits_.get())
-                          : onig_search_with_param(compiled_->code, first, end, first + begin, end,
-                                                   region_.get(), ONIG_OPTION_NONE, limits_.get());
+    count_.begin();
+    const int found = onig_search_with_param(compiled_->code, first, end, first + begin, end,
+                                             region_.get(), ONIG_OPTION_NONE, limits_.get());
     if (found == ONIGERR_MEMORY) {
       throw std::bad_alloc();
     }
@@ -187,7 +151,7 @@ class OnigurumaMatcher : public RegexMatcher {
 
  private:
   std::shared_ptr<CountedRegex> compiled_;
-  Steps steps_;
+  MatchCount count_;
   std::unique_ptr<OnigRegion, FreeOniguruma> region_;
   std::unique_ptr<OnigMatchParam, FreeOniguruma> limits_;
 };
@@ -221,7 +185,12 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
   check_size(pattern, where);
   OnigRegexType* compiled = nullptr;
   OnigErrorInfo info = {};
-  const CountedPattern counted = counted_pattern(pattern, where);
+  CountedPattern counted = counted_pattern(pattern, where);
+  // Long patterns without repeats count where they begin.
+  constexpr std::size_t kLongStretch = 256;
+  if (counted.stretch > kLongStretch) {
+    counted.text.insert(0, kCount);
+  }
   const OnigUChar* const first = bytes_of(counted.text.data());
   const int status = onig_new(&compiled, first, first + counted.text.size(), ONIG_OPTION_NONE,
                               ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, &info);

@@ -59,7 +59,7 @@ struct FreePcre2 {
 
 class Pcre2Matcher : public RegexMatcher {
  public:
-  explicit Pcre2Matcher(std::shared_ptr<pcre2_code> compiled)
+  Pcre2Matcher(std::shared_ptr<pcre2_code> compiled, const RegexSteps& steps)
       : compiled_(std::move(compiled)),
         data_(pcre2_match_data_create_from_pattern(compiled_.get(), nullptr)),
         context_(pcre2_match_context_create(nullptr)) {
@@ -67,14 +67,11 @@ class Pcre2Matcher : public RegexMatcher {
       throw std::bad_alloc();
     }
     pcre2_set_heap_limit(context_.get(), kMostHeap);
+    pcre2_set_match_limit(context_.get(), steps.n_retries());
   }
 
-  void set_limit(std::uint32_t n_steps) noexcept override {
-    pcre2_set_match_limit(context_.get(), n_steps);
-  }
-
-  Found match(std::string_view text, std::size_t begin, bool anchored, ByteRange& range) override {
-    const std::uint32_t options = PCRE2_NO_UTF_CHECK | (anchored ? PCRE2_ANCHORED : 0);
+  Found match(std::string_view text, std::size_t begin, ByteRange& range) override {
+    const std::uint32_t options = PCRE2_NO_UTF_CHECK;
     int found = match_with(text, begin, options);
     // Compiled code has a small stack, and where it is full the interpreter is asked.
     if (found == PCRE2_ERROR_JIT_STACKLIMIT) {

@@ -33,6 +33,9 @@ std::pair<std::size_t, std::size_t> PrefixIndex::narrow(std::size_t begin, std::
   const auto at = [&](std::size_t i) {
     return static_cast<unsigned char>(sorted_[i].piece[depth]);
   };
+  if (begin < end && at(begin) == byte && at(end - 1) == byte) {  // most often
+    return {begin, end};
+  }
   std::size_t first = begin;
   for (std::size_t last = end; first < last;) {
     const std::size_t middle = first + (last - first) / 2;

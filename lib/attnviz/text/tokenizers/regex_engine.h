@@ -11,6 +11,27 @@
 
 namespace attnviz {
 
+/// How many steps matches may yet take.
+class RegexSteps {
+ public:
+  /// Of `n_left`, and of a match `n_retries`: how often it may go back.
+  RegexSteps(std::uint64_t n_left, std::uint32_t n_retries) noexcept
+      : n_left_(n_left), n_retries_(n_retries) {}
+
+  /// False when there are not as many.
+  bool take(std::uint64_t n) noexcept {
+    const bool has_enough = n <= n_left_;
+    n_left_ -= has_enough ? n : n_left_;
+    return has_enough;
+  }
+  std::uint64_t n_left() const noexcept { return n_left_; }
+  std::uint32_t n_retries() const noexcept { return n_retries_; }
+
+ private:
+  std::uint64_t n_left_;
+  std::uint32_t n_retries_;
+};
+
 /// One search at a time; the compiled pattern is shared.
 class RegexMatcher {
  public:
@@ -21,13 +42,9 @@ class RegexMatcher {
   RegexMatcher& operator=(const RegexMatcher&) = delete;
   virtual ~RegexMatcher() = default;
 
-  /// How many steps a match from one character on may take: of PCRE2 all, of Oniguruma how often it
-  /// goes back, and four times as many in all. Of Oniguruma less and less when matches together
-  /// take a multiple of that.
-  virtual void set_limit(std::uint32_t n_steps) noexcept = 0;
-  /// The first match in valid UTF-8 that begins at `begin` or later, or there when `anchored`.
-  virtual Found match(std::string_view text, std::size_t begin, bool anchored,
-                      ByteRange& range) = 0;
+  /// The first match in valid UTF-8 that begins at `begin` or later. Too long: it took more steps
+  /// than there were.
+  virtual Found match(std::string_view text, std::size_t begin, ByteRange& range) = 0;
 };
 
 /// A compiled pattern. Safe to share between threads.
@@ -38,7 +55,8 @@ class RegexCode {
   RegexCode& operator=(const RegexCode&) = delete;
   virtual ~RegexCode() = default;
 
-  virtual std::unique_ptr<RegexMatcher> matcher() const = 0;
+  /// `steps` must outlive it.
+  virtual std::unique_ptr<RegexMatcher> matcher(RegexSteps& steps) const = 0;
 };
 
 /// What a library compiled; `Matcher` is made of it.
@@ -46,8 +64,8 @@ template <class Compiled, class Matcher>
 class CompiledRegex : public RegexCode {
  public:
   explicit CompiledRegex(std::shared_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
-  std::unique_ptr<RegexMatcher> matcher() const override {
-    return std::make_unique<Matcher>(compiled_);
+  std::unique_ptr<RegexMatcher> matcher(RegexSteps& steps) const override {
+    return std::make_unique<Matcher>(compiled_, steps);
   }
 
  private:

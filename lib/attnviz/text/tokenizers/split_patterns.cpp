@@ -52,9 +52,9 @@ constexpr const char* kDeepseekLlm[] = {
     R"(\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF})"
     R"(\x{1E900}-\x{1E943}]+)",
     R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)",
-    R"(\s+\z)",  // not $, which to Oniguruma is before the end of every line
-    R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)",
-    R"(\p{N}+)"};
+    // Not $, which to Oniguruma is before the end of every line. The last run of white space is
+    // found from where it begins: from each place of each run would take quadratic time.
+    R"((?<!\s)\s+\z)", R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)", R"(\p{N}+)"};
 constexpr const char* kDeepseekCoder[] = {
     R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
     R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)", R"(\p{N})"};

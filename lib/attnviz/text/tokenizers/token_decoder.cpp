@@ -1,8 +1,12 @@
 #include "attnviz/text/tokenizers/token_decoder.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/text/tokenizers/byte_level.h"
 
 namespace attnviz {
@@ -11,18 +15,35 @@ namespace {
 
 using StepKind = DecoderStep::Kind;
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
+// What decoders may make of one piece. Two of them that each make it ten thousand times as long
+// would fill any memory.
+std::size_t most_bytes(std::size_t piece_size) {
+  constexpr std::size_t kMostTimes = 64;
+  constexpr std::size_t kAlways = std::size_t{1} << 12;
+  return kMostTimes * piece_size + kAlways;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to, std::size_t most) {
   if (from.empty() || text.find(from) == std::string::npos) {
     return;
   }
   std::string out;
+  const auto append = [&](std::string_view part) {
+    if (part.size() > most - std::min(most, out.size())) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("the tokenizer's decoder makes a piece longer and longer: expected "
+                              "at most {} bytes, found more",
+                              most));
+    }
+    out += part;
+  };
   std::size_t done = 0;
   for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, done)) {
-    out.append(text, done, i - done);
-    out += to;
+    append(std::string_view(text).substr(done, i - done));
+    append(to);
     done = i + from.size();
   }
-  out.append(text, done);
+  append(std::string_view(text).substr(done));
   text = std::move(out);
 }
 
@@ -45,7 +66,7 @@ void replace_byte(std::string& piece) {
 }
 
 // What a step does to each piece, wherever it stands.
-void change_piece(const DecoderStep& step, std::string& piece) {
+void change_piece(const DecoderStep& step, std::string& piece, std::size_t most) {
   switch (step.kind) {
     case StepKind::kByteLevel:
       piece = byte_level_decoded(piece);
@@ -54,10 +75,10 @@ void change_piece(const DecoderStep& step, std::string& piece) {
       replace_byte(piece);
       break;
     case StepKind::kMetaspace:
-      replace_all(piece, step.from, " ");
+      replace_all(piece, step.from, " ", most);
       break;
     case StepKind::kReplace:
-      replace_all(piece, step.from, step.to);
+      replace_all(piece, step.from, step.to, most);
       break;
     case StepKind::kFuse:
     case StepKind::kStrip:
@@ -68,10 +89,11 @@ void change_piece(const DecoderStep& step, std::string& piece) {
 }
 
 void strip_front(std::string& text, std::string_view what, std::size_t& count) {
-  while (count > 0 && !what.empty() && text.starts_with(what)) {
-    text.erase(0, what.size());
-    --count;
+  std::string_view rest = text;
+  for (; count > 0 && !what.empty() && rest.starts_with(what); --count) {
+    rest.remove_prefix(what.size());
   }
+  text.erase(0, text.size() - rest.size());
 }
 
 void strip_back(std::string& text, std::string_view what, std::size_t& count) {
@@ -122,7 +144,7 @@ void clean_up(std::string& text) {
       {" 're", "'re"},
   }};
   for (const auto& [from, to] : kChanges) {
-    replace_all(text, from, to);
+    replace_all(text, from, to, text.size());  // all make it shorter
   }
 }
 
@@ -142,7 +164,8 @@ void join_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
 
 void end_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    replace_all(pieces[i].text, step.from, i + 1 < pieces.size() ? " " : "");
+    std::string& text = pieces[i].text;
+    replace_all(text, step.from, i + 1 < pieces.size() ? " " : "", text.size());
   }
 }
 
@@ -151,17 +174,22 @@ void end_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
 std::string Decoder::piece_text(std::string_view piece) const {
   std::string text(piece);
   for (const DecoderStep& step : steps_) {
-    change_piece(step, text);
+    change_piece(step, text, most_bytes(piece.size()));
   }
   return text;
 }
 
 void Decoder::decode(std::vector<Piece>& pieces) const {
   bool is_fused = false;
+  std::vector<std::size_t> most;
+  most.reserve(pieces.size());
+  for (const Piece& piece : pieces) {
+    most.push_back(most_bytes(piece.text.size()));
+  }
   for (const DecoderStep& step : steps_) {
-    for (Piece& piece : pieces) {
-      if (!piece.is_literal) {
-        change_piece(step, piece.text);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (!pieces[i].is_literal) {
+        change_piece(step, pieces[i].text, most[i]);
       }
     }
     if (step.kind == StepKind::kFuse) {

@@ -28,6 +28,7 @@ struct DecoderStep {
   bool cleanup = false;  // no space before punctuation (kWordPiece)
 };
 
+/// Throws Error{kUnsupported} when steps make a piece larger than 64 times itself and 4 KiB.
 class Decoder {
  public:
   Decoder() = default;

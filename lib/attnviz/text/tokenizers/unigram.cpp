@@ -9,12 +9,33 @@
 #include <limits>
 #include <utility>
 
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
 
 namespace attnviz {
 
 namespace {
+
+// All pieces that a text begins with are looked at from each of its characters. Of a real
+// vocabulary they are a dozen.
+void check_nesting(const PrefixIndex& index, const std::vector<std::string_view>& pieces) {
+  constexpr std::size_t kMost = 128;
+  for (const std::string_view piece : pieces) {
+    std::size_t count = 0;
+    if (piece.size() > kMost) {
+      index.prefixes(piece, [&count](std::uint32_t, std::size_t) { ++count; });
+    }
+    if (count > kMost) {
+      throw Error(
+          ErrorKind::kUnsupported,
+          fmt::format("the piece {} of a Unigram vocabulary begins with {} pieces: expected "
+                      "at most {}",
+                      quoted(piece), count, kMost));
+    }
+  }
+}
 
 class Unigram : public TokenModel {
  public:
@@ -62,7 +83,8 @@ Unigram::Unigram(Vocabulary vocabulary, std::vector<double> scores, const Unigra
   constexpr double kPenalty = 10.0;
   least = options_.least_score.value_or(least);
   unknown_score_ = rounded((least == std::numeric_limits<double>::max() ? 0.0 : least) - kPenalty);
-  index_ = PrefixIndex(std::move(pieces));
+  index_ = PrefixIndex(pieces);
+  check_nesting(index_, pieces);
   has_bytes_ = options_.byte_fallback;
   for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
     const auto id = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
