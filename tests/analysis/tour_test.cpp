@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -207,6 +208,30 @@ TEST_CASE("tour: temperatures raise the weights to the power of 1 / T") {
   }
   CHECK(tour.temperatures[0].temperature == 0.5f);
   CHECK(tour.temperatures[1].temperature == 1.0f);
+}
+
+TEST_CASE("tour: a learned sink takes its share of the rows and of their entropy") {
+  const std::vector<float> sinks = {2.0f, -1.0f, 0.5f, 3.0f};
+  Model sunk = demo_model();
+  for (LayerWeights& layer : sunk.layers) {
+    layer.sinks = sinks;
+  }
+  const Tour tour = make_tour(sunk, tokenizer(), kText);
+  REQUIRE(tour.inspection.sink.has_value());
+  for (const TourTemperature& row : tour.temperatures) {
+    CHECK(row.weights.size() == tour.text.size());
+    std::vector<float> whole = row.weights;
+    whole.push_back(row.sink);
+    CHECK(std::accumulate(whole.begin(), whole.end(), 0.0f) == doctest::Approx(1.0));
+    CHECK(row.entropy == doctest::Approx(entropy(whole)));
+  }
+  CHECK(tour.temperatures[1].sink == doctest::Approx(tour.inspection.sink->weight));
+  for (const TourHead* head : {&tour.previous, &tour.induction}) {
+    REQUIRE(head->found);
+    CHECK(std::accumulate(head->weights.begin(), head->weights.end(), head->sink) ==
+          doctest::Approx(1.0));
+    CHECK(head->sink > 0.0f);
+  }
 }
 
 TEST_CASE("tour: the hottest row is one in which others than the largest can be seen") {

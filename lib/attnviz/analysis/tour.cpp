@@ -13,6 +13,7 @@
 
 #include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/pronouns.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/analysis/telling_search.h"
 #include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/engine.h"
@@ -88,12 +89,6 @@ class Measure {
 
   const std::vector<HeadId>& heads() const noexcept { return heads_; }
 
-  PatternStore patterns(const TokenizedText& text) const {
-    PatternStore store(heads_, text.size());
-    run(model_, InputColumns(text).view(), {}, store);
-    return store;
-  }
-
   TourHead previous() const {
     const std::optional<LookScore> best = best_in_list(
         "previous-token", [](const TokenizedText& list) { return previous_looks(list.size()); });
@@ -131,6 +126,7 @@ class Measure {
   struct TestText {
     TokenizedText text;
     PatternStore patterns;
+    SinkStore sinks;
   };
 
   // A sentence of the tour's own; nothing where the model does not take it.
@@ -140,8 +136,11 @@ class Measure {
       if (text.size() == 0 || model_.config.is_too_long(text.size())) {
         return std::nullopt;
       }
-      PatternStore store = patterns(text);
-      return TestText{std::move(text), std::move(store)};
+      PatternStore patterns(heads_, text.size());
+      SinkStore sinks(model_, heads_, text.size());
+      SinkGroup both({&patterns, &sinks});
+      run(model_, InputColumns(text).view(), {}, both);
+      return TestText{std::move(text), std::move(patterns), std::move(sinks)};
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -194,6 +193,8 @@ class Measure {
     head.look = expected.empty() ? ExpectedLook{head.text.size() - 1, 0} : expected.back();
     const std::span<const float> row = example->patterns.pattern(score->head).row(head.look.query);
     head.weights.assign(row.begin(), row.end());
+    const std::vector<float> sinks = example->sinks.mean(std::span(&score->head, 1));
+    head.sink = sinks.empty() ? 0.0f : sinks[head.look.query];
     return head;
   }
 
@@ -231,27 +232,39 @@ double entropy_of(const std::vector<float>& weights) {
   return scores.scores({})[Score::kEntropyBits].value_or(0.0);  // one key alone leaves no choice
 }
 
-TourTemperature at_temperature(const std::vector<float>& scores, float temperature) {
-  TourTemperature row{temperature, scores, 0.0};
+// `has_sink`: the last score is a learned sink's.
+TourTemperature at_temperature(const std::vector<float>& scores, bool has_sink, float temperature) {
+  TourTemperature row{temperature, scores};
   kernels::softmax(row.weights.data(), row.weights.size(), 1.0f / temperature);
   row.entropy = entropy_of(row.weights);
+  if (has_sink) {
+    row.sink = row.weights.back();
+    row.weights.pop_back();
+  }
   return row;
 }
 
 // Of a sharp row 2 takes hardly anything away: then the last is as hot as it takes to be seen.
-std::vector<TourTemperature> temperatures_of(const std::vector<float>& scores) {
+std::vector<TourTemperature> temperatures_of(const Inspection& head) {
   constexpr float kSharp = 0.75f;
   constexpr float kHottest = 16.0f;
+  std::vector<float> scores = head.masked;
+  if (head.sink) {
+    scores.push_back(head.sink->score);
+  }
+  const auto at = [&](float temperature) {
+    return at_temperature(scores, head.sink.has_value(), temperature);
+  };
   const auto is_sharp = [](const TourTemperature& row) {
-    return *std::max_element(row.weights.begin(), row.weights.end()) > kSharp;
+    return std::max(row.sink, *std::max_element(row.weights.begin(), row.weights.end())) > kSharp;
   };
   const bool has_choice = std::count_if(scores.begin(), scores.end(),
                                         [](float score) { return std::isfinite(score); }) > 1;
-  TourTemperature hot = at_temperature(scores, 2.0f);
+  TourTemperature hot = at(2.0f);
   while (has_choice && is_sharp(hot) && hot.temperature < kHottest) {
-    hot = at_temperature(scores, 2.0f * hot.temperature);
+    hot = at(2.0f * hot.temperature);
   }
-  return {at_temperature(scores, 0.5f), at_temperature(scores, 1.0f), std::move(hot)};
+  return {at(0.5f), at(1.0f), std::move(hot)};
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -373,7 +386,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());
   tour.has_output = model.layers[telling.head.layer].has_output();
   tour.is_causal = !tour.inspection.mask.visible(0, 1);
-  tour.temperatures = temperatures_of(tour.inspection.masked);
+  tour.temperatures = temperatures_of(tour.inspection);
   return tour;
 }
 

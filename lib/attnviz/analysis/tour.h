@@ -22,13 +22,15 @@ struct TourHead {
   TokenizedText text;          // the example
   ExpectedLook look;           // in it
   std::vector<float> weights;  // of look.query, [n_tokens]: 0 behind it
+  float sink = 0.0f;           // what that query gives to a learned sink
 };
 
 /// One row of weights at a temperature.
 struct TourTemperature {
   float temperature = 1.0f;
   std::vector<float> weights;  // softmax(scores / temperature), [n_tokens]
-  double entropy = 0.0;        // in bits
+  double entropy = 0.0;        // in bits, a learned sink's share among them
+  float sink = 0.0f;           // that share
 };
 
 struct Tour {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/short_numbers.h"
@@ -120,10 +119,8 @@ Span TourPage::token_label(std::size_t token) const {
   return {names.indexed(token), token == tour.query() ? kBold : Style()};
 }
 
-std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
+std::vector<std::size_t> top_keys(std::span<const float> weights, std::vector<std::size_t> keys,
                                   std::size_t most) {
-  std::vector<std::size_t> keys(std::min(n_visible, weights.size()));
-  std::iota(keys.begin(), keys.end(), 0);
   if (keys.size() > most) {
     std::stable_sort(keys.begin(), keys.end(), [weights](std::size_t a, std::size_t b) {
       return weights[a] != weights[b] ? weights[a] > weights[b] : a > b;
@@ -135,16 +132,23 @@ std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_
 }
 
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query, int decimals) {
+                          std::size_t query, int decimals, float sink) {
   const auto largest = std::max_element(weights.begin(), weights.end());
   const auto key = static_cast<std::size_t>(largest - weights.begin());
+  const std::string who = names.quoted(query);
   const std::string whom = key == query ? std::string("itself") : names.quoted(key);
+  const std::string share = percentage(*largest, decimals);
+  const std::string sunk =
+      sink > 0.0f ? fmt::format(", and {} to the learned sink", percentage(sink, decimals)) : "";
   if (std::count(weights.begin(), weights.end(), *largest) > 1) {
-    return fmt::format("{} gives no token more than {}", names.quoted(query),
-                       percentage(*largest, decimals));
+    return fmt::format("{} gives no token more than {}{}", who, share, sunk);
   }
-  return fmt::format("{} gives its largest share, {}, to {}", names.quoted(query),
-                     percentage(*largest, decimals), whom);
+  return sink > *largest
+             ? fmt::format(
+                   "{} leaves its largest share, {}, to the learned sink; of "
+                   "the tokens {} gets most, {}",
+                   who, percentage(sink, decimals), whom, share)
+             : fmt::format("{} gives its largest share, {}, to {}{}", who, share, whom, sunk);
 }
 
 std::size_t tour_screens(const Tour& tour) {

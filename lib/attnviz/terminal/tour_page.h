@@ -59,15 +59,15 @@ class TourPage {
   Page page_;
 };
 
-/// The `most` keys with the largest of `weights` among the first `n_visible`, in order of position;
-/// the nearer ones of equals.
-std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
+/// The `most` of `keys`, by position, that have the largest of `weights`, in the same order; the
+/// nearer ones of equals.
+std::vector<std::size_t> top_keys(std::span<const float> weights, std::vector<std::size_t> keys,
                                   std::size_t most);
 
 /// What a query does: `"it" gives its largest share, 56 %, to "cat"`; of several that are alike
-/// none is named. `decimals` as percentage() takes them.
+/// none is named. `decimals` as percentage() takes them; `sink`: what goes to a learned sink.
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query, int decimals);
+                          std::size_t query, int decimals, float sink);
 
 // The lessons, in order.
 void tour_tokens(TourPage& page);

@@ -54,8 +54,10 @@ TextTable triangle(const TourPage& page, std::size_t n) {
 // of the first `n_shown` queries, whose cells can be seen.
 std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
-  std::string words =
-      fmt::format("{} sees only itself, so all of its weight is there.", page.names.quoted(0));
+  const bool has_sink = tour.inspection.sink.has_value();
+  std::string words = fmt::format(
+      "{} sees only itself, so all of its weight{} is there.", page.names.quoted(0),
+      has_sink ? " that does not go to the head's learned sink, which is no token," : "");
   if (!tour.text.tokens.front().added || tour.text.size() < 2) {
     return words;
   }
@@ -93,6 +95,10 @@ TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& n
                                   ? Span{".", kDim}
                                   : page.weight_cell(percent_cell(weight, 0), weight)}});
   }
+  if (head.sink > 0.0f) {
+    table.columns.push_back(
+        {{"sink", {}}, {page.weight_cell(percent_cell(head.sink, 0), head.sink)}});
+  }
   return table;
 }
 
@@ -103,9 +109,10 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
                                         [weight](float other) { return other >= weight; }) == 1;
   const std::string words = fmt::format("{} gives {} to {}{}", names.quoted(head.look.query),
                                         percentage(weight), names.quoted(head.look.key), whom);
-  return is_largest ? words + "."
-                    : fmt::format("{}; {}.", words,
-                                  largest_share(names, head.weights, head.look.query, 0));
+  return is_largest
+             ? words + "."
+             : fmt::format("{}; {}.", words,
+                           largest_share(names, head.weights, head.look.query, 0, head.sink));
 }
 
 // What stands behind the query, and that it counts for nothing there.
@@ -191,9 +198,13 @@ void tour_mask(TourPage& page) {
   page.table(triangle(page, n));
   page.paragraph(fmt::format(
       "A dot is nothing, 0 less than half a percent. Later tokens are masked (scores −∞ before "
-      "softmax): {}.",
+      "softmax): {}.{}",
       tour.is_trained ? "the model learned to guess them, and must not see them"
-                      : "no token sees those behind it"));
+                      : "no token sees those behind it",
+      tour.inspection.mask.kind == MaskKind::kWindow
+          ? fmt::format(" So are those before the last {}: this layer sees no more.",
+                        tour.inspection.mask.size)
+          : ""));
   page.paragraph(first_token_words(page, n));
 }
 

@@ -27,12 +27,15 @@ constexpr std::size_t kScoreGap = 2;
 constexpr std::size_t kNarrowTour =
     74;  // with fewer columns tables have no bars, and short headings
 
-std::size_t n_visible(const Inspection& head) {
-  std::size_t n = 0;
-  while (n < head.n_tokens() && head.is_visible(n)) {
-    ++n;
+// A window begins behind the first token.
+std::vector<std::size_t> visible_keys(const Inspection& head) {
+  std::vector<std::size_t> keys;
+  for (std::size_t key = 0; key < head.n_tokens(); ++key) {
+    if (head.is_visible(key)) {
+      keys.push_back(key);
+    }
   }
-  return n;
+  return keys;
 }
 
 float rest_of(std::span<const float> values, const std::vector<std::size_t>& shown) {
@@ -44,7 +47,7 @@ float rest_of(std::span<const float> values, const std::vector<std::size_t>& sho
   return static_cast<float>(rest);
 }
 
-// Rows: the shown keys, then the others together when there are any.
+// Rows: the shown keys, then the others together when there are any, then a learned sink.
 TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
                   std::size_t n_others) {
   TextTable table;
@@ -56,6 +59,9 @@ TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
   }
   if (n_others > 0) {
     table.labels.push_back({counted(n_others, "other"), kDim});
+  }
+  if (page.tour.inspection.sink) {
+    table.labels.push_back({"sink", page.style.role(Role::kKey)});
   }
   return table;
 }
@@ -76,17 +82,25 @@ TextColumn numbers(const TourPage& page, std::string_view heading,
 }
 
 void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
-                 const std::vector<std::size_t>& shown, std::span<const float> weights,
+                 const std::vector<std::size_t>& shown, std::span<const float> weights, float sink,
                  std::size_t bar_width) {
   TextColumn column{{heading, {}}, {}};
   TextColumn bars{{}, {}, false, true};
+  const auto add_bar = [&](float weight) {
+    column.cells.push_back({percent_cell(weight, 1), {}});
+    bars.cells.push_back(
+        {page.style.charset.bar(static_cast<double>(weight), bar_width), page.bar_ink(weight)});
+  };
   for (const std::size_t key : shown) {
-    column.cells.push_back({percent_cell(weights[key], 1), {}});
-    bars.cells.push_back({page.style.charset.bar(static_cast<double>(weights[key]), bar_width),
-                          page.bar_ink(weights[key])});
+    add_bar(weights[key]);
   }
-  if (shown.size() < table.labels.size()) {
+  const std::size_t n_sinks = page.tour.inspection.sink ? 1 : 0;
+  if (shown.size() + n_sinks < table.labels.size()) {
     column.cells.push_back({percent_cell(rest_of(weights, shown), 1), kDim});
+    bars.cells.emplace_back();
+  }
+  if (n_sinks > 0) {
+    add_bar(sink);
   }
   column.cells.resize(table.labels.size());
   bars.cells.resize(table.labels.size());
@@ -108,9 +122,11 @@ std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
 }
 
 // "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three that are more than 0.00.
-std::string mean_of_values(const TourPage& page, const Inspection& head, std::size_t n_keys) {
+std::string mean_of_values(const TourPage& page, const Inspection& head) {
   constexpr float kLeast = 0.005f;
-  std::vector<std::size_t> keys = top_keys(head.weights, n_keys, 3);
+  std::vector<std::size_t> keys = visible_keys(head);
+  const std::size_t n_keys = keys.size();
+  keys = top_keys(head.weights, std::move(keys), 3);
   std::stable_sort(keys.begin(), keys.end(), [&head](std::size_t a, std::size_t b) {
     return head.weights[a] > head.weights[b];
   });
@@ -157,11 +173,12 @@ std::string missed_words(const TourPage& page, const Inspection& head) {
                                        : "");
 }
 
+// `n_keys`: that share the weight, a learned sink among them.
 std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
   const TourTemperature& cold = tour.temperatures.front();
   const TourTemperature& warm = tour.temperatures.back();
   const auto largest = [](const TourTemperature& row) {
-    return *std::max_element(row.weights.begin(), row.weights.end());
+    return std::max(row.sink, *std::max_element(row.weights.begin(), row.weights.end()));
   };
   std::string words = fmt::format(
       "Before softmax the scores can be divided by a temperature T. Here is the row of {} in head "
@@ -282,7 +299,8 @@ void commands(TourPage& page) {
 void tour_scores(TourPage& page) {
   constexpr std::size_t kMostRows = 9;
   const Inspection& head = page.tour.inspection;
-  const std::size_t n_keys = n_visible(head);
+  const std::vector<std::size_t> keys = visible_keys(head);
+  const std::size_t n_keys = keys.size();
   const std::string who = page.names.quoted(head.query);
   page.paragraph(fmt::format(
       "Head {}: whom does {} look at? q·k multiplies its query with a token's key, number by "
@@ -291,7 +309,7 @@ void tour_scores(TourPage& page) {
   page.blank();
   const std::size_t n_most = page.rows(kMostRows);
   const std::vector<std::size_t> shown =
-      top_keys(head.weights, n_keys, n_keys > n_most ? n_most - 1 : n_most);
+      top_keys(head.weights, keys, n_keys > n_most ? n_most - 1 : n_most);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
   const bool is_narrow = page.columns() < kNarrowTour;
@@ -304,28 +322,41 @@ void tour_scores(TourPage& page) {
       numbers(page, scaled, shown, n_rows, head.scaled, 2),
       numbers(page, is_narrow ? "exp" : "exp(s − max)", shown, n_rows, head.exponentials, 4)};
   if (n_keys > shown.size()) {
-    table.columns.back().cells.back().text =
+    table.columns.back().cells[shown.size()].text =
         fmt::format("{:.4f}", rest_of(head.exponentials, shown));
   }
-  add_weights(table, page, "weight", shown, head.weights, room_for_bars(page, table));
+  const InspectedSink sink = head.sink.value_or(InspectedSink());
+  if (head.sink) {
+    table.columns[1].cells.back().text = decimal(sink.score, 2);
+    table.columns[2].cells.back().text = decimal(sink.exponential, 4);
+  }
+  add_weights(table, page, "weight", shown, head.weights, sink.weight, room_for_bars(page, table));
   table.labels.push_back({"sum", {}});
   for (TextColumn& column : table.columns) {
     column.cells.resize(table.labels.size());
   }
   table.columns[2].cells.back().text = fmt::format("{:.4f}", head.sum);
-  const double total = std::accumulate(head.weights.begin(), head.weights.end(), 0.0);
+  const double total =
+      std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
   table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
   page.table(table);
   page.paragraph(fmt::format(
       "Scaling: a sum of {} grows with their number; {} it stays where softmax can tell weights "
-      "apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
+      "apart. Softmax: e to the power of s − max, divided by the sum. {}{}.{}",
       counted(head.d_head(), "product"),
       root == 0 ? fmt::format("times {:.4g}, this model's own number,", head.own_scale)
                 : fmt::format("divided by √{}", root),
-      largest_share(page.names, head.weights, head.query, 1), missed_words(page, head)));
+      head.sink ? "The sink is a number that this head learned: what goes there goes to no token. "
+                : "",
+      largest_share(page.names, head.weights, head.query, 1, sink.weight),
+      missed_words(page, head)));
   page.paragraph(fmt::format(
-      "The values, added up with these weights, are what {} gets: {} = ({}). {}", who,
-      mean_of_values(page, head, n_keys), first_numbers(page, head.context),
+      "The values, added up with these weights, are what {} gets: {} = ({}){}. {}", who,
+      mean_of_values(page, head),
+      first_numbers(page, head.mixture.empty() ? head.context : head.mixture),
+      head.gate.empty() ? std::string()
+                        : fmt::format("; a gate of its own lets ({}) of it through",
+                                      first_numbers(page, head.context)),
       page.tour.has_output
           ? fmt::format("W_O brings that to {} numbers, and they are added to x.", head.d_model())
           : "That is its output: these weights have no W_O."));
@@ -335,13 +366,14 @@ void tour_temperature(TourPage& page) {
   constexpr std::size_t kMostKeys = 4;
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
-  const std::size_t n_keys = n_visible(head);
-  page.paragraph(temperature_words(tour, page.names, n_keys));
+  const std::vector<std::size_t> keys = visible_keys(head);
+  page.paragraph(temperature_words(tour, page.names, keys.size() + (head.sink ? 1 : 0)));
   page.blank();
-  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, page.rows(kMostKeys));
-  TextTable table = rows_of(page, shown, n_keys - shown.size());
+  const std::vector<std::size_t> shown = top_keys(head.weights, keys, page.rows(kMostKeys));
+  TextTable table = rows_of(page, shown, keys.size() - shown.size());
   for (const TourTemperature& row : tour.temperatures) {
-    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 10);
+    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, row.sink,
+                10);
   }
   table.labels.push_back({"entropy", {}});
   auto row = tour.temperatures.begin();
