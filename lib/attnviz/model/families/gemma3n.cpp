@@ -59,13 +59,11 @@ std::vector<double> sparsities(const HfConfig& config, std::size_t n_layers) {
 }
 
 AltUpTraits read_altup(const HfConfig& config) {
-  constexpr std::size_t kStreams = 4;
-  constexpr std::size_t kMostStreams = 64;
   AltUpTraits altup;
-  altup.n_streams = config.size_or("altup_num_inputs", kStreams);
-  if (altup.n_streams < 2 || altup.n_streams > kMostStreams) {
+  altup.n_streams = config.size_or("altup_num_inputs", kGemma3nStreams);
+  if (altup.n_streams < 2 || altup.n_streams > kMostGemma3nStreams) {
     config.at("altup_num_inputs")
-        .fail(fmt::format("expected from 2 to {}, found {}", kMostStreams, altup.n_streams));
+        .fail(fmt::format("expected from 2 to {}, found {}", kMostGemma3nStreams, altup.n_streams));
   }
   const auto active = config.find("altup_active_idx");
   altup.active = active ? static_cast<std::size_t>(active->as_unsigned()) : 0;
@@ -101,7 +99,6 @@ Model read_gemma3n(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kLayerVocabulary = 262144;
   constexpr std::size_t kSharing = 15;
   constexpr std::size_t kRank = 64;
-  constexpr double kLogitCap = 30.0;
   constexpr double kGlobalBase = 1e6;
   ConfigDefaults defaults{.n_heads = 8, .n_kv_heads = 2, .d_head = 256, .n_ctx = 32768};
   defaults.tied = true;
@@ -109,7 +106,7 @@ Model read_gemma3n(const HfConfig& config, TensorFiles files) {
   Traits traits = unscaled_gemma_traits(config, defaults, kLayerInputs);
   name_streams(traits.names);
   config.find("query_pre_attn_scalar");  // scores are not scaled
-  traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
+  traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kGemma3nLogitCap);
   traits.n_layer_vocab = config.size_or("vocab_size_per_layer_input", kLayerVocabulary);
   traits.altup = read_altup(config);
   traits.laurel_rank = config.size_or("laurel_rank", kRank);

@@ -186,6 +186,19 @@ void slide_everywhere(const HfConfig& config, std::size_t window, Traits& traits
       config, window, [](std::size_t /*layer*/) { return true; }, traits);
 }
 
+std::function<bool(std::size_t layer)> sparse_layers(const HfConfig& config) {
+  const std::size_t step = config.size_or("decoder_sparse_step", 1);
+  std::vector<float> dense;
+  if (const auto listed = config.find("mlp_only_layers")) {
+    const std::span<const float> layers = listed->as_numbers();
+    dense.assign(layers.begin(), layers.end());
+  }
+  return [step, dense = std::move(dense)](std::size_t layer) {
+    return (layer + 1) % step == 0 &&
+           std::ranges::find(dense, static_cast<float>(layer)) == dense.end();
+  };
+}
+
 Model read_hf_decoder(TensorFiles files, const Traits& traits,
                       const std::vector<HarmlessTensor>& harmless) {
   WeightReader weights(std::move(files),

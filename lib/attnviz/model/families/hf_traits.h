@@ -65,6 +65,9 @@ void slide_everywhere(const HfConfig& config, std::size_t window, Traits& traits
 /// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.
 std::optional<std::vector<bool>> sliding_layers(const HfConfig& config);
 
+/// Which layers have experts: every "decoder_sparse_step"-th, but for those in "mlp_only_layers".
+std::function<bool(std::size_t layer)> sparse_layers(const HfConfig& config);
+
 /// Reads a decoder from its files: what stands beside its tensors in those of transformers, and
 /// what is `harmless` in this family, is passed over.
 Model read_hf_decoder(TensorFiles files, const Traits& traits,

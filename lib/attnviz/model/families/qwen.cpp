@@ -4,11 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
@@ -81,16 +78,7 @@ void add_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_us
   experts.d_ff = config.size_or("moe_intermediate_size", d_ff);
   experts.router.n_used = config.size_or("num_experts_per_tok", n_used);
   experts.router.normed = config.flag_or("norm_topk_prob", false);
-  const std::size_t step = config.size_or("decoder_sparse_step", 1);
-  std::vector<float> dense;
-  if (const auto listed = config.find("mlp_only_layers")) {
-    const std::span<const float> layers = listed->as_numbers();
-    dense.assign(layers.begin(), layers.end());
-  }
-  experts.in_layer = [step, dense = std::move(dense)](std::size_t layer) {
-    return (layer + 1) % step == 0 &&
-           std::ranges::find(dense, static_cast<float>(layer)) == dense.end();
-  };
+  experts.in_layer = sparse_layers(config);
   traits.names.router = "mlp.gate";
   traits.names.expert_gate = "mlp.experts.{}.gate_proj";
   traits.names.expert_up = "mlp.experts.{}.up_proj";

@@ -94,20 +94,6 @@ void add_gated_experts(const HfConfig& config, std::size_t n_experts, std::size_
   traits.names.shared_mlp_down = "mlp.shared_expert.down_proj";
 }
 
-// Which layers have none.
-void read_dense_layers(const HfConfig& config, ExpertTraits& experts) {
-  const std::size_t step = config.size_or("decoder_sparse_step", 1);
-  std::vector<float> dense;
-  if (const auto listed = config.find("mlp_only_layers")) {
-    const std::span<const float> layers = listed->as_numbers();
-    dense.assign(layers.begin(), layers.end());
-  }
-  experts.in_layer = [step, dense = std::move(dense)](std::size_t layer) {
-    return (layer + 1) % step == 0 &&
-           std::ranges::find(dense, static_cast<float>(layer)) == dense.end();
-  };
-}
-
 void name_split_inputs(TensorNames& names) {
   names.state_qkv = "linear_attn.in_proj_qkv";
   names.state_z = "linear_attn.in_proj_z";
@@ -128,7 +114,7 @@ Model read_qwen3_next(const HfConfig& config, TensorFiles files) {
   traits.names.state_qkvz = "linear_attn.in_proj_qkvz";
   traits.names.state_ba = "linear_attn.in_proj_ba";
   add_gated_experts(config, kExperts, kUsed, traits);
-  read_dense_layers(config, traits.experts);
+  traits.experts.in_layer = sparse_layers(config);
   traits.names.expert_gate = "mlp.experts.{}.gate_proj";
   traits.names.expert_up = "mlp.experts.{}.up_proj";
   traits.names.expert_down = "mlp.experts.{}.down_proj";

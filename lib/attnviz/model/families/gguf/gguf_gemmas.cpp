@@ -219,18 +219,16 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
 Model read_gguf_gemma3n(const GgufMetadata& metadata, WeightReader weights) {
   constexpr std::size_t kPatternOf3n = 5;
   constexpr std::size_t kWithKeys = 20;
-  constexpr std::size_t kStreams = 4;
-  constexpr std::size_t kMostStreams = 64;
-  constexpr double kLogitCap = 30.0;
   const GgufKeys key(metadata);
   Traits traits = later_unscaled_traits(metadata, weights);
-  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kLogitCap);
-  traits.altup.n_streams = metadata.size_or(key("altup.num_inputs"), kStreams);
+  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kGemma3nLogitCap);
+  traits.altup.n_streams = metadata.size_or(key("altup.num_inputs"), kGemma3nStreams);
   traits.altup.active = metadata.id(key("altup.active_idx")).value_or(0);
   traits.altup.input_scale = metadata.flag_or(key("altup.correct_scale"), true);
   metadata.find(key("altup.lr_multiplier"));  // while a model is trained
-  if (traits.altup.n_streams < 2 || traits.altup.n_streams > kMostStreams) {
-    metadata.fail(key("altup.num_inputs"), fmt::format("expected from 2 to {}", kMostStreams));
+  if (traits.altup.n_streams < 2 || traits.altup.n_streams > kMostGemma3nStreams) {
+    metadata.fail(key("altup.num_inputs"),
+                  fmt::format("expected from 2 to {}", kMostGemma3nStreams));
   }
   if (traits.altup.active >= traits.altup.n_streams) {
     metadata.fail(key("altup.active_idx"), "expected less than altup.num_inputs");
