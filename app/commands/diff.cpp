@@ -13,8 +13,10 @@
 #include "attnviz/analysis/compare/compare_tensors.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/analysis/restrict_sink.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -104,8 +106,10 @@ class Comparison {
 
   void run() {
     PatternStore first(heads_, alignment_.size());
+    SinkStore first_sinks(setup_.model, heads_, alignment_.size());
+    SinkGroup both({&first, &first_sinks});
     StreamStore streams;
-    attend_to_side(0, first, other_ && !options_.draws_heads() ? &streams : nullptr);
+    attend_to_side(0, both, other_ && !options_.draws_heads() ? &streams : nullptr);
     if (options_.draws_heads()) {
       PatternStore second(heads_, alignment_.size());
       attend_to_side(1, second, nullptr);
@@ -116,7 +120,7 @@ class Comparison {
       return ComparedRun{side == 0 ? alignment_.first : alignment_.second,
                          visibilities(model(side), requests_[side], texts_[side].size())};
     };
-    PatternComparison second(first, compared(0), compared(1));
+    PatternComparison second(first, compared(0), compared(1), &first_sinks);
     StreamComparison departures(streams);
     attend_to_side(1, second, other_ ? &departures : nullptr);
     DiffDocument document = told();
@@ -216,6 +220,10 @@ class Comparison {
     }
     for (std::string& note : run_notes(document.run)) {
       document.notes.push_back(std::move(note));
+    }
+    if (!alignment_.by_position && (has_sinks(model(0)) || has_sinks(model(1)))) {
+      document.notes.emplace_back(
+          "learned sinks are left out: rows sum to 1 over the tokens that both texts have");
     }
     document.alignment = alignment_;
     return document;

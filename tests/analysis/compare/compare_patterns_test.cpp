@@ -250,4 +250,26 @@ TEST_CASE("diff: float64 numbers of an independent implementation") {
   }
 }
 
+TEST_CASE("PatternComparison: what goes to a learned sink is one more key's") {
+  PatternStore first({{0, 0}}, 2);
+  const std::vector<float> before = {1.0f, 0.0f, 0.5f, 0.5f};
+  first.rows({0, 0}, 0, 0, {before.data(), 2, 2, 2});
+  const std::vector<std::size_t> tokens = all_tokens(2);
+  const ComparedRun seen{tokens, [](HeadId) { return Mask{}; }};
+  PatternComparison second(first, seen, seen);
+  // The same shares of the tokens, and half of all to the sink: 0.5 · 1 bit of KL to the mean
+  // there.
+  const std::vector<float> after = {1.0f, 0.0f, 0.25f, 0.25f};
+  const std::vector<float> sinks = {0.0f, 0.5f};
+  second.sinks({0, 0}, 0, sinks);
+  second.rows({0, 0}, 0, 0, {after.data(), 2, 2, 2});
+  const std::vector<HeadDifference> found = second.differences();
+  REQUIRE(found.size() == 1);
+  const std::vector<float> whole_before = {0.5f, 0.5f, 0.0f};
+  const std::vector<float> whole_after = {0.25f, 0.25f, 0.5f};
+  CHECK(found[0].js_bits == js_divergence_bits(whole_before, whole_after));
+  CHECK(*found[0].js_bits > 0.3);
+  CHECK(found[0].largest_change == 0.25f);  // of a weight on a token
+}
+
 }  // namespace attnviz

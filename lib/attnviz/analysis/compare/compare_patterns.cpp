@@ -83,7 +83,7 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
 }
 
 PatternComparison::PatternComparison(const PatternStore& first, const ComparedRun& one,
-                                     const ComparedRun& other)
+                                     const ComparedRun& other, const SinkStore* first_sinks)
     : first_(first) {
   std::vector<std::pair<Visibility, Visibility>> all;  // of both runs
   for (const HeadId head : first.heads()) {
@@ -99,7 +99,17 @@ PatternComparison::PatternComparison(const PatternStore& first, const ComparedRu
     Tally& tally = heads_[head];
     tally.found.head = head;
     tally.eligible = index;
+    if (first_sinks != nullptr) {
+      tally.first_sinks = first_sinks->mean(std::span(&head, 1));
+    }
+    tally.second_sinks.resize(first.n_tokens());
   }
+}
+
+void PatternComparison::sinks(HeadId head, std::size_t first_query,
+                              std::span<const float> weights) {
+  std::ranges::copy(
+      weights, heads_.at(head).second_sinks.begin() + static_cast<std::ptrdiff_t>(first_query));
 }
 
 void PatternComparison::rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -110,15 +120,20 @@ void PatternComparison::rows(HeadId head, std::size_t first_query, std::size_t f
   }
   Tally& tally = found->second;
   const ConstMatrix before = first_.pattern(head);
-  std::vector<float> row(first_.n_tokens(), 0.0f);
+  const std::size_t n = first_.n_tokens();
+  // The sink's share behind the keys'.
+  std::vector<float> row_before(n + 1), row(n + 1);
   HeadDifference largest;
   ExactSum js_sum;
   std::size_t n_queries = 0;
   for (std::size_t i = 0; i < weights.rows; ++i) {
     const std::size_t query = first_query + i;
     std::ranges::copy(weights.row(i), row.begin() + static_cast<std::ptrdiff_t>(first_key));
-    HeadDifference of_row = largest_change(before.row(query), row, query);
-    if (const auto bits = js_divergence_bits(before.row(query), row);
+    std::ranges::copy(before.row(query), row_before.begin());
+    row_before[n] = tally.first_sinks.empty() ? 0.0f : tally.first_sinks[query];
+    row[n] = tally.second_sinks[query];
+    HeadDifference of_row = largest_change(before.row(query), std::span(row).first(n), query);
+    if (const auto bits = js_divergence_bits(row_before, row);
         bits && eligible_[tally.eligible][query]) {
       js_sum.add(*bits);
       ++n_queries;

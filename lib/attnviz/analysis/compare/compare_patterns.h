@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/visibility.h"
@@ -27,7 +28,8 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
 /// One head in a first and a second run. Queries and keys are rows and columns of the patterns.
 struct HeadDifference {
   HeadId head;
-  // Over the queries that see two keys or more in either run; absent where there is none.
+  // Over the queries that see two keys or more in either run; absent where there is none. What goes
+  // to a learned sink is one more key's.
   std::optional<double> js_bits;      // the mean
   std::optional<double> js_bits_max;  // of one such query
   std::size_t js_max_query = 0;
@@ -47,13 +49,15 @@ struct ComparedRun {
 /// neither threads nor the order of blocks.
 class PatternComparison : public PatternSink {
  public:
-  /// `first` holds the other run's patterns, and must outlive this. A query that sees two keys or
-  /// more in either run is counted.
-  PatternComparison(const PatternStore& first, const ComparedRun& one, const ComparedRun& other);
+  /// `first` holds the other run's patterns, and must outlive this; `first_sinks` what its queries
+  /// gave to learned sinks. A query that sees two keys or more in either run is counted.
+  PatternComparison(const PatternStore& first, const ComparedRun& one, const ComparedRun& other,
+                    const SinkStore* first_sinks = nullptr);
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
+  void sinks(HeadId head, std::size_t first_query, std::span<const float> weights) override;
 
   /// By layer, then head.
   std::vector<HeadDifference> differences() const;
@@ -64,6 +68,8 @@ class PatternComparison : public PatternSink {
     ExactSum js_sum;
     std::size_t n_queries = 0;
     std::size_t eligible = 0;  // of eligible_
+    // To learned sinks, [n_tokens]; of the first run empty without one.
+    std::vector<float> first_sinks, second_sinks;
   };
 
   const PatternStore& first_;
