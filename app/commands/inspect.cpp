@@ -106,9 +106,16 @@ std::vector<std::string> notes(const ModelFacts& facts, const RunFacts& run) {
   return lines;
 }
 
-std::vector<std::string> remarks(const ModelFacts& facts, const TokenizedText& text,
-                                 const Followed& followed) {
-  std::vector<std::string> lines = {origin_note(facts), followed.why};
+std::vector<std::string> remarks(const Model& model, const ModelFacts& facts,
+                                 const TokenizedText& text, const Followed& followed) {
+  std::vector<std::string> lines = {
+      origin_note(facts), followed.why,
+      model.altup.present()
+          ? fmt::format(
+                "x is one of {} residual streams (AltUp): the active one, stream {}, as the "
+                "layer predicts it from all.",
+                model.altup.n_streams(), model.altup.active)
+          : ""};
   std::erase(lines, "");
   lines.insert(lines.begin(), text.notes.begin(), text.notes.end());
   return lines;
@@ -164,7 +171,7 @@ void run(const InspectOptions& options) {
   const InspectionPage page{.title = model_title(facts),
                             .full_title = options.title,
                             .notes = notes(facts, run_facts(model, request)),
-                            .remarks = remarks(facts, text, followed),
+                            .remarks = remarks(setup.model, facts, text, followed),
                             .tokens = pieces,
                             .heads = inspections,
                             .steps = options.steps,

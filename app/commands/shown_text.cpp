@@ -27,6 +27,10 @@ std::optional<Continuation> go_on(ShowSetup& setup, const AttentionRequest& requ
 
 // Layers may have experts and no heads.
 std::vector<HeadId> chosen_routers(const HeadOptions& asked, const Model& model) {
+  if (!asked.heads.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "--show router: a layer has one router, and no heads of it: choose with --layer");
+  }
   std::vector<HeadId> all;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const LayerWeights& weights = model.layers[layer];
@@ -52,6 +56,43 @@ std::vector<HeadId> chosen_states(const HeadOptions& asked, const Model& model) 
   return select_heads(all, asked.heads, asked.layers);
 }
 
+// Hundreds of panels are no picture: of states that nobody chose those of the first layer.
+void choose_few_states(ShowSetup& setup) {
+  constexpr std::size_t kMostStates = 64;
+  const HeadOptions& asked = setup.options.heads;
+  const Outputs& outputs = setup.outputs;
+  const std::size_t n_states = setup.heads.size();
+  const bool is_kept = outputs.writes(Content::kDocument) || outputs.writes(Content::kNumbers) ||
+                       outputs.writes(Content::kPage);
+  if (n_states <= kMostStates || !asked.heads.empty() || !asked.layers.empty() || is_kept) {
+    return;
+  }
+  const std::size_t layer = setup.heads.front().layer;
+  std::erase_if(setup.heads, [layer](HeadId head) { return head.layer != layer; });
+  if (setup.heads.size() < n_states) {
+    tell(setup.options.talk,
+         fmt::format("--show decay: of {} states those of layer {} are drawn; --layer and --head "
+                     "choose others",
+                     n_states, layer));
+  }
+}
+
+// Who asks for heads where there are states hears how these are drawn.
+std::vector<HeadId> attending_heads(const ShowOptions& options, const Model& model) {
+  const Model& stack =
+      options.part == AttentionPart::kEncoder && model.encoder != nullptr ? *model.encoder : model;
+  try {
+    return chosen_heads(options.heads, stack, options.talk);
+  } catch (const Error& error) {
+    try {
+      select_heads(state_heads(stack), options.heads.heads, options.heads.layers);
+    } catch (const Error&) {
+      throw error;
+    }
+    throw Error(error.kind(), fmt::format("{}; --show decay draws its states", error.what()));
+  }
+}
+
 }  // namespace
 
 ShowSetup::ShowSetup(const ShowOptions& shown)
@@ -63,14 +104,12 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   phases.done("tokenizer");
   check_stacks(options, model);
   name_heads(shown, *tokenizer, model);
-  heads = options.kind == PatternKind::kDecay ? chosen_states(options.heads, model)
-          : options.kind == PatternKind::kRouter
-              ? chosen_routers(options.heads, model)
-              : chosen_heads(options.heads,
-                             options.part == AttentionPart::kEncoder && model.encoder != nullptr
-                                 ? *model.encoder
-                                 : model,
-                             options.talk);
+  heads = options.kind == PatternKind::kDecay    ? chosen_states(options.heads, model)
+          : options.kind == PatternKind::kRouter ? chosen_routers(options.heads, model)
+                                                 : attending_heads(options, model);
+  if (options.kind == PatternKind::kDecay) {
+    choose_few_states(*this);
+  }
 }
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)

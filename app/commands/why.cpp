@@ -1,12 +1,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/analysis/most_probable.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/analysis/why/last_row.h"
 #include "attnviz/attention/decoding.h"
@@ -228,6 +230,9 @@ class Explanation {
     const std::vector<TokenSpan> spans = word_spans(text);
     const TokenizedText merged = merged_words(text, word_numbers(text));
     const std::vector<double> looks = mean_last_row(setup_.model, text, request_);
+    if (has_sinks(setup_.model)) {
+      document_.sink = std::max(0.0, 1.0 - std::accumulate(looks.begin(), looks.end(), 0.0));
+    }
     ProgressLine progress("words", options_.talk);
     const auto lost = leave_one_out(setup_.model, text, reporting(progress), target().id, spans);
     std::vector<LostWord>& words = document_.words.emplace();

@@ -164,7 +164,7 @@ void check_show(const Given& given, ShowOptions& options) {
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--show: {} goes with weights alone", other));
     }
-    constexpr const char* kOfAttention[] = {"--side-by-side", "--focus"};
+    constexpr const char* kOfAttention[] = {"--side-by-side", "--focus", "--names"};
     const char* const of_attention = first_given(given, kOfAttention);
     if (is_no_attention(options.kind) && of_attention != nullptr) {
       fail(fmt::format("--show {}: {} goes with attention", word_for(kPatternKinds, options.kind),

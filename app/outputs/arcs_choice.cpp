@@ -46,15 +46,23 @@ std::optional<ArcsFigure> chosen_arcs(std::span<const AttentionDocument> documen
   if (n_heads <= kMostGroups) {
     return arcs_figure(documents);
   }
-  if (asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference) {
+  if (asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
+      document.kind == PatternKind::kWeights) {
     if (const auto choice = most_telling(document)) {
       return telling_arcs(documents, *choice);
     }
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("--style arcs: {} {} are too many for one picture, which tells {} apart: "
-                          "choose them with --head, as in --head 2.1,5.0",
-                          n_heads, document.average ? "means" : "heads", kMostGroups));
+                          "choose them with {}",
+                          n_heads,
+                          document.average                        ? "means"
+                          : document.kind == PatternKind::kRouter ? "layers"
+                          : document.kind == PatternKind::kDecay  ? "states"
+                                                                  : "heads",
+                          kMostGroups,
+                          document.kind == PatternKind::kRouter ? "--layer, as in --layer 0-3"
+                                                                : "--head, as in --head 2.1,5.0"));
 }
 
 }  // namespace attnviz::app

@@ -5,6 +5,7 @@ import { cutLabel } from "./heat_paint.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
 import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
+import { wordsFor } from "./words.js";
 
 const ROOMY_ROW = 20;
 const TIGHT_ROW = 14;
@@ -171,9 +172,10 @@ export class Arcs {
     context.font = `11px ${theme.sans}`;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    context.fillText(`${from} looks …`, column, 10);
+    const [does, at] = wordsFor(this.store.data.drawing).does;
+    context.fillText(`${from} ${does} …`, column, 10);
     context.textAlign = "left";
-    context.fillText(`… at ${to}`, width - column, 10);
+    context.fillText(`… ${at} ${to}`, width - column, 10);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { announce, make } from "./dom.js";
 import { headTitle } from "./patterns.js";
 import { unitKinds } from "./units.js";
+import { wordsFor } from "./words.js";
 
 /** @typedef {[value: string, text: string]} Choice */
 
@@ -16,7 +17,8 @@ export class Controls {
     /** Each shows its part of the state again. @type {(() => void)[]} */
     this.refreshers = [];
     const several = heads.length > 1;
-    this.element = make("div", { class: "controls", role: "group", "aria-label": "how attention is shown" });
+    const { isAttention } = wordsFor(data.drawing);
+    this.element = make("div", { class: "controls", role: "group", "aria-label": "how it is shown" });
     this.element.append(
       this.choice(
         "Colours",
@@ -48,7 +50,7 @@ export class Controls {
         ),
       );
     }
-    if (several) {
+    if (several && isAttention) {
       this.element.append(
         this.choice(
           "Average",
@@ -61,6 +63,10 @@ export class Controls {
           ],
           "average",
         ),
+      );
+    }
+    if (several) {
+      this.element.append(
         this.choice(
           "Beside it",
           [["-1", "nothing"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))],
@@ -81,7 +87,7 @@ export class Controls {
       );
     }
     this.element.append(stretch);
-    if (data.shape[1] > 1 && !data.drawing.zero_centred) {
+    if (data.shape[1] > 1 && !data.drawing.zero_centred && isAttention) {
       this.element.append(this.flag("Leave out the first token", "dropSink"));
     }
     if (data.triangle || data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
@@ -139,7 +145,8 @@ export class Controls {
 export function directionSwitch(store) {
   const button = (/** @type {string} */ text, /** @type {boolean} */ asKey) =>
     make("button", { type: "button", class: asKey ? "to" : "from", text, click: () => turn(store, asKey) });
-  const buttons = [button("where it looks", false), button("who looks at it", true)];
+  const [from, to] = wordsFor(store.data.drawing).directions;
+  const buttons = [button(from, false), button(to, true)];
   const element = make("div", { class: "direction", role: "group", "aria-label": "direction" }, ...buttons);
   const refresh = () =>
     buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(store.state.asKey === (i === 1))));
@@ -155,6 +162,6 @@ export function directionSwitch(store) {
 export function turn(store, asKey) {
   if (asKey !== store.state.asKey) {
     store.set({ asKey, ...(store.data.keys ? { picks: [0] } : {}) });
-    announce(asKey ? "who looks at it" : "where it looks");
+    announce(wordsFor(store.data.drawing).directions[asKey ? 1 : 0]);
   }
 }

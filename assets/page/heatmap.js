@@ -4,6 +4,7 @@ import { cellAt, heatLayout, labelReach } from "./heat_layout.js";
 import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel } from "./heat_paint.js";
 import { NOWHERE, cellSentence, spokenCell } from "./pointing.js";
 import { unitsWith } from "./units.js";
+import { wordsFor } from "./words.js";
 
 const ZOOM_STEP = 1.25;
 /** Cells smaller than this cannot be told apart well: the wheel then zooms. */
@@ -149,7 +150,7 @@ export class Heatmap {
       this.paintBand(context, key, true, theme.text, 1);
     }
     const told = at.panel === this.place || (query >= 0 && key >= 0);
-    this.readout.textContent = told && (query >= 0 || key >= 0) ? cellSentence(shown, at) : "";
+    this.readout.textContent = told && (query >= 0 || key >= 0) ? cellSentence(shown, at, wordsFor(this.store.data.drawing)) : "";
     if (this.readout.textContent === "") {
       this.readout.textContent = `Values ${panel.exactness}`;
     } else if (query >= 0 && key >= 0 && shown.mask.sees(query, key) && shown.matrix.error) {
@@ -359,8 +360,7 @@ export class Heatmap {
       const key = at.key < 0 ? 0 : clamp(at.key + right, 0, keys.length - 1);
       this.pointing.set({ panel: this.place, query, key });
       this.reveal(query, key);
-      const change = this.store.data.drawing.zero_centred;
-      announce(spokenCell(panel.shown, { panel: this.place, query, key }, change));
+      announce(spokenCell(panel.shown, { panel: this.place, query, key }, this.store.data.drawing));
     } else if (event.key === "Enter" || event.key === " ") {
       this.pickAt(at, event.key === " ");
     } else if (["+", "=", "-", "0"].includes(event.key)) {

@@ -2,10 +2,11 @@
 import { announce, clamp, make } from "./dom.js";
 import { turn } from "./controls.js";
 import { headTitle } from "./patterns.js";
+import { wordsFor } from "./words.js";
 
 const KEYS = [
   ["[  and  ]", "the head before, the head behind"],
-  ["d", "turn the direction: where a token looks, or who looks at it"],
+  ["d", "turn the direction: what the rows say, or what the columns say"],
   ["/", "search a token; Enter: the next one, Shift+Enter: the one before, Alt+Enter: pick all"],
   ["Escape", "pick nothing"],
   ["?", "this help"],
@@ -17,22 +18,31 @@ const KEYS = [
   ["Shift + click", "on a token: pick several; on a head: show it beside the other"],
 ];
 
-export function helpDialog() {
+/** @param {Drawing} drawing */
+export function helpDialog(drawing) {
+  const words = wordsFor(drawing);
   const dialog = make(
     "dialog",
     { "aria-labelledby": "help-title" },
     make("h2", { id: "help-title", text: "Reading this page" }),
     make("p", {
-      text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1. A page of differences shows how that changes from one pattern to another: more or less than before, so that a row sums to 0.",
+      text: !words.isAttention
+        ? `${words.cells}.`
+        : "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1. A page of differences shows how that changes from one pattern to another: more or less than before, so that a row sums to 0.",
     }),
     make("p", {
-      text: "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The darkest shade of the text stands for the largest weight there.",
+      text: !words.isAttention
+        ? `The overview has every ${words.pattern} as a small picture. Choose one: the heatmap shows it cell by cell. ${words.pick}`
+        : "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The darkest shade of the text stands for the largest weight there.",
     }),
     make("h3", { text: "Keys" }),
     make(
       "dl",
       {},
-      ...KEYS.flatMap(([key, meaning]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: meaning })]),
+      ...KEYS.flatMap(([key, meaning]) => [
+        make("dt", {}, make("kbd", { text: key })),
+        make("dd", { text: words.isAttention ? meaning : meaning.replaceAll("head", words.pattern) }),
+      ]),
     ),
     make("form", { method: "dialog" }, make("button", { text: "close" })),
   );

@@ -18,6 +18,7 @@ import { drawLegend, valueName } from "./legend.js";
 import { headTable, openableTable, rowTable } from "./tables.js";
 import { helpDialog, listenToKeys } from "./keyboard.js";
 import { showReport } from "./report.js";
+import { wordsFor } from "./words.js";
 
 /**
  * A panel: its heading, one sentence that explains it, and what it shows.
@@ -38,9 +39,11 @@ function section(name, title, sentence, ...children) {
 }
 
 /** @param {PageData} data */
-function sizeText({ documents, shape, keys }) {
-  const heads = counted(documents[0].heads.length, "head");
-  return keys ? `${heads}, queries × keys: ${shape[0]} × ${shape[1]}` : `${heads}, ${counted(shape[0], "token")}`;
+function sizeText({ documents, drawing, shape, keys }) {
+  const { pattern, isAttention } = wordsFor(drawing);
+  const heads = counted(documents[0].heads.length, pattern);
+  const axes = isAttention ? "queries × keys" : "tokens × experts";
+  return keys ? `${heads}, ${axes}: ${shape[0]} × ${shape[1]}` : `${heads}, ${counted(shape[0], "token")}`;
 }
 
 /**
@@ -95,12 +98,15 @@ class Page {
     this.controls = new Controls(this.store);
     this.tools = new TokenPanel(this.store);
     this.steps = data.steps ? new StepsView(this.store, this.blobs, this.patterns) : null;
-    this.help = helpDialog();
+    this.help = helpDialog(data.drawing);
     this.legend = make("canvas", { role: "img" });
     this.legendName = make("span", { class: "quiet" });
     this.heatmapBox = make("div", { class: "heatmaps" });
-    this.rows = openableTable("These weights as a table", () => rowTable(/** @type {Scene} */ (this.scene)));
-    this.headRows = openableTable("The heads as a table", () => headTable(this.data));
+    const { pattern, isAttention } = wordsFor(data.drawing);
+    this.rows = openableTable(`These ${isAttention ? "weights" : "numbers"} as a table`, () =>
+      rowTable(/** @type {Scene} */ (this.scene)),
+    );
+    this.headRows = openableTable(`The ${pattern}s as a table`, () => headTable(this.data));
     this.size = document.createTextNode(sizeText(data));
     this.reason = make("p", { class: "reason", text: data.reason, hidden: data.reason === "" });
     this.failure = make("div");
@@ -115,34 +121,28 @@ class Page {
   build() {
     const { data } = this;
     const several = data.documents[0].heads.length > 1;
-    const areStates = data.drawing.kind === "decay";
+    const words = wordsFor(data.drawing);
     const overview = section(
       "overview-panel",
-      areStates ? "All states" : "All heads",
-      `Each small picture is one ${areStates ? "state" : "head"}; a row of pictures is one layer. Choose one to look into it.`,
+      `All ${words.pattern}s`,
+      `Each small picture is one ${words.pattern}; a row of pictures is one layer. Choose one to look into it.`,
       this.overview.element,
       this.headRows.element,
     );
     overview.hidden = !several;
     const heatmap = section(
       "heatmap-panel",
-      areStates ? "One state" : "One head",
-      areStates
-        ? "Each row is the token now, each column one that the state took in; the colour says how much of it is left."
-        : data.drawing.zero_centred
-          ? "Each row is a token that looks, each column one that is looked at; the colour says how much that changes."
-          : "Each row is a token that looks, each column one that is looked at; the colour says how much.",
+      `One ${words.pattern}`,
+      `${words.cells}${data.drawing.zero_centred ? " that changes" : ""}.`,
       make("div", { class: "legend" }, this.legend, this.legendName),
       this.heatmapBox,
     );
     const tokens = section(
       "token-panel",
       "Tokens",
-      areStates
-        ? "Point at a token, or pick several, to see how much of others is left there."
-        : data.drawing.zero_centred
-          ? "Point at a token, or pick several, to see where their attention changes."
-          : "Point at a token, or pick several, to see what they attend to.",
+      data.drawing.zero_centred
+        ? "Point at a token, or pick several, to see where their attention changes."
+        : words.pick,
       this.tools.element,
       this.text.element,
       this.arcs.element,

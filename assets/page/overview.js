@@ -5,6 +5,7 @@ import { BLANK_HEIGHT, THUMB_GAP, overviewLayout } from "./overview_layout.js";
 import { averagedHeads, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
 import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
+import { wordsFor } from "./words.js";
 
 /** Pictures are made for so long before others may do something. */
 const IDLE_WORK_MS = 8;
@@ -43,7 +44,7 @@ export class Overview {
         class: "overview-list",
         role: "listbox",
         tabindex: 0,
-        "aria-label": "heads",
+        "aria-label": `${wordsFor(store.data.drawing).pattern}s`,
         keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
       },
       this.canvas,

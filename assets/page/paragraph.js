@@ -3,6 +3,7 @@ import { announce, isolated, make, numberText } from "./dom.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
 import { largestPlaces, pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
+import { wordsFor } from "./words.js";
 
 const STEPS = 48;
 
@@ -66,13 +67,14 @@ export class TokenText {
     ]);
     if (key !== this.key) {
       this.key = key;
+      const names = wordsFor(data.drawing).isAttention ? ["Queries", "Keys"] : ["Tokens", "Experts"];
       const sides = data.keys ? [false, true] : [state.asKey];
       this.paragraphs = sides.map((isKeys) =>
         this.paragraph(isKeys ? shown.keys : shown.queries, isKeys, sides.length > 1),
       );
       this.box.replaceChildren(
         ...this.paragraphs.flatMap(({ element, isKeys }) =>
-          sides.length > 1 ? [make("h3", { text: isKeys ? "Keys" : "Queries" }), element] : [element],
+          sides.length > 1 ? [make("h3", { text: isKeys ? names[1] : names[0] }), element] : [element],
         ),
       );
     }
@@ -241,9 +243,8 @@ export class TokenText {
   spoken(place) {
     const { shown } = this;
     const { state, data } = this.store;
-    const isChange = data.drawing.zero_centred;
     return shown
-      ? strongest(shown, pickedSums(shown, [place], state.asKey), [place], state.asKey, 3, isChange)
+      ? strongest(shown, pickedSums(shown, [place], state.asKey), [place], state.asKey, 3, data.drawing)
       : "";
   }
 
@@ -286,7 +287,7 @@ export class TokenText {
     }
     this.sentence.textContent =
       (panels.length > 1 ? `${panel.title}: ` : "") +
-      strongest(shown, sums, pointed, state.asKey, 1, scene.data.drawing.zero_centred);
+      strongest(shown, sums, pointed, state.asKey, 1, scene.data.drawing);
   }
 }
 
@@ -338,11 +339,13 @@ function visibleSpans(spans, box) {
  * @param {number[]} picked
  * @param {boolean} asKey
  * @param {number} count
- * @param {boolean} isChange  of two patterns, from one to the other: it may be less, too
+ * @param {Drawing} drawing  of a change from one pattern to another it may be less, too
  */
-function strongest(shown, sums, picked, asKey, count, isChange) {
+function strongest(shown, sums, picked, asKey, count, drawing) {
+  const words = wordsFor(drawing);
+  const isChange = drawing.zero_centred;
   if (picked.length === 0) {
-    return "Nothing is picked: pick a token to see its attention.";
+    return `Nothing is picked: pick a token${words.isAttention ? " to see its attention" : ""}.`;
   }
   const units = asKey ? shown.keys : shown.queries;
   const others = asKey ? shown.queries : shown.keys;
@@ -366,7 +369,5 @@ function strongest(shown, sums, picked, asKey, count, isChange) {
       ? `Attention to ${names} changes most from ${list}`
       : `${names} ${picked.length > 1 ? "change" : "changes"} most at ${list}`;
   }
-  return asKey
-    ? `Most looks at ${names} come from ${list}`
-    : `${names} ${picked.length > 1 ? "look" : "looks"} most at ${list}`;
+  return asKey ? words.mostBack(names, list) : words.most(names, picked.length > 1, list);
 }

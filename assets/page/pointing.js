@@ -1,6 +1,7 @@
 // What the pointer, or the keyboard's cursor, is at: told to every view once a frame, apart from the state because it
 // changes with every move.
 import { eachFrame, isolated, numberText } from "./dom.js";
+import { wordsFor } from "./words.js";
 
 /** @type {Hover} */
 export const NOWHERE = { panel: 0, query: -1, key: -1 };
@@ -43,8 +44,9 @@ export function pointedUnits(at, state, picked) {
  * One cell in words: "␣sat looks at ␣cat: 0.063".
  * @param {Shown} shown
  * @param {Hover} at
+ * @param {import("./words.js").Words} words
  */
-export function cellSentence({ matrix, mask, queries, keys }, { query, key }) {
+export function cellSentence({ matrix, mask, queries, keys }, { query, key }, words) {
   const named = (/** @type {Unit | undefined} */ unit) => (unit ? `“${isolated(unit.label)}”` : "");
   const from = named(queries[query]);
   const to = named(keys[key]);
@@ -53,16 +55,17 @@ export function cellSentence({ matrix, mask, queries, keys }, { query, key }) {
   }
   return mask.sees(query, key)
     ? `${from} → ${to}: ${numberText(matrix.at(query, key), matrix.errorAt(query, key))}`
-    : `${from} → ${to}: masked, may not be seen`;
+    : `${from} → ${to}: ${words.hidden}`;
 }
 
 /**
  * The same for people who hear it.
  * @param {Shown} shown
  * @param {Hover} at
- * @param {boolean} isChange  of two patterns, from one to the other
+ * @param {Drawing} drawing
  */
-export function spokenCell(shown, at, isChange) {
-  const verb = isChange ? " changes at " : " looks at ";
-  return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at).replace(" → ", verb)}`;
+export function spokenCell(shown, at, drawing) {
+  const words = wordsFor(drawing);
+  const verb = drawing.zero_centred ? " changes at " : ` ${words.does.join(" ")} `;
+  return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at, words).replace(" → ", verb)}`;
 }

@@ -1,9 +1,10 @@
 // The same as tables: for screen readers, and for those who want numbers.
-import { isolated, make, numberText } from "./dom.js";
+import { counted, isolated, make, numberText } from "./dom.js";
 import { scoreNames } from "./scores.js";
 import { headTitle } from "./patterns.js";
 import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
+import { wordsFor } from "./words.js";
 
 const MOST_ROWS = 200;
 
@@ -69,7 +70,7 @@ export function rowTable({ data, state, panels }) {
         numberText(column[place], pickedError(panels[i].shown, picked(panels[i]), state.asKey, place)),
       ),
     ]),
-    note: `${asked(names || "nothing", state.asKey, isChange)}${cut}`,
+    note: `${asked(names || "nothing", state.asKey, data.drawing)}${cut}`,
   };
 }
 
@@ -77,13 +78,14 @@ export function rowTable({ data, state, panels }) {
  * What the table answers.
  * @param {string} names
  * @param {boolean} asKey
- * @param {boolean} isChange
+ * @param {Drawing} drawing
  */
-function asked(names, asKey, isChange) {
-  if (isChange) {
+function asked(names, asKey, drawing) {
+  if (drawing.zero_centred) {
     return asKey ? `Where attention to ${names} changes.` : `Where attention of ${names} changes.`;
   }
-  return asKey ? `Who looks at ${names}.` : `Where ${names} looks.`;
+  const words = wordsFor(drawing);
+  return asKey ? words.column(names) : words.row(names);
 }
 
 /**
@@ -93,6 +95,14 @@ function asked(names, asKey, isChange) {
 export function headTable(data) {
   const { heads } = data.documents[0];
   const scores = scoreNames(heads);
+  const { pattern, isAttention } = wordsFor(data.drawing);
+  if (!isAttention) {
+    return {
+      head: [pattern, "layer"],
+      rows: heads.map((head) => [headTitle(head), String(head.layer)]),
+      note: `${counted(heads.length, pattern)}.`,
+    };
+  }
   return {
     head: ["head", "layer", "names", "shares keys and values with", ...scores],
     rows: heads.map((head) => {

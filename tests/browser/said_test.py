@@ -8,6 +8,7 @@ import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
 import zlib
+from pathlib import Path
 
 from page_case import PageTest, TEXT, press_button
 from session import browser, program
@@ -197,6 +198,17 @@ class WhatAPageSays(PageTest):
                 self.assertEqual(browser.run("""return [
                     document.querySelectorAll("[role=alert]").length,
                     document.querySelectorAll(".heatmap:not([hidden])").length];"""), [0, 2])
+
+    def test_pages_of_routers_and_states_do_not_speak_of_attention(self):
+        models = Path(__file__).parent.parent / "reference" / "experts"
+        for kind, model, title in (("router", "qwen2moe", "All routers"), ("decay", "qwen3.5", "All states")):
+            page = program.page(kind, "-m", str(models / model), "--ids", "1,2,3", "--show", kind)
+            browser.open(page.path)
+            said = browser.wait_for("""document.querySelector(".token-panel .readout").textContent &&
+                document.querySelector("main, #attnviz").innerText""")
+            self.assertIn(title, said)
+            for word in ("looks", "head", "Quer", "L0H0"):
+                self.assertNotIn(word, said, kind)
 
     def test_saved_pictures_have_all_of_their_notes(self):
         title = "A title that is longer than this picture " * 3 + "or-has-a-longer-word-" * 5

@@ -1,6 +1,7 @@
 // Models with experts through the program.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "cli/attnviz_program.h"
@@ -201,6 +202,47 @@ TEST_CASE("--show router: each layer has a mask of its own; what goes with atten
   CHECK(with({"--focus", "1"}).exit_code == 2);
   CHECK(with({"--style", "mask"}).exit_code == 2);
   CHECK(!contains(with({}).out, "positions rope"));
+}
+
+TEST_CASE("inspect, why and arcs name the learned sink's share") {
+  const std::string model = kReference + "experts/gptoss-bf16";
+  const ProgramResult inspected =
+      attnviz({"inspect", "--explain", "-m", model, "--ids", kIds, "--layer", "1", "--head", "3"});
+  CHECK(contains(inspected.out, "The learned sink's "));
+  std::string why = attnviz({"why", "-m", model, "--ids", kIds, "--tokens"}).out;
+  std::ranges::replace(why, '\n', ' ');  // sentences are broken anywhere
+  CHECK(contains(why, "the mean over all heads (the learned sinks get "));
+  CHECK(!contains(attnviz({"why", "The cat sat", "--tokens"}).out, "sinks"));
+  const ProgramResult arcs = attnviz(
+      {"show", "-m", model, "--ids", kIds, "--layer", "1", "--head", "0", "--style", "arcs"});
+  CHECK(contains(arcs.out, " s sink\n"));
+  CHECK(!contains(arcs.out, "∅"));
+  const std::string svg = attnviz({"show", "-m", model, "--ids", kIds, "--layer", "1", "--head",
+                                   "0", "--style", "arcs", "-o", "-", "--format", "svg"})
+                              .out;
+  CHECK(contains(svg, ">sink<"));
+  CHECK(!contains(svg, "∅"));
+}
+
+TEST_CASE("--show router: heads are refused, and pages and arcs call routers what they are") {
+  const ProgramResult refused =
+      attnviz({"show", "-m", kMixtral, "--ids", kIds, "--show", "router", "--head", "0.1"});
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "choose with --layer"));
+  const ProgramResult named =
+      attnviz({"show", "-m", kMixtral, "--ids", kIds, "--show", "router", "--names"});
+  CHECK(contains(named.err, "--names goes with attention"));
+  const ProgramResult arcs =
+      attnviz({"show", "-m", kMixtral, "--ids", kIds, "--show", "router", "--style", "arcs"});
+  CHECK(contains(arcs.out, "L0 experts"));
+  CHECK(!contains(arcs.out, "L0H0"));
+  CHECK(!contains(arcs.out, "query"));
+  const TemporaryFolder folder;
+  const std::string page = folder.file("a.html");
+  CHECK(
+      attnviz({"show", "-m", kMixtral, "--ids", kIds, "--show", "router", "-o", page}).exit_code ==
+      0);
+  CHECK(contains(read_file(page), "\"title\": \"L0 experts\""));
 }
 
 TEST_CASE("diff of two models sees other sinks") {

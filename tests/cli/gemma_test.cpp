@@ -93,6 +93,11 @@ TEST_CASE("why: of several streams no attribution and no lens, but words and par
   CHECK(why({"--ablate-each", "heads"}).exit_code == 0);
 }
 
+TEST_CASE("inspect: of several streams it says which one it follows") {
+  CHECK(contains(attnviz({"inspect", "-m", kGemma3n, "--ids", "5,17,3"}).out,
+                 "x is one of 4 residual streams (AltUp): the active one, stream "));
+}
+
 TEST_CASE("inspect: the learned residual stands among what is added") {
   const ProgramResult run =
       attnviz({"inspect", "-m", kGemma3n, "--ids", "2,17,44,66", "--head", "1.2"});

@@ -173,6 +173,13 @@ TEST_CASE("cite: hybrids answer as models that keep keys do, whatever was hidden
   }
 }
 
+TEST_CASE("who asks for heads of a layer with states hears how these are drawn") {
+  const ProgramResult refused = show_hybrid(kQwenHybrid, {"--layer", "0"});
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "it has no heads; --show decay draws its states"));
+  CHECK(!contains(show_hybrid(kNemotronHybrid, {"--layer", "1"}).err, "--show decay"));
+}
+
 TEST_CASE("--show decay is refused where nothing decays") {
   const ProgramResult demo = attnviz({"show", "The cat sat", "--show", "decay"});
   CHECK(demo.exit_code == 2);

@@ -197,4 +197,40 @@ TEST_CASE("arcs_figure: more lines than can be drawn begin higher") {
   CHECK(weaker_note(figure, figure.least) == "lines below 0.02 are left out");
 }
 
+TEST_CASE("arcs_figure: a learned sink has a row that no query stands in") {
+  AttentionDocument document = arcs_document();
+  document.patterns[0].sink = {0.25f, 0.0f, 0.5f};
+  ArcsFigure figure = arcs_of(document);
+  CHECK(figure.key_labels == Labels{"sink", "The", "cat", "sat"});
+  CHECK(figure.query_labels == Labels{"", "The", "cat", "sat"});
+  CHECK(told(figure.panels[0].groups[0].edges) == Labels{"0.125: 3>2", "0.250: 1>0", "0.375: 3>3",
+                                                         "0.500: 2>1", "0.500: 2>2", "0.500: 3>0",
+                                                         "0.500: 3>1", "1.000: 1>1"});
+  document.drawing.focus = Focus{2, false};
+  figure = arcs_of(document);
+  CHECK(figure.focus->token == 3);
+  CHECK(told(figure.panels[0].groups[0].edges) ==
+        Labels{"0.125: 3>2", "0.375: 3>3", "0.500: 3>0", "0.500: 3>1"});
+  document.drawing.focus = Focus{0, true};
+  figure = arcs_of(document);
+  CHECK(figure.focus->token == 1);
+  CHECK(told(figure.panels[0].groups[0].edges) == Labels{"0.500: 2>1", "0.500: 3>1", "1.000: 1>1"});
+  document.drawing.focus.reset();
+  document.drawing.drop_sink = true;
+  CHECK(arcs_of(document).query_labels == Labels{"The", "cat", "sat"});
+}
+
+TEST_CASE("arcs_figure: what is no attention goes by its own names") {
+  AttentionDocument document = arcs_document();
+  document.kind = PatternKind::kDecay;
+  const ArcsFigure states = arcs_of(document);
+  CHECK(states.panels[0].groups[0].name == "L2 state 1");
+  CHECK(states.query_axis == "token now");
+  CHECK(states.key_axis == "token taken in");
+  document.kind = PatternKind::kRouter;
+  const ArcsFigure experts = arcs_of(document);
+  CHECK(experts.panels[0].groups[0].name == "L2 experts");
+  CHECK(experts.key_axis == "expert");
+}
+
 }  // namespace attnviz

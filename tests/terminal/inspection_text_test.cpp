@@ -182,4 +182,19 @@ TEST_CASE("inspection screen: of many keys those left out are counted, with thei
   CHECK(full.find("weights [60, 60]") != std::string::npos);
 }
 
+TEST_CASE("inspection screen: a heading that is broken goes on below its formula") {
+  const test::SampleInspection sample(test::whole_layer(3), {"a", "b", "c"}, 2);
+  const std::vector<std::string> lines =
+      test::screen_lines(render_inspection(sample.page, plain(30)));
+  std::size_t n_broken = 0;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (!lines[i].empty() && lines[i][0] >= '1' && lines[i][0] <= '9') {
+      CAPTURE(lines[i]);
+      CHECK(lines[i][2] == ' ');
+      n_broken += lines[i + 1].starts_with("   ") ? 1u : 0u;
+    }
+  }
+  CHECK(n_broken > 0);
+}
+
 }  // namespace attnviz

@@ -26,7 +26,11 @@ float strength_of(const ColorScale& scale, float value) noexcept {
 }
 
 // "L2H1 induction".
-std::string group_name(const AttentionDocument& document, const DocumentPattern& pattern) {
+std::string group_name(const AttentionDocument& document, const DocumentPattern& pattern,
+                       const HeatmapPanel& panel) {
+  if (is_no_attention(document.kind)) {
+    return panel.title;
+  }
   if (!pattern.title.empty()) {
     return pattern.title;
   }
@@ -46,6 +50,15 @@ class ArcsMaker {
     figure_.key_labels = heatmap_.key_labels;
     figure_.first_query = heatmap_.first_query;
     figure_.first_key = heatmap_.first_key;
+    if (is_no_attention(document.kind)) {
+      figure_.query_axis = heatmap_.query_axis;
+      figure_.key_axis = heatmap_.key_axis;
+    }
+    if (heatmap_.first_key.has_sink()) {
+      first_row_ = 1;
+      figure_.query_labels.insert(figure_.query_labels.begin(), "");
+      figure_.first_query = heatmap_.first_key;
+    }
     figure_.value_name = heatmap_.value_name;
     figure_.scale = heatmap_.scale;
     figure_.title = heatmap_.title;
@@ -57,6 +70,9 @@ class ArcsMaker {
                                        document.query_tokens.size(), document.key_tokens.size());
     }
     add_panels(document);
+    if (figure_.focus && !figure_.focus->as_key) {
+      figure_.focus->token += first_row_;
+    }
     raise_least();
     for_each_group([](ArcsGroup& group) {
       std::ranges::sort(group.edges, {}, [](const ArcsEdge& edge) {
@@ -86,8 +102,9 @@ class ArcsMaker {
         panel.title = document.drawing.side_by_side[variant];
       }
       for (std::size_t i = 0; i < document.patterns.size(); ++i) {
-        panel.groups.push_back({group_name(document, document.patterns[i]), i, {}});
-        add_edges(heatmap_.panels[i * n_variants + variant],
+        const HeatmapPanel& from = heatmap_.panels[i * n_variants + variant];
+        panel.groups.push_back({group_name(document, document.patterns[i], from), i, {}});
+        add_edges(from,
                   [&panel, i](const ArcsEdge& edge) { panel.groups[i].edges.push_back(edge); });
       }
       figure_.panels.push_back(std::move(panel));
@@ -127,7 +144,7 @@ class ArcsMaker {
         if (!std::isfinite(value)) {
           has_odd_ = true;
         } else if (strength >= kLeastStrength) {
-          add(ArcsEdge{query, key, value, strength});
+          add(ArcsEdge{first_row_ + query, key, value, strength});
         } else {
           figure_.has_weaker = figure_.has_weaker || value != 0.0f;
         }
@@ -170,6 +187,7 @@ class ArcsMaker {
   std::span<const AttentionDocument> documents_;
   Heatmap heatmap_;  // without focus
   ArcsFigure figure_;
+  std::size_t first_row_ = 0;  // of queries
   bool has_odd_ = false;
 };
 

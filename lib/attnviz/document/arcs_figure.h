@@ -33,11 +33,14 @@ struct ArcsPanel {
   std::vector<ArcsGroup> groups;
 };
 
-/// One picture: panels that share tokens and scale. Row 0 is on top.
+/// One picture: panels that share tokens and scale. Row 0 is on top; where the first key is a
+/// learned sink, the first row of queries is empty, so that equal tokens stand opposite each other.
 struct ArcsFigure {
   std::vector<ArcsPanel> panels;          // at least one; each with as many groups
   std::vector<std::string> query_labels;  // raw pieces: views make them safe
   std::vector<std::string> key_labels;
+  std::string query_axis = "query";  // above the columns
+  std::string key_axis = "key";
   EntryNumbers first_query = 0;  // the tokens that rows stand for
   EntryNumbers first_key = 0;
   std::string value_name;  // "attention weight"

@@ -54,6 +54,7 @@ struct WhyDocument {
   };
   std::optional<Prediction> prediction;
   std::optional<std::vector<LostWord>> words;
+  double sink = 0.0;  // what the last token gives to learned sinks, the mean over all heads
   std::optional<Attribution> attribution;  // of the target's logit, and of the other one's
   struct Ablations {
     bool by_mean = false;

@@ -277,14 +277,15 @@ class ExplorerWriter {
   void write_head(std::size_t document, std::size_t index) {
     const DocumentPattern& pattern = documents_[document].patterns[index];
     const auto& facts = documents_[document].model;
+    const bool is_head = !is_no_attention(documents_[document].kind);
     json_.begin_object();
     json_.member("layer", pattern.head.layer);
     json_.member("head", pattern.head.head);
-    json_.member("title", pattern.title);
-    json_.member("names", facts && facts->named_heads ? names_in(*facts, pattern.head)
-                                                      : std::vector<std::string>());
+    json_.member("title", is_head ? pattern.title : pictures_[document].panels[index].title);
+    json_.member("names", is_head && facts && facts->named_heads ? names_in(*facts, pattern.head)
+                                                                 : std::vector<std::string>());
     const std::size_t n_together =
-        facts && facts->n_kv_heads > 0
+        is_head && facts && facts->n_kv_heads > 0
             ? std::max<std::size_t>(facts->n_heads / facts->n_kv_heads, 1)
             : 1;
     json_.member("group", pattern.head.head / n_together);

@@ -49,9 +49,6 @@ constexpr std::size_t kArcPanelGap = 4;
 constexpr std::size_t kSparseRows = 12;
 constexpr std::size_t kSparseRowsOfMany = 24;
 
-constexpr std::string_view kQueries = "query";  // above the columns, which are at least as wide
-constexpr std::string_view kKeys = "key";
-
 class ArcsView {
  public:
   ArcsView(const ArcsFigure& figure, const TerminalOptions& options)
@@ -116,6 +113,9 @@ class ArcsView {
   // "12 cat": an index tells tokens apart that occur several times.
   std::string label(const std::vector<std::string>& labels, std::size_t row,
                     const EntryNumbers& first) const {
+    if (labels[row].empty() && row == 0 && first.has_sink()) {
+      return "";  // opposite the sink
+    }
     const std::size_t wide = std::to_string(first.of(labels.size() - 1)).size();
     return pad_left(first.name(row), wide) + " " + charset_.label(labels[row]);
   }
@@ -139,8 +139,9 @@ class ArcsView {
     const std::vector<ArcsPanel> shown = is_overlaid ? figure_.panels : panels_apart();
     const std::size_t columns = options_.columns;
     const std::size_t most = std::max<std::size_t>(columns / 4, 5);
-    left_ = std::max(widest(figure_.query_labels, figure_.first_query, most), kQueries.size());
-    right_ = std::max(widest(figure_.key_labels, figure_.first_key, most), kKeys.size());
+    left_ = std::max(widest(figure_.query_labels, figure_.first_query, most),
+                     figure_.query_axis.size());
+    right_ = std::max(widest(figure_.key_labels, figure_.first_key, most), figure_.key_axis.size());
     constexpr std::size_t kLeastCanvas = 24;
     constexpr std::size_t kMostCanvas = 96;
     const std::size_t labels = left_ + right_ + 2;
@@ -239,9 +240,9 @@ class ArcsView {
       const std::size_t gap = i + 1 < shown.size() ? kArcPanelGap : 0;
       titles.put_padded(charset_.fitted(charset_.sentence(shown[i].title), wide), wide + gap,
                         kBold);
-      axes.put(pad_left(kQueries, left_), kDim);
+      axes.put(pad_left(figure_.query_axis, left_), kDim);
       axes.space(canvas_ + 2);
-      axes.put_padded(kKeys, right_ + gap, kDim);
+      axes.put_padded(figure_.key_axis, right_ + gap, kDim);
     }
     if (!shown.front().title.empty()) {
       page_.add(std::move(titles));

@@ -79,18 +79,26 @@ void InspectionScreen::head_line(const InspectedHead& head) {
 // The number and the formula on the left, shapes on the right or, where there is no room, below.
 void InspectionScreen::heading(const InspectedStep& step) {
   constexpr std::size_t kWidest = 100;
-  const std::string left =
-      style_.charset.formula(fmt::format("{:<2} {}", step.number, step.formula));
+  const std::string number = fmt::format("{:<2} ", step.number);
+  const std::string formula = style_.charset.formula(step.formula);
   const std::string shape = style_.charset.formula(step.shape);
   const std::size_t room = std::min(columns(), kWidest);
-  const std::size_t width = display_width(left) + kItemGap + display_width(shape);
+  const std::size_t width =
+      number.size() + display_width(formula) + kItemGap + display_width(shape);
   if (width <= room) {
-    Line line(left, kBold);
+    Line line(number + formula, kBold);
     line.space(room - width + kItemGap);
     line.put(shape, kDim);
     out_.add(std::move(line));
   } else {
-    add_paragraph(left, 0, kBold);
+    bool is_first = true;
+    for (const std::string& part : wrap(formula, columns() - number.size())) {
+      Line line;
+      line.put_padded(is_first ? number : "", number.size(), kBold);
+      line.put(part, kBold);
+      out_.add(std::move(line));
+      is_first = false;
+    }
     add_paragraph(shape, style_.indent, kDim);
   }
   if (!step.sentence.empty()) {

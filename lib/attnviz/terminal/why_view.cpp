@@ -167,7 +167,10 @@ class WhyPage {
     }
     std::string legend = fmt::format(
         "change: of ln p, in nats; attention: from the last token to the word, the mean over all "
-        "heads{}",
+        "heads{}{}",
+        document_.sink > 0.0 ? fmt::format(" (the learned sinks get {})",
+                                           percentage(static_cast<float>(document_.sink), 1))
+                             : "",
         options_.color == ColorDepth::kNone ? "" : "; shaded: what is lost without a word");
     if (const auto none = std::ranges::find_if(
             rows, [&all](std::size_t row) { return !all[row].log_probability_change; });

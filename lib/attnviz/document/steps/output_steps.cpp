@@ -124,7 +124,10 @@ std::string context_sentence(const Inspection& head, const KeyWords& words) {
     parts.push_back(fmt::format("{} of the {} others", percentage(static_cast<float>(rest)),
                                 sorted.size() - named));
   }
-  return fmt::format("The context is a mixture of values: {}.{}", joined(parts, "and"),
+  return fmt::format("The context is a mixture of values: {}.{}{}", joined(parts, "and"),
+                     head.sink ? fmt::format(" The learned sink's {} bring nothing.",
+                                             percentage(head.sink->weight))
+                               : "",
                      head.gate.empty() ? "" : " A gate of the query opens each of its numbers.");
 }
 

@@ -60,7 +60,11 @@ class ArcsLayout {
         left_(axis(figure.query_labels.size(), figure.first_query)),
         right_(axis(figure.key_labels.size(), figure.first_key)),
         left_labels_(query_axis_labels(left_, figure.query_labels, style)),
-        right_labels_(query_axis_labels(right_, figure.key_labels, style)) {}
+        right_labels_(query_axis_labels(right_, figure.key_labels, style)) {
+    if (figure.first_query.has_sink()) {
+      left_labels_.labels.front() = {};  // opposite the sink
+    }
+  }
 
   Scene make() && {
     measure();
@@ -138,8 +142,8 @@ class ArcsLayout {
     // Labels of rows that are lower than text stand out at both ends.
     overhang_ = std::max(0, line_height(left_labels_.column_width) - left_.pitch + 1) / 2;
     const int text = px(kTextColumn);
-    left_width_ = std::max(labels_width(left_labels_), texts_.width(kQueries, text));
-    right_width_ = std::max(labels_width(right_labels_), texts_.width(kKeys, text));
+    left_width_ = std::max(labels_width(left_labels_), texts_.width(figure_.query_axis, text));
+    right_width_ = std::max(labels_width(right_labels_), texts_.width(figure_.key_axis, text));
     constexpr int kLeastLines = 220;
     constexpr int kMostLines = 460;
     lines_width_ = std::clamp(height_ * 2 / 5, px(kLeastLines), px(kMostLines));
@@ -267,9 +271,9 @@ class ArcsLayout {
     const int begin = x + left_width_ + px(kLabelSpace);
     const int end = begin + lines_width_;
     const int above = y - line_ - px(4) - overhang_;
-    texts_.add(TextRole::kAxisName, kQueries, text, x + left_width_ - texts_.width(kQueries, text),
-               above);
-    texts_.add(TextRole::kAxisName, kKeys, text, end + px(kLabelSpace), above);
+    texts_.add(TextRole::kAxisName, figure_.query_axis, text,
+               x + left_width_ - texts_.width(figure_.query_axis, text), above);
+    texts_.add(TextRole::kAxisName, figure_.key_axis, text, end + px(kLabelSpace), above);
     add_labels(left_, left_labels_, x + left_width_, y, /*on_left=*/true);
     add_labels(right_, right_labels_, end + px(kLabelSpace), y, /*on_left=*/false);
     std::array<std::vector<std::vector<Curve>>, kLevels> curves;  // by level, then group
@@ -314,6 +318,9 @@ class ArcsLayout {
     const int column = labels.column_width;
     for (std::size_t i = 0; i < labels.labels.size(); ++i) {
       const AxisLabel& label = labels.labels[i];
+      if (label.text.empty()) {
+        continue;
+      }
       const std::size_t row = i * labels.step;
       const int top = y + axis.middle(row) - line_height(column) / 2;
       const int index = static_cast<int>(label.index.size()) * column;
@@ -330,9 +337,6 @@ class ArcsLayout {
       texts_.add(role, label.text, column, on_left ? x - index - gap - wide : x + index + gap, top);
     }
   }
-
-  static constexpr const char* kQueries = "query";
-  static constexpr const char* kKeys = "key";
 
   const ArcsFigure& figure_;
   const FigureStyle& style_;
