@@ -20,7 +20,7 @@ bool is_safe(std::string_view word) {
   constexpr std::string_view kTold = "\"'\\$`!&;()<>|*?[]{}~#";
   return !word.starts_with('-') && !word.starts_with('=') &&
          word.find_first_of(kTold) == std::string_view::npos &&
-         std::ranges::none_of(word, [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; });
+         std::ranges::none_of(word, [](unsigned char c) { return c < ' ' || c == 0x7F; });
 }
 
 }  // namespace
