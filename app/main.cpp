@@ -1,5 +1,8 @@
 // The program: words to a command, a command to its exit code.
+#include <fmt/core.h>
+
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <variant>
@@ -10,10 +13,11 @@
 #include "options/command_line.h"
 #include "options/program_words.h"
 #include "options/written_files.h"
-#include "outputs/output_file.h"
 #include "stores/model_store.h"
 #include "system/memory.h"
+#include "system/output_file.h"
 #include "system/sandbox.h"
+#include "system/signals.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -50,6 +54,9 @@ int run_program(std::vector<std::string> arguments) {
     return failed(error.kind(), in_program_words(error.what(), error.parameter()));
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, out_of_memory());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(ErrorKind::kIo, fmt::format("{}: cannot read: {}", error.path1().string(),
+                                              error.code().message()));
   } catch (const std::exception& error) {
     return failed(ErrorKind::kIo, std::string("unexpected error: ") + error.what());
   }
@@ -58,6 +65,11 @@ int run_program(std::vector<std::string> arguments) {
 }  // namespace
 
 }  // namespace attnviz::app
+
+// Before objects with static storage are made, which takes memory, too.
+[[gnu::constructor(101)]] static void prepare_for_little_memory() {
+  attnviz::app::end_without_memory();
+}
 
 int main(int argc, char** argv) {
   return attnviz::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -103,15 +103,18 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
     const std::string& meant = options.model.choice_meant;
+    if (!meant.empty() && teller.is_due(Note::kRandomWeights)) {
+      say(meant);
+    }
     teller.tell(
         Note::kRandomWeights,
         stored != nullptr
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
                           "key once they are your own",
                           stored->given())
-            : fmt::format("{}{} mean nothing; without --random, --seed and sizes the embedded demo "
+            : fmt::format("{} mean nothing; without --random, --seed and sizes the embedded demo "
                           "model is shown, and -m takes others",
-                          meant.empty() ? "" : meant + "\n", model_title(facts)));
+                          model_title(facts)));
   }
   tell(options.talk, random_embeddings_note(facts));
 }
@@ -257,7 +260,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
     : phases(begun(options)),
       teller(options.talk),
       source(options.input, options.talk, /*model_may_have_one=*/names_a_model(options.model)),
-      fonts(open_fonts(look.fonts)),
+      fonts(open_fonts(look.fonts, options.talk)),
       origin(model_source(options.model)),
       outputs({.result = result,
                .options = options.output,

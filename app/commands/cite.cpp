@@ -25,8 +25,8 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
-#include "outputs/output_file.h"
 #include "system/memory.h"
+#include "system/output_file.h"
 #include "system/progress_line.h"
 
 namespace attnviz::app {

@@ -23,8 +23,9 @@
 #include "commands/commands.h"
 #include "commands/partial_file.h"
 #include "commands/score_file.h"
-#include "outputs/output_file.h"
+#include "system/output_file.h"
 #include "system/progress_line.h"
+#include "system/signals.h"
 #include "system/system_fonts.h"
 #include "system/terminal_info.h"
 
@@ -340,7 +341,7 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
 
 void run_file(const HeadsOptions& options) {
   Phases phases(options.talk);
-  const auto fonts = open_fonts(options.look.fonts);
+  const auto fonts = open_fonts(options.look.fonts, options.talk);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,

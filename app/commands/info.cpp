@@ -11,8 +11,8 @@
 #include "attnviz/model/known_families.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "commands/attention_run.h"
-#include "outputs/output_file.h"
 #include "stores/model_source.h"
+#include "system/output_file.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 

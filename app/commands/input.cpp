@@ -10,10 +10,14 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
+#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
@@ -68,20 +72,20 @@ std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where
   for (const nlohmann::json& id : list) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
       throw Error(ErrorKind::kMalformed, fmt::format("{}[{}]: expected a token id, found {}", where,
-                                                     ids.size(), id.dump()));
+                                                     ids.size(), shown_name(id.dump())));
     }
     ids.push_back(id.get<TokenId>());
   }
   return ids;
 }
 
-// The place and the problem of nlohmann's message, without its own names for them.
+// The place and the problem of nlohmann's message, which repeats what was read, be it megabytes.
 std::string syntax_problem(std::string_view message) {
+  constexpr std::size_t kColumns = 200;
   const std::size_t column = message.find("column ");
-  return std::string(column == std::string_view::npos ? message : message.substr(column));
+  return fit_width(message.substr(column == std::string_view::npos ? 0 : column), kColumns);
 }
 
-// `where` is what stands in front of a message.
 nlohmann::json parsed_json(std::string_view text, const std::string& where) {
   try {
     return nlohmann::json::parse(text);
@@ -176,13 +180,9 @@ bool TextSource::fill() {
   }
   const std::size_t size = buffer_.size();
   buffer_.resize(size + kChunk);
-  ssize_t count = 0;
-  do {
-    count = ::read(fd_, buffer_.data() + size, kChunk);
-  } while (count < 0 && errno == EINTR);
-  const int error = errno;
-  buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  if (count < 0) {
+  const auto [count, error] = read_some(fd_, std::span(buffer_).subspan(size));
+  buffer_.resize(size + count);
+  if (error != 0) {
     fail_to_read(name_, error);
   }
   if (size == 0 && lines_.count() == 0) {

@@ -7,8 +7,8 @@
 #include "attnviz/document/lessons/lesson.h"
 #include "attnviz/terminal/lesson_view.h"
 #include "commands/commands.h"
-#include "outputs/output_file.h"
 #include "outputs/outputs.h"
+#include "system/output_file.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
@@ -81,7 +81,7 @@ void run(const LessonOptions& options) {
     const TerminalOptions terminal = stdout_drawing(options.look.style, options.look.color);
     return write_to_stdout(to_ansi(list_of_lessons(terminal), terminal.color));
   }
-  const auto fonts = open_fonts(options.look.fonts);
+  const auto fonts = open_fonts(options.look.fonts, options.talk);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,

@@ -24,8 +24,8 @@
 #include "attnviz/model/weights_json.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "options/program_words.h"
-#include "outputs/output_file.h"
 #include "stores/model_store.h"
+#include "system/output_file.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 

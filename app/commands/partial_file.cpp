@@ -10,7 +10,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/corpus_scores_json.h"
-#include "outputs/output_file.h"
+#include "system/output_file.h"
 #include "system/talk.h"
 
 namespace attnviz::app {

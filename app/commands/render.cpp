@@ -244,7 +244,7 @@ bool belong_together(const std::vector<AttentionDocument>& documents) {
 
 void run(const RenderOptions& options) {
   Phases phases(options.talk);
-  const auto fonts = open_fonts(options.drawing.fonts);
+  const auto fonts = open_fonts(options.drawing.fonts, options.talk);
   Outputs outputs({.result = Result::kAttention,
                    .options = options.output,
                    .look = options.drawing,

@@ -45,7 +45,7 @@ std::vector<double> given_scores(const SoftmaxOptions& options) {
 }  // namespace
 
 void run(const SoftmaxOptions& options) {
-  const auto fonts = open_fonts(options.look.fonts);
+  const auto fonts = open_fonts(options.look.fonts, options.talk);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,

@@ -13,8 +13,8 @@
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
-#include "outputs/output_file.h"
 #include "stores/model_source.h"
+#include "system/output_file.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 

@@ -24,9 +24,9 @@
 #include "attnviz/terminal/tour_view.h"
 #include "commands/input.h"
 #include "options/shell_words.h"
-#include "outputs/output_file.h"
 #include "stores/model_source.h"
 #include "system/keys.h"
+#include "system/output_file.h"
 #include "system/progress_line.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -209,7 +209,7 @@ class ShownTour {
         throw;
       }
       throw Error(error.kind(),
-                  fmt::format("{}\nThat is of the tour's own text, {}; give one that this model "
+                  fmt::format("{}. That is of the tour's own text, {}; give one that this model "
                               "takes: attnviz tour{} \"TEXT\"",
                               error.what(), attnviz::quoted(kDefaultText), model_option_));
     }

@@ -7,8 +7,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/model/weights_json.h"
 #include "outputs/formats/formats.h"
-#include "outputs/output_file.h"
 #include "stores/model_source.h"
+#include "system/output_file.h"
 #include "system/talk.h"
 
 namespace attnviz::app {

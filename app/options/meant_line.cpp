@@ -248,23 +248,25 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
     }
   }
   if (std::ranges::all_of(texts, has_space)) {
-    std::string meant;
+    std::string how;
+    std::string lines;
     if (texts.size() == 2) {
-      meant += "; to compare them:\n  " +
-               retyped(line, {.texts = texts, .command = "diff", .model_alone = true});
+      how = "; to compare them";
+      lines = "\n  " + retyped(line, {.texts = texts, .command = "diff", .model_alone = true});
     }
     if (line.options.find("--lines") != nullptr) {
       std::string words;
       for (const std::string& text : texts) {
         words += " " + typed_word(text);
       }
-      meant +=
-          fmt::format("{}one after the other:\n  printf '%s\\n'{} | {}",
-                      meant.empty() ? "; " : "\n", words, retyped(line, {.more = {"--lines"}}));
+      how += how.empty() ? "; one after the other" : ", or one after the other";
+      lines +=
+          fmt::format("\n  printf '%s\\n'{} | {}", words, retyped(line, {.more = {"--lines"}}));
     }
-    fail(meant);
+    fail(how.empty() ? how : how + ":" + lines);
   }
   std::string meant;
+  std::string lines;
   if (line.command.empty()) {
     Words names;
     for (const KnownCommand& command : line.commands) {
@@ -274,12 +276,12 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
       const auto command = std::ranges::find(line.commands, *name, &KnownCommand::name);
       meant = did_you_mean(texts.front(), names);
       if (takes_text(*command) && texts.size() == 2) {
-        meant += ":\n  " + retyped(line, {.texts = {texts[1]}, .command = *name});
+        lines = "\n  " + retyped(line, {.texts = {texts[1]}, .command = *name});
       }
     }
   }
-  fail(meant + "\nquote the sentence:\n  " +
-       retyped(line, {.texts = {fmt::format("{}", fmt::join(texts, " "))}}));
+  fail(meant + (lines.empty() ? "; quote the sentence:" : "; or quote the sentence:") + lines +
+       "\n  " + retyped(line, {.texts = {fmt::format("{}", fmt::join(texts, " "))}}));
   throw Error(ErrorKind::kUsage, meant);  // not reached
 }
 

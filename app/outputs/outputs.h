@@ -15,7 +15,7 @@
 #include "attnviz/picture/layout/figure_style.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
-#include "outputs/output_file.h"
+#include "system/output_file.h"
 
 namespace attnviz::app {
 

@@ -41,7 +41,6 @@ void take_terminal() noexcept {
   changed.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   changed.c_cc[VMIN] = 1;
   changed.c_cc[VTIME] = 0;
-  changed.c_cc[VQUIT] = _POSIX_VDISABLE;  // nobody could give the terminal back
   is_changed.store(true);
   tcsetattr(STDIN_FILENO, TCSANOW, &changed);
 }

@@ -1,14 +1,21 @@
 #include "system/system_fonts.h"
 
 #include <dlfcn.h>
+#include <fmt/core.h>
 #include <fontconfig/fontconfig.h>
 #include <utf8proc.h>
 
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 
@@ -31,9 +38,16 @@ struct Fontconfig {
 };
 
 // Opened when a character is first looked for: the program starts without it and works without it.
-std::optional<Fontconfig> load() noexcept {
-  void* library = dlopen("libfontconfig.so.1", RTLD_LAZY | RTLD_LOCAL);
+std::optional<Fontconfig> load() {
+  constexpr const char* kLibrary = "libfontconfig.so.1";
+  errno = 0;
+  void* library = dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
+    if (const int error = errno; error != 0 && error != ENOENT) {  // it is there
+      throw Error(ErrorKind::kIo,
+                  fmt::format("{}: cannot read: {}", kLibrary,
+                              std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+    }
     return std::nullopt;
   }
   Fontconfig functions = {};
@@ -47,7 +61,7 @@ std::optional<Fontconfig> load() noexcept {
   return functions;
 }
 
-const Fontconfig* fontconfig() noexcept {
+const Fontconfig* fontconfig() {
   static const std::optional<Fontconfig> loaded = load();
   return loaded ? &*loaded : nullptr;
 }
@@ -70,13 +84,22 @@ FontFile font_file(const fs::path& path, unsigned face) {
   return font;
 }
 
-}  // namespace
+// One that is listed but gone or broken is told once, with what it was wanted for.
+void tell_unusable(const TalkOptions& talk, const std::string& path, const Error& error) {
+  static std::set<std::string> told;
+  if (told.insert(path).second) {
+    tell(talk, fmt::format("{}; what this installed font was to draw becomes boxes", error.what()));
+  }
+}
 
-std::optional<FontFile> find_system_font(char32_t code_point) {
+// An installed font that has the character, as fontconfig chooses it: upright and regular, a colour
+// font for emoji. Nothing without fontconfig, or when no font has it.
+std::optional<FontFile> find_system_font(char32_t code_point, const TalkOptions& talk) {
   const Fontconfig* fc = fontconfig();
   if (fc == nullptr) {
     return std::nullopt;
   }
+  errno = 0;
   const Pattern wanted(fc->PatternCreate(), fc->PatternDestroy);
   const std::unique_ptr<FcCharSet, decltype(&FcCharSetDestroy)> characters(fc->CharSetCreate(),
                                                                            fc->CharSetDestroy);
@@ -90,6 +113,9 @@ std::optional<FontFile> find_system_font(char32_t code_point) {
   fc->DefaultSubstitute(wanted.get());
   FcResult result = FcResultNoMatch;
   const Pattern match(fc->FontMatch(nullptr, wanted.get(), &result), fc->PatternDestroy);
+  if (errno == ENOMEM || wanted == nullptr || characters == nullptr) {
+    throw std::bad_alloc();
+  }
   FcCharSet* has = nullptr;
   FcChar8* path = nullptr;
   int face = 0;
@@ -103,12 +129,15 @@ std::optional<FontFile> find_system_font(char32_t code_point) {
   try {
     // The upper half numbers the named instances of a variable font.
     return font_file(reinterpret_cast<const char*>(path), static_cast<unsigned>(face) & 0xFFFF);
-  } catch (const Error&) {
-    return std::nullopt;  // listed but gone or broken: as good as not installed
+  } catch (const Error& error) {
+    tell_unusable(talk, reinterpret_cast<const char*>(path), error);
+    return std::nullopt;
   }
 }
 
-std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files) {
+}  // namespace
+
+std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files, const TalkOptions& talk) {
   std::vector<FontFile> fonts;
   fonts.reserve(files.size());
   for (const fs::path& path : files) {
@@ -119,7 +148,8 @@ std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files) {
                 "--font: fonts are drawn with HarfBuzz, which this system lacks; install "
                 "libharfbuzz0b");
   }
-  return std::make_unique<FontSet>(std::move(fonts), find_system_font);
+  return std::make_unique<FontSet>(
+      std::move(fonts), [talk](char32_t code_point) { return find_system_font(code_point, talk); });
 }
 
 }  // namespace attnviz::app

@@ -5,20 +5,36 @@
 
 #include <string>
 
-#include "attnviz/core/utf8.h"
+#include "attnviz/core/descriptor.h"
+#include "attnviz/core/printable_line.h"
 #include "system/terminal_info.h"
 #include "system/wrapped_message.h"
 
 namespace attnviz::app {
 
+namespace {
+
+std::string printable_lines(std::string_view message) {
+  constexpr std::string_view kNextLine = "\n  ";
+  std::string lines;
+  for (std::size_t end = 0; (end = message.find(kNextLine)) != std::string_view::npos;) {
+    lines += printable_line(message.substr(0, end));
+    lines += kNextLine;
+    message.remove_prefix(end + kNextLine.size());
+  }
+  return lines + printable_line(message);
+}
+
+}  // namespace
+
 void say(std::string_view message) {
-  std::string line = "attnviz: " + printable_message(message);
+  std::string line = "attnviz: " + printable_lines(message);
   if (const std::size_t columns = stderr_columns(); columns > 0) {
     line = wrapped_message(line, columns);
   }
   line += '\n';
   // When standard error is gone there is nobody left to tell.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  [[maybe_unused]] const int error = write_all(STDERR_FILENO, line);
 }
 
 void tell(const TalkOptions& talk, std::string_view message) {

@@ -43,6 +43,36 @@ TEST_CASE("--font: the font draws what the built-in one lacks") {
   CHECK(picture(folder, kLohit) == picture(folder, kLohit));
 }
 
+TEST_CASE("an installed font that cannot be used is told, once") {
+  const std::string installed = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
+  if (!can_draw_other_fonts() || !std::filesystem::exists(installed)) {
+    MESSAGE("SKIPPED: needs libharfbuzz.so.0 and the font " << installed);
+    return;
+  }
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("fonts"));
+  std::filesystem::copy_file(installed, folder.file("fonts/a.ttf"));
+  write_file(folder.file("one.conf"), "<?xml version=\"1.0\"?><fontconfig><dir>" +
+                                          folder.file("fonts") + "</dir><cachedir>" +
+                                          folder.file("cache") + "</cachedir></fontconfig>\n");
+  ProgramRun run;
+  run.environment = {{"FONTCONFIG_FILE", folder.file("one.conf")}};
+  run.arguments = {"שלום cat שלום", "--random", "-o", folder.file("a.png")};
+  CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
+  const std::string drawn = read_file(folder.file("a.png"));
+  // fontconfig keeps a list of the folder, which does not change with what is in a file.
+  write_file(folder.file("fonts/a.ttf"), "this is no font any more");
+  const ProgramResult broken = attnviz(run);
+  CHECK(broken.exit_code == 0);
+  CHECK(read_file(folder.file("a.png")) != drawn);
+  const std::size_t note = broken.err.find("a.ttf: expected a TrueType or OpenType font");
+  REQUIRE(note != std::string::npos);
+  CHECK(contains(broken.err, "; what this installed font was to draw becomes boxes\n"));
+  CHECK(broken.err.find("a.ttf", note + 1) == std::string::npos);
+  run.arguments.emplace_back("-q");
+  CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
+}
+
 TEST_CASE("--font: a file that is missing or no font is told, even when nothing needs it") {
   const TemporaryFolder folder;
   const ProgramResult missing = attnviz({"--font", "/no/such.ttf", "cat"});

@@ -16,6 +16,7 @@ TEST_CASE("counted: one is singular, nothing and many are plural") {
 TEST_CASE("quoted: short input as it is, long or dangerous input cut and printable") {
   CHECK(attnviz::quoted("") == "\"\"");
   CHECK(attnviz::quoted("the cat") == "\"the cat\"");
+  CHECK(attnviz::quoted("the\ncat") == "\"the⏎cat\"");
   CHECK(attnviz::quoted("\x1b[2J") == "\"\\x1B[2J\"");
   CHECK(attnviz::quoted(std::string(1'000'000, 'x')) == "\"" + std::string(59, 'x') + "…\"");
   std::string marks = "e";

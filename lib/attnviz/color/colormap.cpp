@@ -97,12 +97,17 @@ Table make_table(std::span<const std::uint32_t> colors) {
   return table;
 }
 
-// Pictures ask millions of times, a program for one map or two.
+// Pictures ask millions of times, a program for one map or two. No std::call_once: what a table's
+// making throws does not come through that everywhere.
 const Table& table_of(std::size_t palette) {
-  static std::array<std::once_flag, std::size(kPalettes)> made;
+  static std::mutex mutex;
+  static std::array<bool, std::size(kPalettes)> made{};
   static std::array<Table, std::size(kPalettes)> tables;
-  std::call_once(made[palette],
-                 [palette] { tables[palette] = make_table(kPalettes[palette].anchors); });
+  const std::scoped_lock lock(mutex);
+  if (!made[palette]) {
+    tables[palette] = make_table(kPalettes[palette].anchors);
+    made[palette] = true;
+  }
   return tables[palette];
 }
 

@@ -7,19 +7,60 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string>
 
+#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 
 namespace attnviz {
+
+// Of files that are mapped now. A signal handler looks at them while other threads map and unmap:
+// a name is read only by who faulted in its map, which is there as long as someone reads it.
+struct MapEntry {
+  std::atomic<const char*> begin;
+  std::atomic<std::size_t> size;
+  std::atomic<const char*> name;
+};
+
+namespace {
+
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+constexpr std::size_t kMostEntries = 1024;  // more are mapped without
+std::array<MapEntry, kMostEntries> entries{};
+
+// nullptr where there is no room.
+MapEntry* enter(const char* begin, std::size_t size, const char* name) noexcept {
+  for (MapEntry& entry : entries) {
+    const char* nothing = nullptr;
+    if (entry.begin.compare_exchange_strong(nothing, begin)) {
+      entry.name.store(name);
+      entry.size.store(size);
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+void leave(MapEntry& entry) noexcept {
+  entry.size.store(0);
+  entry.begin.store(nullptr);
+}
+
+}  // namespace
 
 struct MappedFile::Storage {
   Storage() = default;
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage() {
+    if (entry != nullptr) {
+      leave(*entry);
+    }
     if (map != nullptr) {
       munmap(map, size);
     }
@@ -27,19 +68,25 @@ struct MappedFile::Storage {
 
   void* map = nullptr;
   std::size_t size = 0;
+  std::string name;  // of what is mapped
+  MapEntry* entry = nullptr;
   std::string read;  // holds the bytes when there is no map
 };
 
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", path.string(),
-                                          std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
+  throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", path.string(), why));
 }
 
+[[noreturn]] void fail(const std::filesystem::path& path, int error) {
+  fail(path, std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+}
+
+// Without waiting for whom a named pipe or a device waits for.
 struct Descriptor {
   explicit Descriptor(const std::filesystem::path& path)
-      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
     if (fd < 0) {
       fail(path, errno);
     }
@@ -50,26 +97,43 @@ struct Descriptor {
   int fd;
 };
 
-// What cannot be mapped has no size to check first: /dev/zero never ends.
+// What a shell makes of <(command) has no name, and someone at its other end.
+bool is_named_pipe(int fd) {
+  std::error_code unknown;
+  const auto name = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), unknown);
+  return !unknown && !name.native().starts_with("pipe:");
+}
+
+// Devices may never end, and nobody may write to a named pipe.
+void require_file_or_pipe(int fd, mode_t mode, const std::filesystem::path& path) {
+  if (S_ISDIR(mode)) {
+    fail(path, EISDIR);
+  }
+  if (S_ISCHR(mode) || S_ISBLK(mode)) {
+    fail(path, "a device, where a file was expected");
+  }
+  if (S_ISFIFO(mode) && is_named_pipe(fd)) {
+    fail(path, "a named pipe, where a file was expected");
+  }
+}
+
+// What cannot be mapped has no size to check first.
 constexpr std::size_t kLongestStream = std::size_t{256} << 20;
 
 std::string read_all(int fd, const std::filesystem::path& path) {
   std::string bytes;
   std::array<char, 65536> chunk{};
   for (;;) {
-    const ssize_t count = ::read(fd, chunk.data(), chunk.size());
+    const auto [count, error] = read_some(fd, chunk);
+    if (error != 0) {
+      fail(path, error);
+    }
     if (count == 0) {
       return bytes;
     }
-    if (count > 0) {
-      bytes.append(chunk.data(), static_cast<std::size_t>(count));
-      if (bytes.size() > kLongestStream) {
-        throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: no regular file, and longer than "
-                                                "{} MiB",
-                                                path.string(), kLongestStream >> 20));
-      }
-    } else if (errno != EINTR) {
-      fail(path, errno);
+    bytes.append(chunk.data(), count);
+    if (bytes.size() > kLongestStream) {
+      fail(path, fmt::format("no regular file, and longer than {} MiB", kLongestStream >> 20));
     }
   }
 }
@@ -82,9 +146,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (fstat(file.fd, &info) != 0) {
     fail(path, errno);
   }
-  if (S_ISDIR(info.st_mode)) {
-    fail(path, EISDIR);
-  }
+  require_file_or_pipe(file.fd, info.st_mode, path);
   auto storage = std::make_shared<Storage>();
   if (S_ISREG(info.st_mode) && info.st_size > 0) {
     const auto size = static_cast<std::size_t>(info.st_size);
@@ -92,6 +154,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     if (map != MAP_FAILED) {
       storage->map = map;
       storage->size = size;
+      storage->name = path.string();
+      storage->entry = enter(static_cast<const char*>(map), size, storage->name.c_str());
     }
   }
   if (storage->map == nullptr) {
@@ -123,6 +187,18 @@ void MappedFile::forget(std::string_view piece) const noexcept {
   if (begin < end) {
     madvise(static_cast<char*>(storage_->map) + begin, end - begin, MADV_DONTNEED);
   }
+}
+
+const char* mapped_file_at(const void* address) noexcept {
+  const auto* const place = static_cast<const char*>(address);
+  for (const MapEntry& entry : entries) {
+    const char* const begin = entry.begin.load();
+    const std::less<> before;
+    if (begin != nullptr && !before(place, begin) && before(place, begin + entry.size.load())) {
+      return entry.name.load();
+    }
+  }
+  return nullptr;
 }
 
 MappedFile OpenFiles::open(const std::filesystem::path& path) {

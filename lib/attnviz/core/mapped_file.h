@@ -11,8 +11,8 @@ namespace attnviz {
 /// Owns the bytes, which stay valid and in place as long as it, or a copy of it, is there.
 class MappedFile {
  public:
-  /// Throws Error{kIo} with the path and the system's reason, or when what is no regular file does
-  /// not end within 256 MiB.
+  /// Throws Error{kIo} with the path and the system's reason, for devices and named pipes, and when
+  /// a pipe does not end within 256 MiB.
   explicit MappedFile(const std::filesystem::path& path);
 
   std::string_view bytes() const noexcept;
@@ -27,6 +27,10 @@ class MappedFile {
   struct Storage;
   std::shared_ptr<const Storage> storage_;
 };
+
+/// The name of the file whose map holds the address, or nullptr: of a fault there, the file has
+/// become shorter than its map, or cannot be read. Safe in a signal handler.
+const char* mapped_file_at(const void* address) noexcept;
 
 /// Files that several readers look at, each opened once. A handle: copies know the same files. Used
 /// by one thread at a time.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attnviz/core/printable_line.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -15,7 +16,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 std::string quoted(std::string_view text) {
   constexpr std::size_t kColumns = 60;
   constexpr std::size_t kBytes = 4 * kColumns;  // signs without a width must end, too
-  return fmt::format("\"{}\"", fit_width(printable_message(text.substr(0, kBytes)), kColumns));
+  return fmt::format("\"{}\"", fit_width(printable_line(text.substr(0, kBytes)), kColumns));
 }
 
 std::string shown_name(std::string_view name) {

@@ -87,7 +87,11 @@ void require_embeddings(const GgufMetadata& metadata, const Model& model) {
 
 bool is_gguf_file(const fs::path& path, OpenFiles files) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) {  // a pipe may be opened only once
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", path.string(), error.message()));
+  }
+  if (!fs::is_regular_file(status)) {  // a pipe may be opened only once
     return false;
   }
   if (path.extension() == ".gguf") {

@@ -12,6 +12,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/model/weights_json.h"
 
@@ -328,6 +329,11 @@ ConstMatrix Reader::transpose(ConstMatrix matrix) {
 
 Model load_weights_json(const std::filesystem::path& path, OpenFiles files) {
   const MappedFile file = files.open(path);
+  if (is_gguf(file.bytes())) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: a GGUF model is read from a file, not from a pipe", path.string()));
+  }
   const auto forget = [&file](std::string_view bytes) { file.forget(bytes); };
   return Reader(JsonTree::parse(file.bytes(), path.string(), forget))
       .read(path.filename().string());

@@ -1,18 +1,40 @@
 #include "attnviz/picture/fonts/font_face.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "attnviz/picture/fonts/harfbuzz-inl.h"
 
+namespace {
+
+// stb has no picture where it gets no memory.
+void* image_memory(void* before, std::size_t bytes) {
+  void* const memory = std::realloc(before, bytes);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+}  // namespace
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what the functions above return
+#define STBI_MALLOC(size) image_memory(nullptr, size)
+#define STBI_REALLOC(memory, size) image_memory(memory, size)
+#define STBI_FREE(memory) std::free(memory)
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
 #define STBI_NO_STDIO
 #define STBI_MAX_DIMENSIONS 1024
 #include <stb/stb_image.h>
+#pragma GCC diagnostic pop
 
 namespace attnviz {
 
@@ -61,6 +83,21 @@ struct Drawing {
       outline.emplace_back();
     }
     return outline.back();
+  }
+};
+
+// HarfBuzz tells of nothing where it gets no memory: it goes on as if the font had less in it.
+class MemoryCheck {
+ public:
+  MemoryCheck() noexcept { errno = 0; }
+  MemoryCheck(const MemoryCheck&) = delete;
+  MemoryCheck& operator=(const MemoryCheck&) = delete;
+
+  // Throws std::bad_alloc when an allocation has failed since construction.
+  static void done() {
+    if (errno == ENOMEM) {
+      throw std::bad_alloc();
+    }
   }
 };
 
@@ -118,6 +155,7 @@ std::unique_ptr<FontFace> FontFace::open(const FontFile& file) {
   std::unique_ptr<FontFace> face(new FontFace);
   face->handles_ = std::make_unique<Handles>();
   Handles& handles = *face->handles_;
+  const MemoryCheck memory;
   handles.hb = hb;
   handles.bytes = file.owner;
   handles.blob = hb->blob_create(file.bytes.data(), static_cast<unsigned>(file.bytes.size()),
@@ -132,20 +170,26 @@ std::unique_ptr<FontFace> FontFace::open(const FontFile& file) {
   hb->draw_funcs_set_quadratic_to_func(handles.pen, quadratic_to, nullptr, nullptr);
   hb->draw_funcs_set_cubic_to_func(handles.pen, cubic_to, nullptr, nullptr);
   hb->draw_funcs_set_close_path_func(handles.pen, close_path, nullptr, nullptr);
-  if (hb->face_get_glyph_count(handles.face) == 0) {
+  const bool has_glyphs = hb->face_get_glyph_count(handles.face) > 0;
+  memory.done();
+  if (!has_glyphs) {
     return nullptr;
   }
   return face;
 }
 
-bool FontFace::has(char32_t code_point) const noexcept {
+bool FontFace::has(char32_t code_point) const {
+  const MemoryCheck memory;
   hb_codepoint_t glyph = 0;
-  return handles_->hb->font_get_nominal_glyph(handles_->font, code_point, &glyph) != 0 &&
-         glyph != 0;
+  const bool is_there =
+      handles_->hb->font_get_nominal_glyph(handles_->font, code_point, &glyph) != 0;
+  memory.done();
+  return is_there && glyph != 0;
 }
 
 std::vector<ShapedGlyph> FontFace::shape(std::span<const char32_t> text, bool right_to_left) const {
   const HarfBuzz& hb = *handles_->hb;
+  const MemoryCheck memory;
   const std::unique_ptr<hb_buffer_t, decltype(hb.buffer_destroy)> buffer(hb.buffer_create(),
                                                                          hb.buffer_destroy);
   const std::vector<hb_codepoint_t> points(text.begin(), text.end());
@@ -154,6 +198,7 @@ std::vector<ShapedGlyph> FontFace::shape(std::span<const char32_t> text, bool ri
   hb.buffer_set_direction(buffer.get(), right_to_left ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
   hb.buffer_guess_segment_properties(buffer.get());
   hb.shape(handles_->font, buffer.get(), nullptr, 0);
+  memory.done();
 
   unsigned count = 0;
   const hb_glyph_info_t* infos = hb.buffer_get_glyph_infos(buffer.get(), &count);
@@ -171,9 +216,12 @@ std::vector<ShapedGlyph> FontFace::shape(std::span<const char32_t> text, bool ri
   return glyphs;
 }
 
-GlyphExtents FontFace::extents(std::uint32_t glyph) const noexcept {
+GlyphExtents FontFace::extents(std::uint32_t glyph) const {
+  const MemoryCheck memory;
   hb_glyph_extents_t box = {};
-  if (handles_->hb->font_get_glyph_extents(handles_->font, glyph, &box) == 0) {
+  const bool has_box = handles_->hb->font_get_glyph_extents(handles_->font, glyph, &box) != 0;
+  memory.done();
+  if (!has_box) {
     return {};
   }
   const double unit = handles_->unit;
@@ -188,7 +236,9 @@ GlyphExtents FontFace::extents(std::uint32_t glyph) const noexcept {
 Outline FontFace::outline(std::uint32_t glyph) const {
   Drawing drawing;
   drawing.unit = handles_->unit;
+  const MemoryCheck memory;
   handles_->hb->font_get_glyph_shape(handles_->font, glyph, handles_->pen, &drawing);
+  memory.done();
   return drawing.is_too_large ? Outline{} : std::move(drawing.outline);
 }
 
@@ -199,9 +249,11 @@ const GlyphImage* FontFace::image(std::uint32_t glyph) const {
   const auto [found, is_new] = images_.try_emplace(glyph);
   if (is_new) {
     const HarfBuzz& hb = *handles_->hb;
+    const MemoryCheck memory;
     hb_blob_t* png = hb.ot_color_glyph_reference_png(handles_->font, glyph);
     unsigned length = 0;
     const char* bytes = hb.blob_get_data(png, &length);
+    memory.done();
     if (bytes != nullptr && length > 0) {
       found->second = decoded(bytes, length);
     }

@@ -43,13 +43,13 @@ class FontFace {
   static std::unique_ptr<FontFace> open(const FontFile& file);
   ~FontFace();
 
-  bool has(char32_t code_point) const noexcept;
+  bool has(char32_t code_point) const;
 
   /// The glyphs of a text of one script and direction, from left to right.
   std::vector<ShapedGlyph> shape(std::span<const char32_t> text, bool right_to_left) const;
 
   /// The ink's box as the font says; all zero for none, and for one larger than any letter.
-  GlyphExtents extents(std::uint32_t glyph) const noexcept;
+  GlyphExtents extents(std::uint32_t glyph) const;
 
   /// In ems. Empty for a blank glyph, and for one larger than any letter.
   Outline outline(std::uint32_t glyph) const;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_fallback.h"
 #include "attnviz/picture/fonts/harfbuzz-inl.h"
@@ -91,7 +92,11 @@ std::vector<std::string> FontSet::wrap(std::string_view text, std::size_t column
 }
 
 bool can_draw_other_fonts() noexcept {
-  return harfbuzz() != nullptr;
+  try {
+    return harfbuzz() != nullptr;
+  } catch (const Error&) {
+    return true;  // it is there; who draws with it is told what is wrong with it
+  }
 }
 
 }  // namespace attnviz

@@ -5,14 +5,34 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "attnviz/picture/fonts/font_data.h"
 
+namespace {
+
+// stb draws nothing where it gets no memory. It keeps nothing else when this throws.
+void* memory_for_stb(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+}  // namespace
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what the functions above return
+#define STBTT_malloc(size, context) ((void)(context), memory_for_stb(size))
+#define STBTT_free(memory, context) ((void)(context), std::free(memory))
 #define STBTT_STATIC
 #define STB_TRUETYPE_IMPLEMENTATION
 #include <stb/stb_truetype.h>
+#pragma GCC diagnostic pop
 
 namespace attnviz {
 

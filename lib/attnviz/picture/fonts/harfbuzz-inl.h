@@ -29,7 +29,8 @@ struct HarfBuzz {
 #undef ATTNVIZ_HARFBUZZ_MEMBER
 };
 
-/// Null when the system has no HarfBuzz, or one without these functions (older than 4.0).
-const HarfBuzz* harfbuzz() noexcept;
+/// Null when the system has no HarfBuzz, or one without these functions (older than 4.0). Throws
+/// Error{kIo} when it has one that cannot be loaded.
+const HarfBuzz* harfbuzz();
 
 }  // namespace attnviz

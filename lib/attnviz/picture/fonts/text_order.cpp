@@ -4,6 +4,7 @@
 #include <unictype.h>
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -36,7 +37,7 @@ OrderedText order_text(std::u32string characters) {
   FriBidiParType direction = FRIBIDI_PAR_ON;
   if (fribidi_get_par_embedding_levels_ex(types.data(), brackets.data(), size, &direction,
                                           levels.data()) == 0) {
-    return ordered;  // out of memory, or deeper than the algorithm goes
+    throw std::bad_alloc();
   }
   std::vector<FriBidiArabicProp> joining(text.size());
   fribidi_get_joining_types(forms.data(), size, joining.data());

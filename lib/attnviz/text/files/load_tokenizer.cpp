@@ -357,7 +357,7 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
   const MappedFile file = files.open(path);
   if (is_gguf(file.bytes())) {
     const fs::path first = first_shard(path);
-    const MappedFile first_file = files.open(first);
+    const MappedFile first_file = first == path ? file : files.open(first);
     return load_tokenizer(Gguf(first_file.bytes(), first.string()));
   }
   const Settings settings(path.parent_path(), files);

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -174,14 +173,16 @@ void check_size(std::string_view pattern, std::string_view where) {
 
 std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                                                    std::string_view where) {
-  static std::once_flag is_ready;
-  std::call_once(is_ready, [] {
+  [[maybe_unused]] static const bool is_ready = [] {
     std::array encodings = {ONIG_ENCODING_UTF8};
-    onig_initialize(encodings.data(), static_cast<int>(encodings.size()));
+    if (onig_initialize(encodings.data(), static_cast<int>(encodings.size())) != ONIG_NORMAL) {
+      throw std::bad_alloc();
+    }
     onig_set_parse_depth_limit(kDeepestPattern);
     define_callout(kCount, count_step);
     define_callout(kCountReference, count_reference);
-  });
+    return true;
+  }();
   check_size(pattern, where);
   OnigRegexType* compiled = nullptr;
   OnigErrorInfo info = {};

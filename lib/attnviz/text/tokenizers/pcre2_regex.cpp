@@ -77,6 +77,9 @@ class Pcre2Matcher : public RegexMatcher {
     if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
       found = match_with(text, begin, options | PCRE2_NO_JIT);
     }
+    if (found == PCRE2_ERROR_NOMEMORY) {
+      throw std::bad_alloc();
+    }
     if (found < 0) {
       return found == PCRE2_ERROR_NOMATCH ? Found::kNothing : Found::kTooLong;
     }
@@ -106,6 +109,9 @@ std::shared_ptr<const RegexCode> compile_pcre2(std::string_view pattern) {
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(own.data()), own.size(),
                     PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &place, nullptr);
   if (compiled == nullptr) {
+    if (error == PCRE2_ERROR_HEAP_FAILED) {
+      throw std::bad_alloc();
+    }
     std::array<PCRE2_UCHAR, 256> message{};
     pcre2_get_error_message(error, message.data(), message.size());
     throw Error(ErrorKind::kUnsupported,

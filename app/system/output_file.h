@@ -2,29 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "system/signals.h"
 
 namespace attnviz::app {
 
 /// Thrown when nobody reads standard output any more; the program then ends quietly.
 struct ClosedPipe {};
-
-/// SIGINT, SIGTERM and SIGHUP remove unfinished files, give the terminal back as it was and end the
-/// program with 130; a closed pipe becomes an error of the write instead of a signal.
-void install_signal_handlers();
-
-/// While it lives, the first signal that would end the program is noted in its place, so that what
-/// has been done can be kept; the second one ends it. One at a time.
-class Interruption {
- public:
-  Interruption() noexcept;
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-
-  bool is_requested() const noexcept;
-};
 
 /// Keeps files from taking the place of standard streams that the caller has closed, where they
 /// would be given what is meant for the stream. Using such a stream is still an error.
@@ -39,8 +26,9 @@ void refuse_to_overwrite(std::string_view option, const std::filesystem::path& n
                          const std::filesystem::path& read);
 
 /// A file being written. A regular file takes its name only at commit(): until then the bytes stand
-/// in a temporary file beside it, which is removed on errors and signals. Links are followed.
-/// Devices and pipes are written directly.
+/// in a file without a name, which goes with the program, or, where the file system has none, in a
+/// temporary one beside it, which is removed on errors and signals. Links are followed. Devices and
+/// pipes are written directly.
 class OutputFile {
  public:
   /// Opens at once, before slow work starts. Throws Error{kIo} with path and reason, Error{kUsage}
@@ -59,14 +47,17 @@ class OutputFile {
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  bool open_without_name();
   void open_beside_target();
+  void give_name();
+  std::string free_name(int attempt) const;
   void discard() noexcept;
 
   std::filesystem::path path_;
-  std::filesystem::path target_;  // path_ with links followed
-  std::string temporary_;         // empty when written directly
+  std::filesystem::path target_;              // path_ with links followed
+  std::optional<UnfinishedFile> unfinished_;  // not when written directly
+  std::string temporary_;                     // the name beside the target, once there is one
   int fd_ = -1;
-  std::size_t slot_ = 0;
 };
 
 }  // namespace attnviz::app

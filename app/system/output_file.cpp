@@ -1,0 +1,206 @@
+#include "system/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "attnviz/core/descriptor.h"
+#include "attnviz/core/error.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostNames = 1000;  // of temporary files that are tried
+constexpr mode_t kMode = 0666;    // the system takes away what the umask forbids
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw Error(ErrorKind::kIo, fmt::format("{}: cannot write: {}", path.string(),
+                                          std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+// What is open, as a file to name.
+std::string open_name(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+// Follows links by hand: the last one may name a file that does not exist yet.
+fs::path follow_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as Linux: more is a loop
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(path, error); ++links) {
+    if (links == kMostLinks) {
+      fail(path, ELOOP);
+    }
+    const fs::path next = fs::read_symlink(path, error);
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
+}  // namespace
+
+void reserve_standard_streams() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) {
+      // Takes the lowest free number, which is this one. The wrong way round, so that use fails.
+      [[maybe_unused]] const int reserved =
+          open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+void write_to_stdout(std::string_view bytes) {
+  const int error = write_all(STDOUT_FILENO, bytes);
+  if (error == EPIPE) {
+    throw ClosedPipe{};
+  }
+  if (error != 0) {
+    fail("standard output", error);
+  }
+}
+
+void refuse_to_overwrite(std::string_view option, const fs::path& name, const fs::path& read) {
+  std::error_code ignored;  // what does not exist is not overwritten
+  if (fs::is_regular_file(name, ignored) && fs::equivalent(name, read, ignored)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} {}: is read, and would be overwritten", option, name.string()));
+  }
+}
+
+OutputFile::OutputFile(const fs::path& path) : path_(path) {
+  struct stat info {};
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    fail(path, EISDIR);
+  }
+  // /dev/stdout and /dev/fd/N are links to what is open, which may be a file: not to be replaced.
+  const bool is_open_file = exists && path.native().starts_with("/dev/") && fs::is_symlink(path);
+  if (exists && (!S_ISREG(info.st_mode) || is_open_file)) {
+    fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) {
+      fail(path_, errno);
+    }
+    return;
+  }
+  if (exists && access(path.c_str(), W_OK) != 0) {  // a rename would replace it all the same
+    fail(path_, errno);
+  }
+  target_ = follow_links(path);
+  if (!target_.has_filename()) {
+    fail(path_, EISDIR);
+  }
+  unfinished_.emplace();
+  if (!open_without_name()) {
+    open_beside_target();
+  }
+  if (exists) {
+    // A replaced file keeps its permissions; failing that, the new one's are good enough. It may
+    // have another owner now, as whom it must not run.
+    [[maybe_unused]] const int changed = fchmod(fd_, info.st_mode & 0777);
+  }
+}
+
+// Whether the file system has such files, and the system a way to name them in the end.
+bool OutputFile::open_without_name() {
+#ifdef O_TMPFILE
+  const fs::path folder = target_.parent_path();
+  fd_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
+  if (fd_ >= 0 && access(open_name(fd_).c_str(), F_OK) == 0) {
+    return true;
+  }
+  discard();
+#endif
+  return false;
+}
+
+void OutputFile::open_beside_target() {
+  const SignalsHeld held;  // a signal before it is noted would leave the file behind
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    temporary_ = free_name(attempt);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (fd_ >= 0) {
+      unfinished_->is(temporary_.c_str());
+      return;
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  temporary_.clear();
+  fail(path_, errno);
+}
+
+// A name cannot be given in place of another file: the file gets one of its own first.
+void OutputFile::give_name() {
+  const SignalsHeld held;
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    temporary_ = free_name(attempt);
+    if (linkat(AT_FDCWD, open_name(fd_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) ==
+        0) {
+      unfinished_->is(temporary_.c_str());
+      return;
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  temporary_.clear();
+  fail(path_, errno);
+}
+
+std::string OutputFile::free_name(int attempt) const {
+  return target_.parent_path() / fmt::format(".attnviz-{}-{}", getpid(), attempt);
+}
+
+OutputFile::~OutputFile() {
+  discard();
+}
+
+void OutputFile::discard() noexcept {
+  if (fd_ >= 0) {
+    close(fd_);
+    fd_ = -1;
+  }
+  if (!temporary_.empty()) {
+    unlink(temporary_.c_str());
+    unfinished_->is(nullptr);
+    temporary_.clear();
+  }
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (const int error = write_all(fd_, bytes)) {
+    fail(path_, error);
+  }
+}
+
+void OutputFile::commit() {
+  if (unfinished_ && temporary_.empty()) {
+    give_name();
+  }
+  const int fd = std::exchange(fd_, -1);
+  if (close(fd) != 0) {  // network file systems tell of a full disk only now
+    fail(path_, errno);
+  }
+  if (temporary_.empty()) {
+    return;
+  }
+  const SignalsHeld held;  // or a file of the same name that is not ours any more could go
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    fail(path_, errno);
+  }
+  unfinished_->is(nullptr);
+  temporary_.clear();
+}
+
+}  // namespace attnviz::app

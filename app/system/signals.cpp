@@ -1,0 +1,183 @@
+#include "system/signals.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include "attnviz/core/descriptor.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "system/keys.h"
+#include "system/progress_line.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// A handler may do no more than unlink these.
+struct UnfinishedPlace {
+  std::atomic<bool> is_taken;
+  std::atomic<const char*> name;
+};
+std::array<UnfinishedPlace, UnfinishedFile::kMost> unfinished_places{};
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
+// Which end the program as if it handled none: the caller may want a core, or to know of a limit.
+constexpr int kOtherEndings[] = {SIGQUIT, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1,
+                                 SIGUSR2, SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL};
+
+// Of Interruption.
+std::atomic<bool> is_patient{false};
+std::atomic<bool> is_interrupted{false};
+std::atomic<std::int64_t> interrupted_at{0};  // seconds
+static_assert(std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// Whoever stops a group of processes often sends the signal twice at once; that is one.
+bool is_first_interruption() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!is_interrupted.exchange(true)) {
+    interrupted_at.store(now.tv_sec);
+    return true;
+  }
+  return now.tv_sec - interrupted_at.load() <= 1;
+}
+
+void leave_nothing_behind() noexcept {
+  erase_progress_line();
+  restore_terminal();
+  for (const UnfinishedPlace& place : unfinished_places) {
+    if (const char* const name = place.name.load()) {
+      unlink(name);
+    }
+  }
+}
+
+extern "C" void end_interrupted(int) {
+  if (is_patient.load() && is_first_interruption()) {
+    return;
+  }
+  leave_nothing_behind();
+  constexpr int kInterrupted = 130;
+  _exit(kInterrupted);
+}
+
+// A line on standard error, without what say() needs memory for.
+void say_of_file(const char* name, std::string_view what) noexcept {
+  write_all(STDERR_FILENO, "attnviz: ");
+  for (const char* c = name; *c != '\0'; ++c) {
+    const bool is_control = static_cast<unsigned char>(*c) < ' ' || *c == '\x7F';
+    write_all(STDERR_FILENO, {is_control ? "?" : c, 1});
+  }
+  write_all(STDERR_FILENO, what);
+}
+
+extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {
+  static std::atomic<bool> is_ending{false};
+  while (is_ending.exchange(true)) {
+    pause();  // another thread ends the program
+  }
+  leave_nothing_behind();
+  // Also where the disk fails, which nothing tells apart.
+  const char* const name = signal == SIGBUS ? mapped_file_at(info->si_addr) : nullptr;
+  if (name != nullptr) {
+    say_of_file(name, ": cannot read: the file became shorter while it was read\n");
+    _exit(static_cast<int>(ErrorKind::kIo));
+  }
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  std::raise(signal);  // which comes when this returns
+}
+
+// What the caller ignores, as nohup does, and what a sanitizer handles, stays as it is.
+void handle_unless_set(int signal, const struct sigaction& action) noexcept {
+  struct sigaction inherited {};
+  sigaction(signal, nullptr, &inherited);
+  if ((inherited.sa_flags & SA_SIGINFO) == 0 && inherited.sa_handler == SIG_DFL) {
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction interruption {};
+  interruption.sa_handler = end_interrupted;
+  for (const int signal : kInterruptions) {
+    handle_unless_set(signal, interruption);
+  }
+  struct sigaction ending {};
+  ending.sa_sigaction = end_by_signal;
+  ending.sa_flags = SA_SIGINFO;
+  sigfillset(&ending.sa_mask);  // a fault in the handler ends the program at once
+  for (const int signal : kOtherEndings) {
+    handle_unless_set(signal, ending);
+  }
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    std::signal(signal, SIG_IGN);  // NOLINT(cert-err33-c): these may always be ignored
+  }
+}
+
+void end_without_memory() {
+  std::set_new_handler([] {
+    const SignalsHeld held;
+    leave_nothing_behind();
+    write_all(STDERR_FILENO, "attnviz: out of memory\n");
+    _exit(static_cast<int>(ErrorKind::kIo));
+  });
+}
+
+Interruption::Interruption() noexcept {
+  is_interrupted.store(false);
+  is_patient.store(true);
+}
+
+Interruption::~Interruption() {
+  is_patient.store(false);
+}
+
+bool Interruption::is_requested() const noexcept {
+  return is_interrupted.load();
+}
+
+SignalsHeld::SignalsHeld() noexcept {
+  sigset_t held;
+  sigfillset(&held);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) {
+    sigdelset(&held, fault);  // the system would end the program at once
+  }
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+SignalsHeld::~SignalsHeld() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+UnfinishedFile::UnfinishedFile() {
+  while (place_ < kMost && unfinished_places[place_].is_taken.exchange(true)) {
+    ++place_;
+  }
+  if (place_ == kMost) {
+    throw Error(ErrorKind::kUsage, fmt::format("at most {} output files at once", kMost));
+  }
+}
+
+UnfinishedFile::~UnfinishedFile() {
+  unfinished_places[place_].name.store(nullptr);
+  unfinished_places[place_].is_taken.store(false);
+}
+
+void UnfinishedFile::is(const char* name) noexcept {
+  unfinished_places[place_].name.store(name);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,112 @@
+// Files that are none, that are not what they seem, and that change while they are read.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/json.h"
+#include "support/sanitized.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In a shell in which $PROGRAM is the program, and which stands in the folder.
+ProgramResult shell(const TemporaryFolder& folder, const std::string& script) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"SOURCE", ATTNVIZ_SOURCE_DIR}};
+  run.arguments = {"-c", script};
+  return run_program("/bin/bash", run);
+}
+
+}  // namespace
+
+TEST_CASE("a named pipe or a device in place of a file is refused, not waited for") {
+  const TemporaryFolder folder;
+  mkfifo(folder.file("pipe.json").c_str(), 0600);
+  fs::create_symlink("pipe.json", folder.file("link.json"));
+  fs::create_directory(folder.file("model"));
+  mkfifo(folder.file("model/config.json").c_str(), 0600);
+  write_file(folder.file("model/model.safetensors"), "");
+  using Words = std::vector<std::string>;
+  for (const Words& words : {Words{"-m", "pipe.json", "x"}, Words{"-m", "link.json", "x"},
+                             Words{"tokenize", "--tokenizer", "pipe.json", "x"},
+                             Words{"render", "pipe.json"}, Words{"merge", "pipe.json"},
+                             Words{"--font", "pipe.json", "x"}, Words{"info", "-m", "model"}}) {
+    CAPTURE(words);
+    const ProgramResult run = in_folder(folder, words);
+    CHECK(run.exit_code == 1);
+    CHECK(contains(run.err, ".json: cannot read: a named pipe, where a file was expected"));
+  }
+  const ProgramResult device = attnviz({"-m", "/dev/zero", "x"});
+  CHECK(device.exit_code == 1);
+  CHECK(contains(device.err, "/dev/zero: cannot read: a device, where a file was expected"));
+}
+
+TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
+  const TemporaryFolder folder;
+  const ProgramResult json = shell(
+      folder, "\"$PROGRAM\" info --json -m <(sleep 0.1; cat \"$SOURCE/samples/four-heads.json\")");
+  CHECK(json.exit_code == 0);
+  const ProgramResult gguf = shell(
+      folder,
+      "\"$PROGRAM\" info -m <(cat \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\")");
+  CHECK(gguf.exit_code == 4);
+  CHECK(contains(gguf.err, ": a GGUF model is read from a file, not from a pipe"));
+}
+
+TEST_CASE("a model that becomes shorter while it is read is told, and leaves nothing behind") {
+  const TemporaryFolder folder;
+  // The second text is given when the first one's document is there, and the file is cut.
+  const ProgramResult run = shell(
+      folder,
+      "cp \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\" m.gguf\n"
+      "{ echo '{\"ids\": [1, 2]}'; while ! [ -s out ]; do sleep 0.02; done; truncate -s 1 m.gguf;\n"
+      "  echo '{\"ids\": [3, 4]}'; } |\n"
+      "\"$PROGRAM\" --json-lines --json -q -m m.gguf -o x.json > out; code=$?; rm out m.gguf\n"
+      "exit $code");
+  if (!kSanitized) {  // which handles the signal itself
+    CHECK(run.exit_code == 1);
+    CHECK(run.err == "attnviz: m.gguf: cannot read: the file became shorter while it was read\n");
+  }
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a file in place of another does not run as its owner") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), "old");
+  chmod(folder.file("a.json").c_str(), 07751);
+  CHECK(in_folder(folder, {"cat", "-q", "-o", "a.json"}).exit_code == 0);
+  struct stat info {};
+  stat(folder.file("a.json").c_str(), &info);
+  CHECK((info.st_mode & 07777) == 0751);
+}
+
+TEST_CASE("a pipe that does not wait is waited for, on both ends") {
+  const TemporaryFolder folder;
+  const std::string words(10'000, 'a');
+  write_file(folder.file("in.txt"), words);
+  const std::vector<std::string> command = {"tokenize", "--tokenizer", "chars",
+                                            "--json",   "-f",          "in.txt"};
+  const std::string whole = in_folder(folder, command).out;
+  REQUIRE(whole.size() > 100'000);  // more than a pipe holds
+  const ProgramResult run = shell(folder,
+                                  "{ dd oflag=nonblock status=none < /dev/null; \"$PROGRAM\" "
+                                  "tokenize --tokenizer chars --json\\\n"
+                                  "  -f in.txt; } | { sleep 0.3; cat; }");
+  CHECK(run.err.empty());
+  CHECK(run.out == whole);
+  const ProgramResult read = shell(
+      folder,
+      "{ sleep 0.2; cat in.txt; } |\n"
+      "{ dd iflag=nonblock count=0 status=none; \"$PROGRAM\" tokenize --tokenizer chars --json; }");
+  CHECK(read.err.empty());
+  CHECK(read.out == whole);
+}
+
+}  // namespace attnviz::test

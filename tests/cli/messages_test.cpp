@@ -1,0 +1,58 @@
+// What is said on standard error: lines that the program says, and none that only look so.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/gguf_builder.h"
+#include "support/json.h"
+
+namespace attnviz::test {
+
+TEST_CASE("a line feed in a name makes no line of its own") {
+  const TemporaryFolder folder;
+  const ProgramResult file = attnviz({"-m", "a\nattnviz: all is well\x1b[2J.json", "x"});
+  CHECK(file.exit_code == 1);
+  CHECK(file.err ==
+        "attnviz: a⏎attnviz: all is well\\x1B[2J.json: cannot read: No such file or directory\n");
+  write_file(folder.file("m.gguf"),
+             GgufBuilder().add_string("general.architecture", "x\nattnviz: well").bytes());
+  const ProgramResult metadata = in_folder(folder, {"-m", "m.gguf", "x"});
+  CHECK(metadata.exit_code == 4);
+  CHECK(contains(metadata.err, "general.architecture \"x⏎attnviz: well\""));
+  CHECK(lines_of(metadata.err).size() == 1);
+}
+
+TEST_CASE("lines to copy stay lines of their own") {
+  CHECK(contains(attnviz({"The", "cat", "sat"}).err,
+                 "; quote the sentence:\n  attnviz \"The cat sat\"\n"));
+  const ProgramResult both = attnviz({"The cat", "the dog"});
+  CHECK(contains(both.err,
+                 "; to compare them, or one after the other:\n  attnviz diff \"The cat\" "
+                 "\"the dog\"\n  printf '%s\\n' \"The cat\" \"the dog\" | attnviz "));
+}
+
+TEST_CASE("what the system says of a file names the file") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("loop", folder.file("loop"));
+  const ProgramResult run = in_folder(folder, {"cat", "-o", "a.json", "-o", "./loop/x/a.json"});
+  CHECK(run.exit_code == 1);
+  CHECK(contains(run.err, "loop"));
+  CHECK(contains(run.err, ": Too many levels of symbolic links\n"));
+  CHECK_FALSE(contains(run.err, "unexpected error"));
+  CHECK(folder.names() == std::vector<std::string>{"loop"});
+}
+
+TEST_CASE("--json-lines: an error does not repeat a long number") {
+  const std::string number(100'000, '9');
+  for (const std::string& line : {number, "{\"ids\": [" + number + "]}", "[-" + number + "]",
+                                  "{\"ids\": [1." + number.substr(0, 300) + "]}"}) {
+    const ProgramResult run = attnviz({"--json-lines"}, line + "\n");
+    CHECK(run.exit_code == 3);
+    CHECK(run.err.size() < 400);
+  }
+}
+
+}  // namespace attnviz::test

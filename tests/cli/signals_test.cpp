@@ -1,0 +1,64 @@
+// What ends the program from outside leaves no files behind.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/sanitized.h"
+
+namespace attnviz::test {
+
+TEST_CASE("signals remove unfinished files and end the program as if it handled none") {
+  for (const int signal : {SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1, SIGABRT, SIGSEGV}) {
+    if (kSanitized && (signal == SIGABRT || signal == SIGSEGV)) {
+      continue;  // reported by the sanitizer
+    }
+    const TemporaryFolder folder;
+    ProgramRun run;
+    run.folder = folder.path();
+    run.arguments = {"--lines", "--json", "-o", "a.json", "-o", "b.json"};
+    run.input = "The cat\n";
+    run.signal_after_output = signal;
+    CAPTURE(signal);
+    CHECK(attnviz(run).signal == signal);
+    CHECK(folder.names().empty());
+  }
+}
+
+TEST_CASE("an end that nothing can handle leaves no file, where files may be without a name") {
+  const TemporaryFolder folder;
+  const int unnamed = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) {
+    MESSAGE("SKIPPED: the file system of " << folder.path() << " has no files without a name");
+    return;
+  }
+  close(unnamed);
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"--lines", "--json", "-o", "a.json"};
+  run.input = "The cat\n";
+  run.signal_after_output = SIGKILL;
+  CHECK(attnviz(run).signal == SIGKILL);
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a file that may not become larger is an error of the write") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.npy"), "old");
+  ProgramRun run;
+  run.folder = folder.path();
+  run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}};
+  run.arguments = {"-c",
+                   "ulimit -f 4; exec \"$PROGRAM\" -q \"$(printf 'a %.0s' {1..60})\" -o a.npy"};
+  const ProgramResult result = run_program("/bin/bash", run);
+  CHECK(result.exit_code == 1);
+  CHECK(result.err == "attnviz: a.npy: cannot write: File too large\n");
+  CHECK(folder.names() == std::vector<std::string>{"a.npy"});
+  CHECK(read_file(folder.file("a.npy")) == "old");
+}
+
+}  // namespace attnviz::test
