@@ -5,6 +5,7 @@
 #   --asan      under the address and undefined-behaviour sanitizers
 #   --tsan      under the thread sanitizer, the layers that use threads
 #   --coverage  with line coverage, reported a file
+#   --faults    with every kind of call to the system failing in turn, at many thousand places
 #   --lint      clang-format, clang-tidy, and the types of the pages' scripts
 #   --reproducible  whether a build in another folder has the same bytes
 #   --elsewhere the builds of others: without optimization, for old processors, by Clang, for arm64
@@ -95,12 +96,20 @@ release() {
 }
 reproducible() { release && "$root/tests/install/reproducible.sh"; }
 elsewhere() { release && "$root/tests/elsewhere.sh"; }
+# Takes minutes; ctest runs a sample of it.
+faults() {
+  step "faults: configure" configure release -DATTNVIZ_BUILD_TESTS=ON
+  step "faults: build" build release attnviz_cli attnviz_faults
+  python3 "$root/tests/fault/faults.py" --program "$root/build/release/app/attnviz" \
+    --module "$root/build/release/tests/fault/attnviz_faults.so" --runs 250
+}
 
 scopes=(build test)
 steps=()
 for argument in "$@"; do
   case $argument in
     --asan | --tsan) steps+=("run_tests ${argument#--}") ;;
+    --faults) steps+=(faults) ;;
     --coverage) steps+=(coverage) scopes+=(coverage) ;;
     --reproducible | --elsewhere) steps+=("${argument#--}") ;;
     --lint) steps+=(lint) scopes+=(check bench) ;;

@@ -30,8 +30,8 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
 // Which end the program as if it handled none: the caller may want a core, or to know of a limit.
-constexpr int kOtherEndings[] = {SIGQUIT, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1,
-                                 SIGUSR2, SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL};
+constexpr int kOtherEndings[] = {SIGQUIT, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
+                                 SIGABRT, SIGSEGV, SIGBUS,  SIGFPE,    SIGILL,  SIGTRAP};
 
 // Of Interruption.
 std::atomic<bool> is_patient{false};
