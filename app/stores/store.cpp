@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 #include <system_error>
 
 namespace attnviz::app {
@@ -122,6 +123,9 @@ std::vector<std::string> names_in(const fs::path& folder) {
       names.push_back(std::move(name));
     }
     entries.increment(error);
+  }
+  if (error == std::errc::not_enough_memory) {
+    throw std::bad_alloc();
   }
   std::ranges::sort(names);
   return names;

@@ -91,6 +91,9 @@ void define_callout(std::string_view item, OnigCalloutFunc function) {
   const int status = onig_set_callout_of_name(ONIG_ENCODING_UTF8, ONIG_CALLOUT_TYPE_SINGLE, first,
                                               first + name.size(), ONIG_CALLOUT_IN_PROGRESS,
                                               function, nullptr, 0, nullptr, 0, nullptr);
+  if (status == ONIGERR_MEMORY) {
+    throw std::bad_alloc();
+  }
   if (status < 0) {
     throw Error(ErrorKind::kUnsupported, "expected an Oniguruma that is built with callouts");
   }
