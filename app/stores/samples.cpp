@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 
@@ -25,10 +25,12 @@ bool is_sample(const fs::path& file) {
 // Its schema stands at the beginning of what attnviz wrote, and of what is written after it.
 bool is_weights(const fs::path& file) {
   constexpr std::size_t kBeginning = 300;
-  std::string beginning(kBeginning, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return beginning.find("attnviz.weights/") != std::string::npos;
+  try {
+    return MappedFile(file).bytes().substr(0, kBeginning).find("attnviz.weights/") !=
+           std::string_view::npos;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::optional<fs::path> find_sample(const fs::path& folder, std::string_view name) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <new>
 #include <system_error>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 
 namespace attnviz::app {
 
@@ -88,14 +90,16 @@ bool is_barred(const fs::path& path) {
 
 std::string first_line(const fs::path& path) {
   constexpr std::size_t kMost = 256;
-  std::string line(kMost, '\0');
   if (!is_file(path)) {
     return {};
   }
-  std::ifstream file(path, std::ios::binary);
-  file.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return line.substr(0, line.find_first_of("\r\n"));
+  try {
+    const MappedFile file(path);
+    const std::string_view line = file.bytes().substr(0, kMost);
+    return std::string(line.substr(0, line.find_first_of("\r\n")));
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 bool is_there(const fs::path& path) {
