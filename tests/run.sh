@@ -6,6 +6,7 @@
 #   --tsan      under the thread sanitizer, the layers that use threads
 #   --coverage  with line coverage, reported a file
 #   --faults    with every kind of call to the system failing in turn, at many thousand places
+#   --fuzz N    hostile inputs for N minutes; see tests/fuzz/README.md
 #   --lint      clang-format, clang-tidy, and the types of the pages' scripts
 #   --reproducible  whether a build in another folder has the same bytes
 #   --elsewhere the builds of others: without optimization, for old processors, by Clang, for arm64
@@ -106,12 +107,23 @@ faults() {
 
 scopes=(build test)
 steps=()
-for argument in "$@"; do
+while (($# > 0)); do
+  argument=$1
+  shift
   case $argument in
     --asan | --tsan) steps+=("run_tests ${argument#--}") ;;
     --faults) steps+=(faults) ;;
     --coverage) steps+=(coverage) scopes+=(coverage) ;;
     --reproducible | --elsewhere) steps+=("${argument#--}") ;;
+    --fuzz)
+      if [[ ! ${1-} =~ ^[1-9][0-9]*$ ]]; then
+        echo "tests/run.sh --fuzz needs a number of minutes" >&2
+        exit 2
+      fi
+      steps+=("$root/tests/fuzz/run.sh $1")
+      scopes+=(fuzz)
+      shift
+      ;;
     --lint) steps+=(lint) scopes+=(check bench) ;;
     --all)
       steps+=(lint "run_tests asan" "run_tests tsan" "run_tests release" reproducible)

@@ -1,11 +1,10 @@
-// Runs a libFuzzer target where there is no libFuzzer, with the options of it that we use:
+// Runs a fuzz target where there is no libFuzzer, with the options of it that we use:
 //
 //   TARGET [-max_total_time=SECONDS] [-seed=N] [-runs=N] [FILE | FOLDER]…
 //
-// Files, and those in folders, are run as they are and then broken. An input that ends the process
-// is written to ./crash-SEED; -seed=SEED -runs=1 makes it again from the same files.
-
-#include <unistd.h>
+// The target's seeds, files, and those in folders, are run as they are and then broken, -runs=0:
+// not broken. An input that ends the process is written to ./crash-SEED; -seed=SEED -runs=1 makes
+// it again from the same files.
 
 #include <algorithm>
 #include <charconv>
@@ -17,12 +16,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
 #include "fuzz/mutation.h"
+#include "fuzz/time_limit.h"
 
 // Of the sanitizers' runtime, which ends the process without a signal.
 extern "C" void __sanitizer_set_death_callback(  // NOLINT(readability-identifier-naming)
@@ -32,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kLongestInput = 10;  // seconds
+constexpr std::time_t kLongestInput = 10;  // of a debug build
 
 const std::string* running = nullptr;
 std::uint64_t running_seed = 0;
@@ -55,12 +56,13 @@ void on_signal(int number) {
 
 void run(const std::string& input, std::uint64_t seed) {
   // A copy of its own, so that the sanitizer sees a step over its end.
-  const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  const std::vector<char> bytes(input.begin(), input.end());
   running = &input;
   running_seed = seed;
-  alarm(kLongestInput);
-  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
-  alarm(0);
+  {
+    const attnviz::test::TimeLimit limit(kLongestInput);
+    attnviz::test::fuzz_input({bytes.data(), bytes.size()});
+  }
   running = nullptr;
 }
 
@@ -76,7 +78,7 @@ void add_files(const fs::path& path, std::vector<std::string>& files) {
   }
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-    if (entry.path().extension() == ".gguf") {
+    if (entry.is_regular_file()) {
       found.push_back(entry.path());
     }
   }
@@ -99,7 +101,7 @@ bool take_option(std::string_view argument, std::string_view option, std::uint64
 int fuzz(const std::vector<std::string_view>& arguments) {
   std::uint64_t seconds = 0;
   std::uint64_t seed = 1;
-  std::uint64_t runs = 0;
+  std::uint64_t runs = std::numeric_limits<std::uint64_t>::max();
   std::vector<std::string> files = attnviz::test::fuzz_seeds();
   for (const std::string_view argument : arguments) {
     if (take_option(argument, "-max_total_time=", seconds) ||
@@ -118,7 +120,7 @@ int fuzz(const std::vector<std::string_view>& arguments) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const std::uint64_t first = seed;
-  for (; (runs == 0 || seed - first < runs) &&
+  for (; seed - first < runs &&
          (seconds == 0 || Clock::now() - begin < std::chrono::seconds(seconds));
        ++seed) {
     run(attnviz::test::mutated(files, seed), seed);
@@ -132,7 +134,7 @@ int fuzz(const std::vector<std::string_view>& arguments) {
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, on_signal);
-  std::signal(SIGALRM, on_signal);
+  std::signal(SIGPROF, on_signal);
   if (__sanitizer_set_death_callback != nullptr) {
     __sanitizer_set_death_callback(keep_input);
   }

@@ -1,18 +1,17 @@
-// What libFuzzer, or fuzz_driver.cpp, calls with every input.
+// What every fuzz target has. With Clang libFuzzer makes the inputs, with other compilers
+// fuzz_driver.cpp.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-/// Returns 0. The name is libFuzzer's.
-extern "C" int LLVMFuzzerTestOneInput(  // NOLINT(readability-identifier-naming)
-    const std::uint8_t* data, std::size_t size);
 
 namespace attnviz::test {
 
-/// Inputs to begin with, so that there always are some; for fuzz_driver.cpp.
+/// Takes any bytes as an input. What escapes it, or ends the process, is a finding.
+void fuzz_input(std::string_view bytes);
+
+/// Inputs to begin with, so that there always are some.
 std::vector<std::string> fuzz_seeds();
 
 }  // namespace attnviz::test

@@ -1,68 +1,45 @@
 // Any bytes as a GGUF file: it is read, walked, run on a few tokens and refused with an Error, or
 // nothing happens. What else escapes, crashes or is told by a sanitizer is a finding.
-//
-// With Clang this is libFuzzer's target; with other compilers fuzz_driver.cpp makes the inputs.
 
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
-#include "attnviz/attention/pattern_sink.h"
-#include "attnviz/core/error.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/model/gguf_model.h"
-#include "attnviz/text/files/gguf_tokenizer.h"
-#include "attnviz/text/tokenizers/model_tokenizer.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
+#include "fuzz/run_model.h"
 #include "support/gguf_builder.h"
 
 namespace attnviz {
 
 namespace {
 
+using test::refused_or_done;
+using test::require;
+using test::run_model;
+using test::run_tokenizer;
+using test::use;
+
 // Keeps the compiler from leaving out what only reads.
 volatile std::size_t sink = 0;
-
-void use(std::string_view bytes) {
-  std::size_t sum = 0;
-  for (const char byte : bytes) {
-    sum += static_cast<unsigned char>(byte);
-  }
-  sink = sink + sum;
-}
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
 
 bool is_inside(std::string_view piece, std::string_view bytes) {
   const std::less_equal<const char*> before;
   return before(bytes.data(), piece.data()) &&
          before(piece.data() + piece.size(), bytes.data() + bytes.size());
-}
-
-// Runs what may throw an Error of a broken file, and nothing else.
-void refused_or_done(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    require(error.kind() != ErrorKind::kUsage);
-    const std::string_view message = error.what();
-    require(message.find("fuzz") != std::string_view::npos && message.size() < 2000);
-  }
 }
 
 void walk(const GgufValue& value) {
@@ -116,47 +93,16 @@ void read_tensors(const Gguf& file, std::string_view bytes) {
   require(size <= bytes.size());
 }
 
-void read_tokenizer(const Gguf& file) {
-  const ModelTokenizer tokenizer(read_gguf_tokenizer(GgufMetadata(file)));
-  for (const std::string_view text : {"", "The cat's mat,  \n\tétait 猫🐱 1234<s>", "\xF0\x9F a"}) {
-    const TokenizedText tokens = tokenizer.tokenize(text);
-    for (const Token& token : tokens.tokens) {
-      require(token.begin <= token.end && token.end <= tokens.source.size());
-      use(tokenizer.piece(token.id));
-    }
-  }
-}
-
-// Of all heads, and of three tokens that any vocabulary has.
-class FiniteWeights : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return true; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix weights) override {
-    for (std::size_t row = 0; row < weights.rows; ++row) {
-      for (const float weight : weights.row(row)) {
-        require(std::isfinite(weight));
-      }
-    }
-  }
-};
-
-void run_model(std::string_view bytes) {
-  static const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                            ("attnviz-fuzz-" + std::to_string(getpid()) + ".gguf");
+// Of a path, in memory where there is such a folder.
+void read_model(std::string_view bytes) {
+  namespace fs = std::filesystem;
+  static const fs::path path =
+      (fs::exists("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) /
+      ("attnviz-fuzz-" + std::to_string(getpid()) + ".gguf");
   std::ofstream(path, std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  const Model model = load_gguf(path);
-  const std::size_t n_tokens =
-      std::min({model.embeddings.rows, model.config.n_ctx, std::size_t{3}});
-  const std::vector<std::uint32_t> ids(n_tokens, 0);
-  ModelInput input;
-  input.ids = ids;
-  FiniteWeights weights;
-  OutputRows output(model, 0, n_tokens);
-  RunObserver patterns(weights);
-  ObserverGroup all({&patterns, &output});
-  run(model, input, {}, all);
+  refused_or_done([] { run_model(load_gguf(path)); });
+  fs::remove(path);
 }
 
 // What makes something of a whole file is called from here, one line each.
@@ -166,9 +112,9 @@ void read(std::string_view bytes) {
     walk_metadata(file);
     read_metadata(file);
     read_tensors(file, bytes);
-    refused_or_done([&] { read_tokenizer(file); });
+    refused_or_done([&] { run_tokenizer(*load_tokenizer(file)); });
   });
-  refused_or_done([&] { run_model(bytes); });
+  read_model(bytes);
 }
 
 }  // namespace
@@ -201,14 +147,17 @@ std::string built_in(bool big_endian) {
 }  // namespace
 
 std::vector<std::string> fuzz_seeds() {
-  return {built_in(false), built_in(true)};
+  std::vector<std::string> seeds = {built_in(false), built_in(true)};
+  for (const char* folder : {"gguf", "dialects", "experts"}) {
+    std::ranges::move(files_below(folder, ".gguf"), std::back_inserter(seeds));
+  }
+  return seeds;
+}
+
+void fuzz_input(std::string_view bytes) {
+  read(bytes);
 }
 
 }  // namespace test
 
 }  // namespace attnviz
-
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  attnviz::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

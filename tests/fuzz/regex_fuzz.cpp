@@ -1,13 +1,9 @@
 // A line as a pattern of tokenizer.json, the rest as a text: it is refused with an Error, or finds
 // matches that lie in the text one after the other, in a few seconds.
-//
-// With Clang this is libFuzzer's target; with other compilers fuzz_driver.cpp makes the inputs.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
@@ -16,17 +12,14 @@
 #include "attnviz/core/error.h"
 #include "attnviz/text/tokenizers/regex.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
+#include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 
 namespace attnviz {
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
+using test::require;
 
 void read(std::string_view input) {
   const std::size_t end = std::min(input.find('\n'), input.size());
@@ -143,11 +136,10 @@ std::vector<std::string> fuzz_seeds() {
   return seeds;
 }
 
+void fuzz_input(std::string_view bytes) {
+  read(bytes);
+}
+
 }  // namespace test
 
 }  // namespace attnviz
-
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  attnviz::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

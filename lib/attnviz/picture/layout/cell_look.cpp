@@ -33,7 +33,7 @@ int largest_disc(const FigureStyle& style, const FigureGrid& grid) noexcept {
 
 CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
                    bool has_numbers)
-    : scale_(scale), style_(style), theme_(theme_colors(style.theme)) {
+    : scale_(scale), theme_(theme_colors(style.theme)) {
   disc_ = largest_disc(style, grid);
   has_discs_ = disc_ > 0.0;
   fill_ = style.cells == CellStyle::kColors ? Fill::kScale

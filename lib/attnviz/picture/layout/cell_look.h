@@ -19,7 +19,7 @@ constexpr int kLeastDisc = 5;
 /// How wide the discs of the highest value are, in pixels of the figure; 0 where there are none.
 int largest_disc(const FigureStyle& style, const FigureGrid& grid) noexcept;
 
-/// The cells of one figure. `scale` and `style` must outlive it.
+/// The cells of one figure. `scale` must outlive it.
 class CellLook {
  public:
   CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
@@ -53,7 +53,6 @@ class CellLook {
   Rgb disc_ink(float t) const noexcept;
 
   const ColorScale& scale_;
-  const FigureStyle& style_;
   const ThemeColors& theme_;
   bool has_discs_;
   double disc_;  // the width of the largest

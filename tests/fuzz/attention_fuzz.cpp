@@ -1,0 +1,76 @@
+// Any bytes as attention that some tool computed: it is drawn, and written in one of the formats,
+// or refused with an Error.
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "fuzz/fuzz_checks.h"
+#include "fuzz/fuzz_target.h"
+#include "outputs/formats/formats.h"
+
+namespace attnviz {
+
+namespace {
+
+// Pictures of more cells are as slow as they are large.
+constexpr std::size_t kMostCells = 4096;
+
+std::size_t n_cells(const AttentionDocument& document) {
+  return document.patterns.size() * document.query_tokens.size() * document.key_tokens.size();
+}
+
+// What is drawn is the caller's choice, which a file may have made: those Errors are not its fault.
+void show(const AttentionDocument& document, const app::Format& format, std::size_t choice) {
+  const FigureStyle figure;
+  const TerminalOptions terminal = {.style = static_cast<TerminalStyle>(choice % 7),
+                                    .color = static_cast<ColorDepth>(choice / 7 % 4)};
+  const app::Look look{figure, terminal};
+  try {
+    std::string out;
+    const app::ShownAttention shown({&document, 1});
+    format.attention(shown, look, [&out](std::string_view bytes) { out += bytes; });
+    test::require(!out.empty());
+  } catch (const Error& error) {
+    test::require(error.kind() == ErrorKind::kUsage || error.kind() == ErrorKind::kUnsupported);
+  }
+}
+
+void read(std::string_view bytes) {
+  std::size_t choice = 0;
+  for (const char byte : bytes) {
+    choice = choice * 31 + static_cast<unsigned char>(byte);
+  }
+  choice /= 256;
+  std::vector<app::Format> formats;
+  std::ranges::copy_if(app::all_formats(), std::back_inserter(formats),
+                       [](const app::Format& one) { return one.attention != nullptr; });
+  test::refused_or_done([&] {
+    for (const ReadDocument& one : read_attention(bytes, "fuzz", {})) {
+      if (n_cells(one.document) <= kMostCells) {
+        show(one.document, formats[choice % formats.size()], choice / formats.size());
+      }
+    }
+  });
+}
+
+}  // namespace
+
+namespace test {
+
+std::vector<std::string> fuzz_seeds() {
+  return files_below("/tests/fuzz/seeds/attention", ".json");
+}
+
+void fuzz_input(std::string_view bytes) {
+  read(bytes);
+}
+
+}  // namespace test
+
+}  // namespace attnviz

@@ -1,0 +1,26 @@
+// How long one input may take.
+#pragma once
+
+#include <sys/time.h>
+
+#include <ctime>
+
+namespace attnviz::test {
+
+/// While it lives: SIGPROF comes after so many seconds of a CPU, however busy the machine is.
+class TimeLimit {
+ public:
+  explicit TimeLimit(std::time_t seconds) { set(seconds); }
+  ~TimeLimit() { set(0); }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+ private:
+  static void set(std::time_t seconds) {
+    itimerval timer{};
+    timer.it_value.tv_sec = seconds;
+    setitimer(ITIMER_PROF, &timer, nullptr);
+  }
+};
+
+}  // namespace attnviz::test
