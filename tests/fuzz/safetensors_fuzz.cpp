@@ -34,7 +34,9 @@ void read(std::string_view input) {
     require(size <= parts[1].size());
   });
   refused_or_done([&] {
-    test::run_model(load_hugging_face({parts[0], "fuzz"}, {parts[1], "fuzz"}));
+    Model model = load_hugging_face({parts[0], "fuzz"}, {parts[1], "fuzz"});
+    model.set_name("fuzz", model.config.family);
+    test::run_model(model);
   });
 }
 
