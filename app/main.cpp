@@ -4,7 +4,9 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "options/program_words.h"
 #include "options/written_files.h"
 #include "stores/model_store.h"
+#include "stores/store.h"
 #include "system/memory.h"
 #include "system/output_file.h"
 #include "system/sandbox.h"
@@ -29,9 +32,15 @@ void run(const PrintText& print) {
 }
 
 // An Error's kind is the exit code.
-int failed(ErrorKind kind, const std::string& message) {
+int failed(ErrorKind kind, std::string_view message) {
   say(message);
   return static_cast<int>(kind);
+}
+
+// Where fontconfig keeps lists of fonts, which takes long to make, when there may be a picture.
+std::vector<std::filesystem::path> font_lists(const std::vector<std::filesystem::path>& outputs) {
+  const auto cache = outputs.empty() ? std::nullopt : cache_home();
+  return cache ? std::vector{*cache / "fontconfig"} : std::vector<std::filesystem::path>();
 }
 
 int run_program(std::vector<std::string> arguments) {
@@ -39,7 +48,8 @@ int run_program(std::vector<std::string> arguments) {
     reserve_standard_streams();
     install_signal_handlers();
     const CommandLine line = parse_command_line(std::move(arguments), names_model);
-    const std::string problems = enter_sandbox(written_files(line.command));
+    const std::vector<std::filesystem::path> outputs = written_files(line.command);
+    const std::string problems = enter_sandbox(outputs, font_lists(outputs));
     if (is_verbose(line.command) && !problems.empty()) {
       say(problems);
     }
@@ -51,7 +61,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
-    return failed(error.kind(), in_program_words(error.what(), error.parameter()));
+    return failed(error.kind(), with_limit(in_program_words(error.what(), error.parameter())));
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, out_of_memory());
   } catch (const std::filesystem::filesystem_error& error) {

@@ -64,7 +64,9 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
   const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
     const std::vector<HeadId> heads(setup.heads.begin(),
                                     setup.heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
-    const std::size_t n_kept = n_patterns * n_heads / setup.heads.size();
+    // Means are of all heads that there are.
+    const std::size_t n_kept =
+        options.pattern.average ? n_patterns : n_patterns * n_heads / setup.heads.size();
     return patterns_bytes(n_kept * n_runs(options), std::min(n_tokens, text.shown().size())) +
            layer_bytes(setup.model, n_tokens) +
            step_bytes(setup.model, heads, n_tokens, options.kind);

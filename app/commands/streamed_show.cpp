@@ -59,8 +59,7 @@ class StreamedShow {
     require_memory(bytes(),
                    fmt::format("the attention of {} over {}", counted(setup_.heads.size(), "head"),
                                counted(text_.tokens.size(), "token")),
-                   "take fewer heads (--head 0.0), a shorter text or a narrower picture (--width "
-                   "800px)");
+                   "take fewer heads (--head 0.0) or a shorter text");
     const bool has_range = setup_.outputs.writes(Content::kFigure) ||
                            setup_.outputs.writes(Content::kScreen) ||
                            setup_.outputs.writes(Content::kDocument);

@@ -81,7 +81,7 @@ double parse_positive(std::string_view option, std::string_view word) {
 }
 
 double parse_memory(std::string_view option, std::string_view word) {
-  constexpr double kLeast = 32e6;  // of which half is for what no estimate counts
+  constexpr double kLeast = 32.0 * 1024 * 1024;  // half of it is for what no estimate counts
   constexpr std::string_view kUnits = "kmgt";
   const std::string lower = ascii_lower(word);
   const std::size_t end = std::min(lower.find_first_not_of("0123456789."), lower.size());

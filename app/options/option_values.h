@@ -38,7 +38,7 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
 /// A finite decimal number above 0. Throws Error{kUsage}.
 double parse_positive(std::string_view option, std::string_view word);
 
-/// "1500M", "2G", "1.5 GiB" or bytes, of at least 32 MB, as bytes: K, M, G and T are powers of
+/// "1500M", "2G", "1.5GiB" or bytes, of at least 32M, as bytes: K, M, G and T are powers of
 /// 1024, as GNU's tools have them, KB and MB of 1000. Throws Error{kUsage}.
 double parse_memory(std::string_view option, std::string_view word);
 

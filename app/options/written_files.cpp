@@ -1,8 +1,28 @@
 #include "options/written_files.h"
 
 #include <string>
+#include <system_error>
 
 namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Links whose names begin so: files of lines may take the places that they lead to.
+void add_links(const fs::path& prefix, std::vector<fs::path>& files) {
+  const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
+  const std::string name = prefix.filename().string();
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().starts_with(name) && entry->is_symlink(error)) {
+      files.push_back(entry->path());
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<std::filesystem::path> written_files(const Command& command) {
   std::vector<std::filesystem::path> files;
@@ -12,10 +32,14 @@ std::vector<std::filesystem::path> written_files(const Command& command) {
     }
   };
   std::visit(
-      [&add](const auto& options) {
+      [&](const auto& options) {
         if constexpr (requires { options.output.files; }) {
           for (const std::string& name : options.output.files) {
-            add(name.substr(0, name.find("{line}")));
+            const std::string prefix = name.substr(0, name.find("{line}"));
+            add(prefix);
+            if (prefix.size() < name.size()) {
+              add_links(prefix, files);
+            }
           }
         } else if constexpr (requires { options.output; }) {
           add(options.output);

@@ -9,7 +9,7 @@
 namespace attnviz::app {
 
 /// What stands behind -o and --partial, standard output left out. Of a name with {line} what stands
-/// before it: the folder is the same.
+/// before it, as the folder is the same, and links that are there under such names.
 std::vector<std::filesystem::path> written_files(const Command& command);
 
 /// Whether the person wants to hear of everything.

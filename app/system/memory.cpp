@@ -1,6 +1,7 @@
 #include "system/memory.h"
 
 #include <fmt/core.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 
@@ -102,11 +104,16 @@ double own_memory() {
 }
 
 double given_limit = kUnlimited;
+// Of a thread. The system's own, of 8 MB, would count whole, however little of it is used.
+constexpr std::size_t kStack = std::size_t{1} << 20;
+
+std::string out_of_memory_message = "out of memory";
 
 double available_memory() {
   if (given_limit != kUnlimited) {
-    constexpr double kUnforeseen = 16e6;  // stacks of threads, large pages that are not full
-    return std::max(0.0, given_limit - own_memory() - kUnforeseen);
+    constexpr double kUnforeseen = 16e6;  // large pages that are not full, and what is small
+    const double stacks = static_cast<double>(available_threads() * kStack);
+    return std::max(0.0, given_limit - own_memory() - kUnforeseen - stacks);
   }
   return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
 }
@@ -117,14 +124,17 @@ bool is_always_there(double bytes) {
   return bytes <= kAlwaysThere && given_limit == kUnlimited;
 }
 
+constexpr double kRoundedUp = 1e6;  // an estimate is no less than what is there
+
 [[noreturn]] void refuse(double bytes, double available, std::string_view what,
                          std::string_view hint) {
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} needs about {} of memory, and {}: {}", what, in_bytes(bytes),
-                          given_limit == kUnlimited
-                              ? in_bytes(available) + " are free"
-                              : fmt::format("--max-memory leaves {}", in_bytes(available)),
-                          hint));
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("{} needs about {} of memory, and {}: {}", what, in_bytes(bytes + kRoundedUp),
+                  given_limit == kUnlimited
+                      ? in_bytes(available) + " are free"
+                      : fmt::format("--max-memory leaves {}", in_bytes(available)),
+                  hint));
 }
 
 // The largest number up to `most` for which `bytes` fit.
@@ -142,6 +152,16 @@ std::size_t most_that_fits(std::size_t most, double available,
 
 void limit_memory(double bytes) {
   given_limit = bytes;
+#ifdef __GLIBC__
+  pthread_attr_t stacks;
+  if (pthread_attr_init(&stacks) == 0) {
+    if (pthread_attr_setstacksize(&stacks, kStack) == 0) {
+      pthread_setattr_default_np(&stacks);
+    }
+    pthread_attr_destroy(&stacks);
+  }
+#endif
+  out_of_memory_message = fmt::format("out of memory: --max-memory allows {}", in_bytes(bytes));
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) == 0) {
     limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));
@@ -153,17 +173,23 @@ std::string in_bytes(double bytes) {
   constexpr double kGigabyte = 1e9;
   constexpr double kMegabyte = 1e6;
   if (bytes < kGigabyte) {
-    return fmt::format("{:.0f} MB", std::ceil(bytes / kMegabyte));
+    return fmt::format("{:.0f} MB", std::floor(bytes / kMegabyte));
   }
   const double gigabytes = bytes / kGigabyte;
   return gigabytes < 10.0 ? fmt::format("{:.2g} GB", gigabytes)
                           : fmt::format("{:.0f} GB", gigabytes);
 }
 
-std::string out_of_memory() {
-  return given_limit == kUnlimited
-             ? "out of memory"
-             : fmt::format("out of memory: --max-memory allows {}", in_bytes(given_limit));
+std::string_view out_of_memory() noexcept {
+  return out_of_memory_message;
+}
+
+std::string with_limit(std::string_view message) {
+  const bool is_of_memory = message.find("out of memory") != std::string_view::npos;
+  return std::string(message) +
+         (is_of_memory && given_limit != kUnlimited
+              ? fmt::format("; --max-memory allows {}", in_bytes(given_limit))
+              : "");
 }
 
 void require_memory(double bytes, std::string_view what, std::string_view hint) {

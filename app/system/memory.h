@@ -16,8 +16,11 @@ void limit_memory(double bytes);
 /// "64 MB", "2.5 GB", "10240 GB".
 std::string in_bytes(double bytes);
 
-/// "out of memory", and what allowed no more where that is known.
-std::string out_of_memory();
+/// "out of memory", and what allowed no more where that is known. Takes no memory.
+std::string_view out_of_memory() noexcept;
+
+/// An Error's message; one of memory tells what allowed no more, too.
+std::string with_limit(std::string_view message);
 
 /// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`". Free
 /// is what limit_memory() leaves; without it what the machine has, its control group or the

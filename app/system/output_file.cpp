@@ -33,7 +33,8 @@ std::string open_name(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
 
-// Follows links by hand: the last one may name a file that does not exist yet.
+}  // namespace
+
 fs::path follow_links(fs::path path) {
   constexpr int kMostLinks = 40;  // as Linux: more is a loop
   std::error_code error;
@@ -46,8 +47,6 @@ fs::path follow_links(fs::path path) {
   }
   return path;
 }
-
-}  // namespace
 
 void reserve_standard_streams() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

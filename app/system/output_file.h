@@ -25,6 +25,9 @@ void write_to_stdout(std::string_view bytes);
 void refuse_to_overwrite(std::string_view option, const std::filesystem::path& name,
                          const std::filesystem::path& read);
 
+/// What a name leads to, also where there is no file yet. Throws Error{kIo} for links in a circle.
+std::filesystem::path follow_links(std::filesystem::path path);
+
 /// A file being written. A regular file takes its name only at commit(): until then the bytes stand
 /// in a file without a name, which goes with the program, or, where the file system has none, in a
 /// temporary one beside it, which is removed on errors and signals. Links are followed. Devices and

@@ -1,11 +1,14 @@
 #include "system/sandbox.h"
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "system/output_file.h"
 
 // Sanitizers trace at the end, and coverage is written beside the build.
 #if defined(__linux__) && !defined(ATTNVIZ_IS_INSTRUMENTED) && \
@@ -16,6 +19,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -44,17 +48,40 @@ constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
 
 // Sockets, other programs, other processes and new doors into the kernel. io_uring would do for a
 // process what the filter forbids it. The list is short: the kernel tries it for each call at
-// start.
-constexpr std::array kForbidden = {
-    SYS_socket,   SYS_socketpair, SYS_connect,          SYS_io_uring_setup,    SYS_execve,
-    SYS_execveat, SYS_ptrace,     SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
-    SYS_kill,     SYS_bpf,        SYS_perf_event_open,  SYS_userfaultfd,       SYS_keyctl,
-    SYS_unshare,  SYS_setns};
+// start. Of tgkill(), which abort() needs, and of ioctl() see below.
+constexpr std::array kForbidden = {SYS_socket,
+                                   SYS_socketpair,
+                                   SYS_connect,
+                                   SYS_io_uring_setup,
+                                   SYS_execve,
+                                   SYS_execveat,
+                                   SYS_ptrace,
+                                   SYS_process_vm_readv,
+                                   SYS_process_vm_writev,
+                                   SYS_pidfd_getfd,
+                                   SYS_kill,
+                                   SYS_bpf,
+                                   SYS_perf_event_open,
+                                   SYS_userfaultfd,
+                                   SYS_keyctl,
+                                   SYS_unshare,
+                                   SYS_setns,
+                                   SYS_tkill,
+                                   SYS_rt_sigqueueinfo,
+                                   SYS_rt_tgsigqueueinfo,
+                                   SYS_pidfd_send_signal};
+
+// Which type into the terminal as if the user did, who may have a shell there.
+constexpr std::array<std::uint32_t, 2> kForbiddenOfTerminals = {TIOCSTI, TIOCLINUX};
 
 // As the program that the kernel runs at each system call. The answer is an error, which libraries
 // such as the C library know how to go on from.
 std::vector<sock_filter> filter_of_calls() {
   constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+  // The lower half of what is passed: descriptors and requests are no larger.
+  constexpr std::size_t kFirstArgument =
+      offsetof(seccomp_data, args) +
+      (std::endian::native == std::endian::little ? 0 : sizeof(std::uint32_t));
   const auto load = [](std::size_t offset) {
     return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
   };
@@ -69,7 +96,21 @@ std::vector<sock_filter> filter_of_calls() {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
     filter.push_back(refuse);
   }
-  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  // Signals to itself alone.
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4));
+  filter.push_back(load(kFirstArgument));
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(getpid()), 1, 0));
+  filter.push_back(refuse);
+  filter.push_back(allow);
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 1, 0));
+  filter.push_back(allow);
+  filter.push_back(load(kFirstArgument + sizeof(std::uint64_t)));
+  for (const std::uint32_t request : kForbiddenOfTerminals) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, request, 0, 1));
+    filter.push_back(refuse);
+  }
+  filter.push_back(allow);
   return filter;
 }
 
@@ -80,9 +121,14 @@ bool forbid_calls() {
   }
   std::vector<sock_filter> filter = filter_of_calls();
   const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
-  // Older kernels would make the processor slower for a filtered process, unless told not to.
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) ==
-         0;
+  // Older kernels would make the processor slower for a filtered process, unless told not to; the
+  // oldest do not know that.
+  for (const unsigned flags : {unsigned{SECCOMP_FILTER_FLAG_SPEC_ALLOW}, 0U}) {
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 constexpr std::uint64_t kTruncate = std::uint64_t{1} << 14;  // younger than some headers
@@ -114,17 +160,8 @@ void allow_writing(int rules, const fs::path& path, std::uint64_t known) {
   }
 }
 
-// Where a name leads, whether or not there is a file yet.
-fs::path behind_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as Linux: more is a loop
-  std::error_code error;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links) {
-    path = path.parent_path() / fs::read_symlink(path, error);
-  }
-  return path;
-}
-
-bool forbid_writing_elsewhere(std::span<const fs::path> outputs) {
+bool forbid_writing_elsewhere(std::span<const fs::path> outputs,
+                              std::span<const fs::path> folders) {
   const long version =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) {
@@ -138,9 +175,12 @@ bool forbid_writing_elsewhere(std::span<const fs::path> outputs) {
     return false;
   }
   for (const fs::path& output : outputs) {
-    const fs::path folder = behind_links(output).parent_path();
+    const fs::path folder = follow_links(output).parent_path();
     allow_writing(rules, folder.empty() ? "." : folder, forbidden.handled_access_fs);
     allow_writing(rules, output, forbidden.handled_access_fs);
+  }
+  for (const fs::path& folder : folders) {
+    allow_writing(rules, folder, forbidden.handled_access_fs);
   }
   const bool done = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
   const int error = errno;
@@ -151,7 +191,7 @@ bool forbid_writing_elsewhere(std::span<const fs::path> outputs) {
 
 }  // namespace
 
-std::string enter_sandbox(std::span<const fs::path> outputs) {
+std::string enter_sandbox(std::span<const fs::path> outputs, std::span<const fs::path> folders) {
   const auto problem = [](const char* what) {
     return std::string(what) + ": " + std::strerror(errno);  // NOLINT(concurrency-mt-unsafe)
   };
@@ -160,7 +200,7 @@ std::string enter_sandbox(std::span<const fs::path> outputs) {
     return problem("the program runs with all rights");
   }
   std::string problems;
-  if (!forbid_writing_elsewhere(outputs)) {
+  if (!forbid_writing_elsewhere(outputs, folders)) {
     problems = problem("the program keeps the right to write anywhere (Landlock)");
   }
   if (!forbid_calls()) {
@@ -172,7 +212,8 @@ std::string enter_sandbox(std::span<const fs::path> outputs) {
 
 #else
 
-std::string enter_sandbox(std::span<const std::filesystem::path> /*outputs*/) {
+std::string enter_sandbox(std::span<const std::filesystem::path> /*outputs*/,
+                          std::span<const std::filesystem::path> /*folders*/) {
   return "this build does not know how to give up rights";
 }
 

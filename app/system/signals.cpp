@@ -14,6 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "system/keys.h"
+#include "system/memory.h"
 #include "system/progress_line.h"
 
 namespace attnviz::app {
@@ -127,13 +128,17 @@ void install_signal_handlers() {
   }
 }
 
+void end_out_of_memory() noexcept {
+  const SignalsHeld held;
+  leave_nothing_behind();
+  write_all(STDERR_FILENO, "attnviz: ");
+  write_all(STDERR_FILENO, out_of_memory());
+  write_all(STDERR_FILENO, "\n");
+  _exit(static_cast<int>(ErrorKind::kIo));
+}
+
 void end_without_memory() {
-  std::set_new_handler([] {
-    const SignalsHeld held;
-    leave_nothing_behind();
-    write_all(STDERR_FILENO, "attnviz: out of memory\n");
-    _exit(static_cast<int>(ErrorKind::kIo));
-  });
+  std::set_new_handler(end_out_of_memory);
 }
 
 Interruption::Interruption() noexcept {

@@ -12,9 +12,11 @@ namespace attnviz::app {
 /// of signals.
 void install_signal_handlers();
 
-/// Where there is no memory for an object, the program ends there: it says so, removes unfinished
-/// files and ends with 1. An exception would not come through functions that may not throw, and
-/// its message would need memory, too.
+/// Says that there is no more memory, removes unfinished files and ends the program with 1.
+[[noreturn]] void end_out_of_memory() noexcept;
+
+/// From now on where there is no memory for an object, the program ends there. An exception would
+/// not come through functions that may not throw, and its message would need memory, too.
 void end_without_memory();
 
 /// While it lives, the first of SIGINT, SIGTERM and SIGHUP is noted in its place, so that what has

@@ -1,8 +1,10 @@
 #include "system/system_fonts.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <fontconfig/fontconfig.h>
+#include <unistd.h>
 #include <utf8proc.h>
 
 #include <cerrno>
@@ -27,7 +29,7 @@ namespace fs = std::filesystem;
 struct Fontconfig {
 #define ATTNVIZ_FONTCONFIG_FUNCTIONS(use)                                                        \
   use(CharSetAddChar) use(CharSetCreate) use(CharSetDestroy) use(CharSetHasChar)                 \
-      use(ConfigSubstitute) use(DefaultSubstitute) use(FontMatch) use(PatternAddBool)            \
+      use(ConfigSubstitute) use(DefaultSubstitute) use(FontMatch) use(Init) use(PatternAddBool)  \
           use(PatternAddCharSet) use(PatternAddInteger) use(PatternAddString) use(PatternCreate) \
               use(PatternDestroy) use(PatternGetCharSet) use(PatternGetInteger)                  \
                   use(PatternGetString)
@@ -61,8 +63,42 @@ std::optional<Fontconfig> load() {
   return functions;
 }
 
+// While it lives, what is said on standard error is lost.
+class Hush {
+ public:
+  Hush() noexcept
+      : before_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),
+        nowhere_(before_ < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC)) {
+    if (nowhere_ >= 0) {
+      dup2(nowhere_, STDERR_FILENO);
+    }
+  }
+  ~Hush() {
+    if (nowhere_ >= 0) {
+      dup2(before_, STDERR_FILENO);
+      close(nowhere_);
+    }
+    if (before_ >= 0) {
+      close(before_);
+    }
+  }
+  Hush(const Hush&) = delete;
+  Hush& operator=(const Hush&) = delete;
+
+ private:
+  int before_;
+  int nowhere_;
+};
+
 const Fontconfig* fontconfig() {
-  static const std::optional<Fontconfig> loaded = load();
+  static const std::optional<Fontconfig> loaded = [] {
+    std::optional<Fontconfig> functions = load();
+    if (functions) {
+      const Hush hush;  // it complains where it may keep no lists of fonts
+      functions->Init();
+    }
+    return functions;
+  }();
   return loaded ? &*loaded : nullptr;
 }
 

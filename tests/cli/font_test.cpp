@@ -60,8 +60,10 @@ TEST_CASE("an installed font that cannot be used is told, once") {
   run.arguments = {"שלום cat שלום", "--random", "-o", folder.file("a.png")};
   CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
   const std::string drawn = read_file(folder.file("a.png"));
-  // fontconfig keeps a list of the folder, which does not change with what is in a file.
-  write_file(folder.file("fonts/a.ttf"), "this is no font any more");
+  // A version that FreeType takes, with which fontconfig looks at it, and nobody else.
+  std::string bytes = read_file(installed);
+  bytes.replace(0, 4, std::string("\0\2\0\0", 4));
+  write_file(folder.file("fonts/a.ttf"), bytes);
   const ProgramResult broken = attnviz(run);
   CHECK(broken.exit_code == 0);
   CHECK(read_file(folder.file("a.png")) != drawn);

@@ -1,6 +1,7 @@
 // Loaded into the program before its libraries: at its first words for standard output it tries
 // what a taken-over program would, and says on standard error how each attempt ended.
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -28,6 +29,9 @@ void intrude() {
   report("ring", syscall(SYS_io_uring_setup, 1, nullptr));
   report("tracing", ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr));
   report("signal", kill(getppid(), SIGCONT));
+  report("signal to a thread", syscall(SYS_tgkill, getppid(), getppid(), SIGCONT));
+  report("signal to itself", syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGCONT));
+  report("typing", ioctl(STDERR_FILENO, TIOCSTI, "x"));
   char program[] = "/bin/true";
   char* const arguments[] = {program, nullptr};
   report("program", execv(program, arguments));

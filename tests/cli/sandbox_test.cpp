@@ -61,11 +61,12 @@ TEST_CASE("the program can open no socket, start no program and touch no other p
     const ProgramResult result = intruded(folder, line);
     CHECK(result.exit_code == 0);
     CHECK(result.out != "");
-    for (const char* attempt :
-         {"internet socket", "local socket", "ring", "tracing", "signal", "program"}) {
+    for (const char* attempt : {"internet socket", "local socket", "ring", "tracing", "signal",
+                                "signal to a thread", "typing", "program"}) {
       CAPTURE(attempt);
       CHECK(contains(result.err, std::string(attempt) + ": Operation not permitted\n"));
     }
+    CHECK(contains(result.err, "signal to itself: done\n"));
   }
 }
 

@@ -45,7 +45,7 @@ int chosen = -1;
 long at = 0;
 bool goes_on = false;
 int raised = 0;
-const char* counts_path = nullptr;
+int counts_file = -1;
 
 [[gnu::constructor]] void begin() {
   const char* const kind = getenv("ATTNVIZ_FAULT_KIND");
@@ -61,21 +61,18 @@ const char* counts_path = nullptr;
   at = number("ATTNVIZ_FAULT_AT");
   goes_on = getenv("ATTNVIZ_FAULT_ON") != nullptr;
   raised = static_cast<int>(number("ATTNVIZ_FAULT_SIGNAL"));
-  counts_path = getenv("ATTNVIZ_FAULT_COUNTS");
+  // Opened before the program gives up the right to.
+  if (const char* const path = getenv("ATTNVIZ_FAULT_COUNTS")) {
+    counts_file = static_cast<int>(
+        syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  }
   is_ready = true;
 }
 
 [[gnu::destructor]] void end() {
-  if (counts_path == nullptr) {
-    return;
-  }
   is_ready = false;
-  FILE* const file = fopen(counts_path, "w");
-  for (int i = 0; file != nullptr && i < kKinds; ++i) {
-    fprintf(file, "%s %ld\n", kNames[i], counts[i].load());
-  }
-  if (file != nullptr) {
-    fclose(file);
+  for (int i = 0; counts_file >= 0 && i < kKinds; ++i) {
+    dprintf(counts_file, "%s %ld\n", kNames[i], counts[i].load());
   }
 }
 

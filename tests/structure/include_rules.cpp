@@ -117,9 +117,9 @@ bool is_of_the_system(const Include& include) {
 }
 
 bool may_meet_the_system(std::string_view path) {
-  constexpr std::array<std::string_view, 5> kPlaces = {
-      "lib/attnviz/core/", "app/system/", "lib/attnviz/picture/fonts/harfbuzz.cpp",
-      "app/commands/input.cpp", "app/outputs/output_file.cpp"};
+  constexpr std::array<std::string_view, 4> kPlaces = {"lib/attnviz/core/", "app/system/",
+                                                       "lib/attnviz/picture/fonts/harfbuzz.cpp",
+                                                       "app/commands/input.cpp"};
   return std::ranges::any_of(kPlaces,
                              [path](std::string_view place) { return path.starts_with(place); });
 }

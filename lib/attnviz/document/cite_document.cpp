@@ -16,6 +16,12 @@ namespace attnviz {
 
 namespace {
 
+std::string in_one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
 // The first byte of a token that is no white space; its end where there is none.
 std::size_t begin_of_word(const TokenizedText& text, const Token& token) {
   std::size_t i = token.begin;
@@ -173,7 +179,7 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
         "The answer rests most on {}{}, {}: when the answer cannot look at it, it is {} probable. "
         "{} of {} {} ({}, or more); when it cannot look at any of them it is {} probable.",
         document.documents[best.document].name, document.begin_at(best),
-        quoted(document.text_at(best)),
+        quoted(in_one_line(document.text_at(best))),
         factor_words(*document.at(best).effect.log_probability_change, ascii), n_matter,
         counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter", times,
         factor_words(all, ascii));

@@ -198,8 +198,9 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
       " Chat programs' temperature is the same division, of the scores of the next token. Entropy "
       "tells how spread a row is: 0 bits when one token has all";
   return words + (n_keys < 2 ? std::string(".")
-                             : fmt::format(", {:.2f} when {} have the same.",
-                                           std::log2(static_cast<double>(n_keys)), n_keys));
+                             : fmt::format(", {:.2f} when {} have the same",
+                                           std::log2(static_cast<double>(n_keys)), n_keys) +
+                                   (cold.sink > 0.0f ? ", the sink among them." : "."));
 }
 
 // The text as an assignment that a shell takes, in lines that can be copied together; none where it
