@@ -64,44 +64,52 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   return header;
 }
 
-// Makes the tree of a header, in which no object has a key twice. Events are passed on one by one:
-// nlohmann_json's own callback walks all siblings of each object, which takes quadratic time.
-class HeaderBuilder : public nlohmann::detail::json_sax_dom_parser<json> {
+// Refuses what the tree of a header would not show: keys that an object has twice, and depth. A
+// pass of its own: nlohmann_json's callback, which sees these while the tree is made, walks all
+// siblings of each object, which takes quadratic time.
+class HeaderCheck : public nlohmann::json_sax<json> {
  public:
-  HeaderBuilder(json& tree, const Complaint& complaint)
-      : json_sax_dom_parser(tree), complaint_(complaint) {}
+  explicit HeaderCheck(const Complaint& complaint) : complaint_(complaint) {}
 
-  bool start_object(std::size_t size) {
-    go_deeper();
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*size*/) override {
     keys_.emplace_back();
-    return json_sax_dom_parser::start_object(size);
+    return go_deeper();
   }
-  bool key(std::string& name) {
+  bool key(string_t& name) override {
     if (!keys_.back().insert(name).second) {
       complaint_.malformed(fmt::format("the header names {} twice", attnviz::quoted(name)));
     }
-    return json_sax_dom_parser::key(name);
+    return true;
   }
-  bool end_object() {
+  bool end_object() override {
     --depth_;
     keys_.pop_back();
-    return json_sax_dom_parser::end_object();
+    return true;
   }
-  bool start_array(std::size_t size) {
-    go_deeper();
-    return json_sax_dom_parser::start_array(size);
-  }
-  bool end_array() {
+  bool start_array(std::size_t /*size*/) override { return go_deeper(); }
+  bool end_array() override {
     --depth_;
-    return json_sax_dom_parser::end_array();
+    return true;
+  }
+  bool parse_error(std::size_t /*position*/, const std::string& /*last_token*/,
+                   const json::exception& error) override {
+    complaint_.malformed(fmt::format("the header is no JSON: {}", error.what()));
   }
 
  private:
-  void go_deeper() {
+  bool go_deeper() {
     if (++depth_ > kDeepestHeader) {
       complaint_.malformed(
           fmt::format("the header is nested deeper than {} levels", kDeepestHeader));
     }
+    return true;
   }
 
   const Complaint& complaint_;
@@ -110,14 +118,9 @@ class HeaderBuilder : public nlohmann::detail::json_sax_dom_parser<json> {
 };
 
 json parse_header(std::string_view header, const Complaint& complaint) {
-  json tree;
-  HeaderBuilder builder(tree, complaint);
-  try {
-    json::sax_parse(header.begin(), header.end(), &builder);
-  } catch (const json::exception& error) {
-    complaint.malformed(fmt::format("the header is no JSON: {}", error.what()));
-  }
-  return tree;
+  HeaderCheck check(complaint);
+  json::sax_parse(header.begin(), header.end(), &check);
+  return json::parse(header.begin(), header.end());
 }
 
 // One member of the header.
