@@ -92,6 +92,12 @@ double exactly(std::size_t /*i*/, double /*value*/) {
   return 0.0;
 }
 
+// How far sums of so many products may be apart whose sizes come to `sizes`, when every step of
+// both is rounded to the same side: an input may be made so.
+double rounding(std::size_t n_terms, double sizes) {
+  return 1.2e-7 * static_cast<double>(n_terms + 4) * sizes;
+}
+
 double sum_of_products(ConstMatrix x, std::size_t row, std::span<const float> column) {
   double sum = 0.0;
   for (std::size_t i = 0; i < column.size(); ++i) {
@@ -123,7 +129,8 @@ void matmul(Source& source) {
         return out;
       },
       [&](std::size_t i, double) {
-        return 4e-6 * (8.0 + sum_of_products(rows_of(x, d_in), i / d_out, column(i % d_out)));
+        const double sizes = sum_of_products(rows_of(x, d_in), i / d_out, column(i % d_out));
+        return rounding(2 * d_in, 8.0 + 2.0 * sizes);
       });
 }
 
@@ -155,7 +162,9 @@ void softmax(Source& source) {
     sink.logit = source.number();
   }
   // An exponent of 16 is rounded by 1e-6.
-  const auto bound = [](std::size_t, double value) { return 6e-6 * value + 1e-30; };
+  const auto bound = [n](std::size_t, double value) {
+    return (6e-6 + rounding(n, 1.0)) * value + 1e-30;
+  };
   compare(
       [&] {
         Floats weights = scores;
@@ -271,9 +280,10 @@ void attend(Source& source) {
         return scores;
       },
       [&](std::size_t i, double) {
-        return 2e-6 * sum_of_products(rows_of(query, d_head), i / cols,
-                                      rows_of(key, d_head).row(i % cols)) +
-               1e-30;
+        const std::span<const float> one_key = rows_of(key, d_head).row(i % cols);
+        return is_seen(i)
+                   ? rounding(d_head, sum_of_products(rows_of(query, d_head), i / cols, one_key))
+                   : 0.0;
       });
   Floats weights = source.numbers(n_rows * cols);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -286,7 +296,7 @@ void attend(Source& source) {
                             rows_of(context, d_value));
         return context;
       },
-      [&](std::size_t, double) { return 2e-6 * 64.0 * static_cast<double>(n); });
+      [&](std::size_t, double) { return rounding(n, 64.0 * static_cast<double>(n)); });
 }
 
 void states(Source& source) {
@@ -302,7 +312,7 @@ void states(Source& source) {
         state.insert(state.end(), out.begin(), out.end());
         return state;
       },
-      [&](std::size_t, double) { return 2e-6 * 600.0 * static_cast<double>(n); });
+      [&](std::size_t, double) { return rounding(n, 600.0 * static_cast<double>(n)); });
 }
 
 void pools(Source& source) {
