@@ -21,7 +21,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kPattern = 6;  // of Gemma 3's layers every sixth sees everything
+constexpr std::size_t kGlobalEvery = 6;  // of Gemma 3's layers every sixth sees everything
 
 Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
                     bool may_have_experts = false) {
@@ -189,7 +189,7 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
   traits.query_key_norm = Presence::kYes;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
   slide(metadata, 0, is_sliding, traits);
   if (!traits.mask) {
     rotate_all(metadata, weights, traits);
@@ -203,7 +203,7 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
   constexpr std::size_t kNever = 0;  // no size of it has other heads
   Traits traits = later_gemma_traits(metadata, weights, kNever);
   traits.query_key_norm = Presence::kYes;
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
   see_all(traits, metadata.size(GgufKeys(metadata)("attention.sliding_window")) / 2, is_sliding);
   rotate_gemma3(metadata, weights, is_sliding, traits);
   for (const char* layer : {"dense_2.*", "dense_3.*", "dense.0.*", "dense.1.*"}) {
@@ -268,7 +268,7 @@ Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights) {
   traits.result_scale = true;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
   read_gemma4_experts(metadata, weights, traits);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
   slide(metadata, 0, is_sliding, traits);
   rotate_gemma4(metadata, weights, {global_head, local_head}, is_sliding, traits);
   const std::size_t n_own = n_with_keys(metadata, traits, 0);
