@@ -40,15 +40,14 @@ run_target() {
   local target=$1 seconds=$2 program="$programs/fuzz_$1" log="$root/build/logs/fuzz-$1.log"
   local corpus="$corpora/$1" findings="$corpora/findings/$1" total="$corpora/$1.total"
   local executions=0 edges=0 found=0 cpu=0 end=$((SECONDS + seconds)) known=() times
-  list_findings() { find "$findings" -type f ! -name '*.log' | sort; }
   mkdir -p "$corpus" "$findings" "$corpora/seeds/$target"
   ATTNVIZ_FUZZ_SEEDS="$corpora/seeds/$target" "$program"
   if [[ -d $root/tests/fuzz/found/$target ]]; then
     known=("$root/tests/fuzz/found/$target")
   fi
-  while ((SECONDS < end && found < 10)); do
-    local before input new=0 status=0 left=$((end - SECONDS))
-    before="$(list_findings)"
+  local ends=0 input left
+  while ((left = end - SECONDS, left > 0 && ends++ < 20)); do
+    local status=0
     times="$( (
       TIMEFORMAT='%U %S'
       time "$program" -max_total_time="$left" -timeout=60 \
@@ -62,16 +61,16 @@ run_target() {
     if ((status == 0)); then
       break
     fi
-    while read -r input; do
-      printf '%s: %s\n' "$target" "$input" >&2
-      cp "$log" "$input.log"
-      new=$((new + 1))
-    done < <(comm -13 <(echo "$before") <(list_findings))
-    if ((new == 0)); then
+    input="$(sed -n 's/.*Test unit written to //p' "$log")"
+    if [[ -z $input ]]; then
       tail -n 50 "$log" >&2
       return 1
     fi
-    found=$((found + new))
+    if [[ ! -e $input.log ]]; then
+      printf '%s: %s\n' "$target" "$input" >&2
+      cp "$log" "$input.log"
+      found=$((found + 1))
+    fi
   done
   read -r -a times < <(cat "$total" 2>/dev/null || echo 0 0 0 0)
   awk -v e="$executions" -v c="$edges" -v f="$found" -v s="$cpu" \

@@ -96,6 +96,13 @@ TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its
   CHECK(failure("x\n{% if 1 %}") == "t: line 2, column 11: expected endif, found the end");
 }
 
+TEST_CASE("Jinja: numbers that do not fit are told with their place") {
+  for (const char* number : {"1e10000", "1.5e-10000", "9223372036854775808", "1e+"}) {
+    CHECK(failure("{{ " + std::string(number) + " }}") ==
+          "t: line 1, column 4: the number is too large, or no number");
+  }
+}
+
 TEST_CASE("Jinja: tags that are known and not run are unsupported") {
   for (const char* source : {"{% include 'a' %}", "{% import 'a' as b %}", "{% extends 'a' %}",
                              "{% call f() %}{% endcall %}", "{% block a %}{% endblock %}"}) {

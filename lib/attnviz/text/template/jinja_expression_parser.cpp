@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 
 using Kind = JinjaTokenKind;
+
+namespace {
+
+template <class Number>
+Number number_of(const JinjaToken& token, std::string_view where, std::string_view source) {
+  const auto number = parse_number<Number>(token.text);
+  if (!number) {
+    fail_at(where, source, token.at, "the number is too large, or no number");
+  }
+  return *number;
+}
+
+}  // namespace
 
 void JinjaExpressionParser::fail(std::string_view message) const {
   fail_at(where_, source_, next().at, message);
@@ -243,16 +256,10 @@ ExpressionPtr JinjaExpressionParser::parse_primary() {
       }
       return constant(token.at, Value(std::move(text)));
     }
-    case Kind::kInteger: {
-      std::int64_t number = 0;
-      const char* const end = token.text.data() + token.text.size();
-      if (std::from_chars(token.text.data(), end, number).ec != std::errc()) {
-        fail_at(where_, source_, token.at, "the number is too large");
-      }
-      return constant(token.at, number);
-    }
+    case Kind::kInteger:
+      return constant(token.at, number_of<std::int64_t>(token, where_, source_));
     case Kind::kReal:
-      return constant(token.at, std::stod(token.text));
+      return constant(token.at, number_of<double>(token, where_, source_));
     case Kind::kOperator:
       if (token.text == "(") {
         return parse_parentheses(token.at);
