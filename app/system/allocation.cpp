@@ -1,34 +1,93 @@
-// Where a library of C gets no memory, the program ends there, as it does for objects of its own: not
+// Where a library gets no memory, the program ends there, as it does for objects of its own: not
 // all of them come back from that.
-#include <cstddef>
+#include <cstdlib>
+
+#if defined(__GLIBC__) && !defined(ATTNVIZ_IS_INSTRUMENTED)
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cerrno>
 
 #include "system/signals.h"
 
-// The linker sends every call of these in what it links here to __wrap_, and __real_ to the C
-// library; see --wrap.
-// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier)
+// The C library's own names, for what is asked for before others can be found.
 extern "C" {
-void* __real_malloc(std::size_t size);
-void* __real_calloc(std::size_t count, std::size_t size);
-void* __real_realloc(void* data, std::size_t size);
-void* __wrap_malloc(std::size_t size);
-void* __wrap_calloc(std::size_t count, std::size_t size);
-void* __wrap_realloc(void* data, std::size_t size);
-}
-
-void* __wrap_malloc(std::size_t size) {
-  void* const data = __real_malloc(size);
-  return data != nullptr || size == 0 ? data : (attnviz::app::end_out_of_memory(), nullptr);
-}
-
-void* __wrap_calloc(std::size_t count, std::size_t size) {
-  void* const data = __real_calloc(count, size);
-  const bool is_nothing = count == 0 || size == 0;
-  return data != nullptr || is_nothing ? data : (attnviz::app::end_out_of_memory(), nullptr);
-}
-
-void* __wrap_realloc(void* data, std::size_t size) {
-  void* const moved = __real_realloc(data, size);
-  return moved != nullptr || size == 0 ? moved : (attnviz::app::end_out_of_memory(), nullptr);
-}
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier)
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* data, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
+}
+
+namespace {
+
+// Whose malloc() and the like would be called if the program had none: the C library's, or another
+// that was loaded before it.
+template <class Function>
+class Next {
+ public:
+  constexpr Next(const char* name, Function* own) noexcept : name_(name), own_(own) {}
+
+  Function* find() noexcept {
+    if (Function* const known = found_.load()) {
+      return known;
+    }
+    if (is_looking_.exchange(true)) {
+      return own_;  // looking takes memory, too
+    }
+    auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    found_.store(found != nullptr ? found : own_);
+    return found_.load();
+  }
+
+ private:
+  const char* name_;
+  Function* own_;
+  std::atomic<Function*> found_ = nullptr;
+  std::atomic<bool> is_looking_ = false;
+};
+
+constinit Next<void*(std::size_t)> next_malloc("malloc", __libc_malloc);
+constinit Next<void*(std::size_t, std::size_t)> next_calloc("calloc", __libc_calloc);
+constinit Next<void*(void*, std::size_t)> next_realloc("realloc", __libc_realloc);
+
+int own_memalign(void** data, std::size_t alignment, std::size_t size) {
+  *data = __libc_memalign(alignment, size);
+  return *data == nullptr ? ENOMEM : 0;
+}
+constinit Next<int(void**, std::size_t, std::size_t)> next_memalign("posix_memalign", own_memalign);
+
+void* given(void* data, bool is_nothing) noexcept {
+  if (data == nullptr && !is_nothing) {
+    attnviz::app::end_out_of_memory();
+  }
+  return data;
+}
+
+}  // namespace
+
+// These take the C library's place for the program and all that it loads.
+extern "C" {
+
+void* malloc(std::size_t size) noexcept {
+  return given(next_malloc.find()(size), size == 0);
+}
+
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  return given(next_calloc.find()(count, size), count == 0 || size == 0);
+}
+
+void* realloc(void* data, std::size_t size) noexcept {
+  return given(next_realloc.find()(data, size), size == 0);
+}
+
+int posix_memalign(void** data, std::size_t alignment, std::size_t size) noexcept {
+  const int error = next_memalign.find()(data, alignment, size);
+  given(nullptr, error != ENOMEM);
+  return error;
+}
+}
+
+#endif
