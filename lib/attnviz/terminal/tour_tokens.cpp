@@ -175,7 +175,6 @@ void tour_tokens(TourPage& page) {
 }
 
 void tour_vectors(TourPage& page) {
-  using Role = InspectionRole;
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
   const std::size_t layer = head.head.layer;
@@ -189,9 +188,9 @@ void tour_vectors(TourPage& page) {
   TextTable roles;
   roles.indent = page.style.indent;
   roles.has_headings = false;
-  roles.labels = {{"query q", page.style.role(Role::kQuery)},
-                  {"key k", page.style.role(Role::kKey)},
-                  {"value v", page.style.role(Role::kValue)}};
+  roles.labels = {{"query q", page.style.role(InspectionRole::kQuery)},
+                  {"key k", page.style.role(InspectionRole::kKey)},
+                  {"value v", page.style.role(InspectionRole::kValue)}};
   roles.columns = {{{},
                     {{"what the token looks for", {}},
                      {"what it can be found by", {}},
@@ -203,10 +202,10 @@ void tour_vectors(TourPage& page) {
                   head_title(head.head), layer, head.head.head, why_this_head(tour), tour.query(),
                   fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
   const auto row = [&tour](ConstMatrix vectors) { return vectors.row(tour.query()); };
-  page.vectors({{"x", head.x(), Role::kPlain},
-                {"q", row(head.projected_queries()), Role::kQuery},
-                {"k", row(head.projected_keys()), Role::kKey},
-                {"v", row(head.v.view()), Role::kValue}});
+  page.vectors({{"x", head.x(), InspectionRole::kPlain},
+                {"q", row(head.projected_queries()), InspectionRole::kQuery},
+                {"k", row(head.projected_keys()), InspectionRole::kKey},
+                {"v", row(head.v.view()), InspectionRole::kValue}});
   page.paragraph(fmt::format(
       "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
       "and W_V it "
@@ -228,8 +227,8 @@ void tour_vectors(TourPage& page) {
         "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
         "that grow with the position (RoPE): when they are compared, the distance between the two "
         "tokens makes a difference.");
-    page.vectors({{"q turned", row(head.q.view()), Role::kQuery},
-                  {"k turned", row(head.k.view()), Role::kKey}});
+    page.vectors({{"q turned", row(head.q.view()), InspectionRole::kQuery},
+                  {"k turned", row(head.k.view()), InspectionRole::kKey}});
   }
 }
 

@@ -364,7 +364,7 @@ class WhyPage {
     TextColumn key{{"key's", kDim}, {}, false}, product{{"score", kDim}, {}, true, true};
     TextColumn bars{{}, {}, false, true};
     const double largest = rows.empty() ? 0.0 : size(rows.front());
-    const auto name = [this](const StreamPart& part) {
+    const auto name = [](const StreamPart& part) {
       return part_name(part.kind, part.layer, part.head);
     };
     double rest = std::accumulate(score.products.begin(), score.products.end(), 0.0);

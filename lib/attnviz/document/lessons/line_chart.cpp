@@ -28,7 +28,7 @@ struct Prefix {
 };
 constexpr Prefix kLarge[] = {{1e18, "E"}, {1e15, "P"}, {1e12, "T"},
                              {1e9, "G"},  {1e6, "M"},  {1e3, "k"}};
-constexpr Prefix kSmall[] = {{1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}};
+constexpr Prefix kShortUnits[] = {{1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}};
 
 // Of the largest of a list that goes down that is not above `size`.
 template <std::size_t n>
@@ -72,7 +72,8 @@ void label(const ChartAxis& axis, std::vector<ChartTick>& ticks) {
     if (tick.value == 0.0) {
       tick.label = "0";
     } else if (axis.unit == ChartUnit::kSeconds) {
-      tick.label = in_units(tick.value, prefix_of(size, kSmall, std::end(kSmall)[-1]), "s");
+      tick.label =
+          in_units(tick.value, prefix_of(size, kShortUnits, std::end(kShortUnits)[-1]), "s");
     } else if (axis.unit == ChartUnit::kBytes) {
       tick.label = in_units(tick.value, prefix_of(size, kLarge, none), "B");
     } else if (least < kLeastDecimals) {

@@ -15,12 +15,12 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kMostNamed = 6;
+constexpr std::size_t kMostListed = 6;
 constexpr std::size_t kMostLines = 12;
 
 // "0, 2, 4 and 9 more".
 std::string few_of(const std::vector<std::string>& items) {
-  const std::size_t n = std::min(items.size(), kMostNamed);
+  const std::size_t n = std::min(items.size(), kMostListed);
   std::string text = fmt::format(
       "{}", fmt::join(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(n), ", "));
   return n == items.size() ? text : fmt::format("{} and {} more", text, items.size() - n);

@@ -65,7 +65,7 @@ class Budget {
  private:
   static constexpr std::size_t kMostSteps = 2000000;
   static constexpr std::size_t kMostBytes = 64000000;
-  static constexpr std::size_t kMostRead = 2000000000;
+  static constexpr std::size_t kMostRead = 256000000;
   static constexpr std::size_t kDeepest = 400;
 
   std::size_t steps_ = 0;

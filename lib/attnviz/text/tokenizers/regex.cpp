@@ -17,8 +17,8 @@ namespace {
 
 // What is white space to one pattern is read by several of its parts and back; ordinary text takes
 // some ten steps a byte.
-constexpr std::uint64_t kStepsAtFirst = std::uint64_t{1} << 28;
-constexpr std::uint64_t kStepsPerByte = 1024;
+constexpr std::uint64_t kStepsAtFirst = std::uint64_t{1} << 26;
+constexpr std::uint64_t kStepsPerByte = 512;
 
 // Of one match. A run of white space takes a few for each of its characters, hence more for longer
 // texts.
