@@ -331,4 +331,14 @@ TEST_CASE("JsonTree: a long offending word or key is cut in the message") {
         }).size() < 130);
 }
 
+TEST_CASE("JsonTree: a path through many long keys is cut in the message") {
+  std::string json;
+  for (int depth = 0; depth < 50; ++depth) {
+    json += "{\"" + std::string(50, '$') + "\": ";
+  }
+  const std::string message = message_of(json + "?");
+  CHECK(message.find("(in [\"$$") != std::string::npos);
+  CHECK(message.size() < 600);
+}
+
 }  // namespace attnviz

@@ -7,6 +7,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree_data.h"
 
 namespace attnviz {
@@ -62,7 +63,8 @@ std::string JsonTreeData::path(std::size_t index) const {
       path += fmt::format("[{}]", attnviz::quoted(key));
     }
   }
-  return path;
+  constexpr std::size_t kMostColumns = 400;  // a message is to be read
+  return path.size() > kMostColumns ? fit_width(path, kMostColumns) : path;
 }
 
 JsonKind JsonNode::kind() const noexcept {
