@@ -77,6 +77,15 @@ void choose_few_states(ShowSetup& setup) {
   }
 }
 
+bool names_states(const HeadOptions& asked, const Model& model) {
+  try {
+    select_heads(state_heads(model), asked.heads, asked.layers);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // Who asks for heads where there are states hears how these are drawn.
 std::vector<HeadId> attending_heads(const ShowOptions& options, const Model& model) {
   const Model& stack =
@@ -84,10 +93,8 @@ std::vector<HeadId> attending_heads(const ShowOptions& options, const Model& mod
   try {
     return chosen_heads(options.heads, stack, options.talk);
   } catch (const Error& error) {
-    try {
-      select_heads(state_heads(stack), options.heads.heads, options.heads.layers);
-    } catch (const Error&) {
-      throw error;
+    if (!names_states(options.heads, stack)) {
+      throw;
     }
     throw Error(error.kind(), fmt::format("{}; --show decay draws its states", error.what()));
   }

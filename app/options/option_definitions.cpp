@@ -164,7 +164,7 @@ void define_help(OptionList& list) {
   list.add_value("General", kMaxMemory, "SIZE",
                  "take no more memory than this, mapped model files aside: 1500M, 2G (default: "
                  "what is free)",
-                 [](const std::string& word) { parse_memory(kMaxMemory, word); });
+                 [](const std::string& /*word*/) {});  // see max_memory()
 }
 
 std::optional<double> max_memory(const Given& given) {

@@ -44,7 +44,7 @@ void define_lesson(OptionList& list, LessonOptions& options);
 void define_softmax_command(OptionList& list, SoftmaxOptions& options);
 void define_meaning(OptionList& list, MeaningOptions& options);
 
-/// Bytes, when --max-memory is given.
+/// Bytes, when --max-memory is given. Throws Error{kUsage} for what is no size.
 std::optional<double> max_memory(const Given& given);
 
 // What no option can tell alone: of every command which exclude each other and which need another;

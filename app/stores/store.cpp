@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 #include <system_error>
 
 #include "attnviz/core/error.h"
@@ -127,9 +126,6 @@ std::vector<std::string> names_in(const fs::path& folder) {
       names.push_back(std::move(name));
     }
     entries.increment(error);
-  }
-  if (error == std::errc::not_enough_memory) {
-    throw std::bad_alloc();
   }
   std::ranges::sort(names);
   return names;

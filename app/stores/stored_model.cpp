@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -53,12 +52,9 @@ StoredModel::StoredModel(std::string given)
 std::vector<fs::path> StoredModel::files() const {
   std::vector<fs::path> files = {path_};
   if (form_ == ModelForm::kHuggingFace) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(hugging_face_folder(path_), error)) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(hugging_face_folder(path_), ignored)) {
       files.push_back(entry.path());
-    }
-    if (error == std::errc::not_enough_memory) {
-      throw std::bad_alloc();
     }
   }
   return files;

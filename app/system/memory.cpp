@@ -120,8 +120,13 @@ double available_memory() {
 
 constexpr double kAlwaysThere = 64e6;  // asking the system costs more than most pictures
 
-bool is_always_there(double bytes) {
-  return bytes <= kAlwaysThere && given_limit == kUnlimited;
+// What there is, when that is less.
+std::optional<double> too_little_for(double bytes) {
+  if (bytes <= kAlwaysThere && given_limit == kUnlimited) {
+    return std::nullopt;
+  }
+  const double available = available_memory();
+  return bytes > available ? std::optional(available) : std::nullopt;
 }
 
 constexpr double kRoundedUp = 1e6;  // an estimate is no less than what is there
@@ -193,34 +198,28 @@ std::string with_limit(std::string_view message) {
 }
 
 void require_memory(double bytes, std::string_view what, std::string_view hint) {
-  if (is_always_there(bytes)) {
-    return;
-  }
-  if (const double available = available_memory(); bytes > available) {
-    refuse(bytes, available, what, hint);
+  if (const auto available = too_little_for(bytes)) {
+    refuse(bytes, *available, what, hint);
   }
 }
 
 void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
                               std::size_t n_heads, std::size_t n_tokens) {
   const double needed = bytes(n_heads, n_tokens);
-  if (is_always_there(needed)) {
-    return;
-  }
-  const double available = available_memory();
-  if (needed <= available) {
+  const auto available = too_little_for(needed);
+  if (!available) {
     return;
   }
   const std::size_t heads =
-      most_that_fits(n_heads, available, [&](std::size_t n) { return bytes(n, n_tokens); });
+      most_that_fits(n_heads, *available, [&](std::size_t n) { return bytes(n, n_tokens); });
   const std::size_t tokens =
-      most_that_fits(n_tokens, available, [&](std::size_t n) { return bytes(n_heads, n); });
+      most_that_fits(n_tokens, *available, [&](std::size_t n) { return bytes(n_heads, n); });
   std::string hint = heads > 0 ? fmt::format("take fewer heads (--head 0.0; {} would fit) or a ",
                                              counted(heads, "head"))
                                : "take a ";
   hint += tokens > 0 ? fmt::format("shorter text ({} would fit)", counted(tokens, "token"))
                      : "smaller model";
-  refuse(needed, available,
+  refuse(needed, *available,
          fmt::format("{} {} over {}", what, counted(n_heads, "head"), counted(n_tokens, "token")),
          hint);
 }

@@ -122,12 +122,11 @@ bool OutputFile::open_without_name() {
   return false;
 }
 
-void OutputFile::open_beside_target() {
+void OutputFile::take_free_name(const std::function<bool(const char* name)>& take) {
   const SignalsHeld held;  // a signal before it is noted would leave the file behind
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    temporary_ = free_name(attempt);
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (fd_ >= 0) {
+    temporary_ = target_.parent_path() / fmt::format(".attnviz-{}-{}", getpid(), attempt);
+    if (take(temporary_.c_str())) {
       unfinished_->is(temporary_.c_str());
       return;
     }
@@ -137,28 +136,20 @@ void OutputFile::open_beside_target() {
   }
   temporary_.clear();
   fail(path_, errno);
+}
+
+void OutputFile::open_beside_target() {
+  take_free_name([this](const char* name) {
+    fd_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    return fd_ >= 0;
+  });
 }
 
 // A name cannot be given in place of another file: the file gets one of its own first.
 void OutputFile::give_name() {
-  const SignalsHeld held;
-  for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    temporary_ = free_name(attempt);
-    if (linkat(AT_FDCWD, open_name(fd_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) ==
-        0) {
-      unfinished_->is(temporary_.c_str());
-      return;
-    }
-    if (errno != EEXIST) {
-      break;
-    }
-  }
-  temporary_.clear();
-  fail(path_, errno);
-}
-
-std::string OutputFile::free_name(int attempt) const {
-  return target_.parent_path() / fmt::format(".attnviz-{}-{}", getpid(), attempt);
+  take_free_name([open = open_name(fd_)](const char* name) {
+    return linkat(AT_FDCWD, open.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+  });
 }
 
 OutputFile::~OutputFile() {

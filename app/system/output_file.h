@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +54,8 @@ class OutputFile {
   bool open_without_name();
   void open_beside_target();
   void give_name();
-  std::string free_name(int attempt) const;
+  // Calls `take`, which sets errno where it returns false, until it got a name that was free.
+  void take_free_name(const std::function<bool(const char* name)>& take);
   void discard() noexcept;
 
   std::filesystem::path path_;

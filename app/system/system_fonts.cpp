@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -135,7 +134,6 @@ std::optional<FontFile> find_system_font(char32_t code_point, const TalkOptions&
   if (fc == nullptr) {
     return std::nullopt;
   }
-  errno = 0;
   const Pattern wanted(fc->PatternCreate(), fc->PatternDestroy);
   const std::unique_ptr<FcCharSet, decltype(&FcCharSetDestroy)> characters(fc->CharSetCreate(),
                                                                            fc->CharSetDestroy);
@@ -149,9 +147,6 @@ std::optional<FontFile> find_system_font(char32_t code_point, const TalkOptions&
   fc->DefaultSubstitute(wanted.get());
   FcResult result = FcResultNoMatch;
   const Pattern match(fc->FontMatch(nullptr, wanted.get(), &result), fc->PatternDestroy);
-  if (errno == ENOMEM || wanted == nullptr || characters == nullptr) {
-    throw std::bad_alloc();
-  }
   FcCharSet* has = nullptr;
   FcChar8* path = nullptr;
   int face = 0;

@@ -81,6 +81,26 @@ TEST_CASE("marks without end are read once") {
   CHECK(cut(std::string(1 << 20, '.') + " a").size() == 1);
 }
 
+TEST_CASE("tokens have the number of their sentence; white space before one is of it") {
+  TokenizedText text;
+  text.source = "  One. \n Two.";
+  const auto add = [&text](std::size_t begin, std::size_t end) {
+    Token token;
+    token.begin = begin;
+    token.end = end;
+    text.tokens.push_back(token);
+  };
+  add(0, 0);  // of the tokenizer's
+  add(0, 1);
+  add(1, 5);  // " One"
+  add(5, 6);
+  add(6, 8);   // " \n", which leads to the next one
+  add(8, 12);  // " Two"
+  add(12, 13);
+  add(13, 13);
+  CHECK(sentence_numbers(text) == std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1});
+}
+
 TEST_CASE("lines count from 1, and so do the characters of each") {
   const std::string text = "a\n犬b\n\nc";
   TextPlace place(text);

@@ -35,8 +35,7 @@ Decoder decoder_of(std::string_view stage) {
 }
 
 constexpr const char* kTooLong =
-    "the tokenizer's decoder makes a piece longer and longer: expected at most 4160 bytes, found "
-    "more";
+    "t.json: makes a piece longer and longer: expected at most 4160 bytes, found more";
 
 }  // namespace
 

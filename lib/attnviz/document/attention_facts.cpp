@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "attnviz/document/words/short_numbers.h"
@@ -240,8 +241,6 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                        : variant.values_are_keys ? "; each head's are normed"
                                                  : "each head's are normed");
   };
-  const bool has_sinks = std::ranges::any_of(
-      model.layers, [](const LayerWeights& layer) { return !layer.sinks.empty(); });
   return told(
       {{"no attention", without_attention(model, ascii)},
        {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
@@ -250,7 +249,8 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
        {"score scale", ascii ? in_ascii(scale) : scale},
        {"soft cap", by_layers(model, cap_words)},
        {"q/k norms", by_layers(model, norms)},
-       {"sinks", has_sinks ? "a learned logit of each head, whose weight goes to no token" : ""},
+       {"sinks",
+        has_sinks(model) ? "a learned logit of each head, whose weight goes to no token" : ""},
        {"output gate", has_output_gates(model) ? "of each head's context, before W_O" : ""},
        {"RoPE", by_layers(model, rope_words)}});
 }

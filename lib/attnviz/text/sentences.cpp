@@ -185,8 +185,11 @@ std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
   const std::vector<Sentence> all = sentences(text.source);
   std::vector<std::size_t> numbers;
   std::size_t at = 0;
+  std::size_t word = 0;  // the first at or behind a token's beginning that is no white space
   for (const Token& token : text.tokens) {
-    const std::size_t word = text.source.find_first_not_of(" \t\r\n", token.begin);
+    if (word <= token.begin) {
+      word = text.source.find_first_not_of(" \t\r\n", token.begin);
+    }
     while (at + 1 < all.size() && token.end > token.begin && word >= all[at + 1].begin) {
       ++at;
     }

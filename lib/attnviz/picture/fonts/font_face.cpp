@@ -9,24 +9,12 @@
 #include <utility>
 
 #include "attnviz/picture/fonts/harfbuzz-inl.h"
-
-namespace {
-
-// stb has no picture where it gets no memory.
-void* image_memory(void* before, std::size_t bytes) {
-  void* const memory = std::realloc(before, bytes);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-}  // namespace
+#include "attnviz/picture/fonts/stb_memory.h"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what the functions above return
-#define STBI_MALLOC(size) image_memory(nullptr, size)
-#define STBI_REALLOC(memory, size) image_memory(memory, size)
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what stb_memory() returns
+#define STBI_MALLOC(size) attnviz::stb_memory(nullptr, size)
+#define STBI_REALLOC(memory, size) attnviz::stb_memory(memory, size)
 #define STBI_FREE(memory) std::free(memory)
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION

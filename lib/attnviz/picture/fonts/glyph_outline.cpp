@@ -11,23 +11,11 @@
 #include <string>
 
 #include "attnviz/picture/fonts/font_data.h"
-
-namespace {
-
-// stb draws nothing where it gets no memory. It keeps nothing else when this throws.
-void* memory_for_stb(std::size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-}  // namespace
+#include "attnviz/picture/fonts/stb_memory.h"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what the functions above return
-#define STBTT_malloc(size, context) ((void)(context), memory_for_stb(size))
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what stb_memory() returns
+#define STBTT_malloc(size, context) ((void)(context), attnviz::stb_memory(nullptr, size))
 #define STBTT_free(memory, context) ((void)(context), std::free(memory))
 #define STBTT_STATIC
 #define STB_TRUETYPE_IMPLEMENTATION

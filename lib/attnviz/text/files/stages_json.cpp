@@ -425,7 +425,7 @@ PostProcessor read_post_processor(const JsonNode& node) {
 Decoder read_decoder(const JsonNode& node) {
   std::vector<DecoderStep> steps;
   append_steps(node, steps);
-  return Decoder(std::move(steps));
+  return Decoder(std::move(steps), node.where());
 }
 
 }  // namespace attnviz

@@ -17,23 +17,30 @@ using StepKind = DecoderStep::Kind;
 
 // What decoders may make of one piece. Two of them that each make it ten thousand times as long
 // would fill any memory.
-std::size_t most_bytes(std::size_t piece_size) {
-  constexpr std::size_t kMostTimes = 64;
-  constexpr std::size_t kAlways = std::size_t{1} << 12;
-  return kMostTimes * piece_size + kAlways;
-}
+struct MostBytes {
+  MostBytes(std::string_view of, std::size_t piece_size) noexcept
+      : where(of), count(kTimes * piece_size + kAlways) {}
 
-void replace_all(std::string& text, std::string_view from, std::string_view to, std::size_t most) {
+  std::string_view where;  // in front of the message
+  std::size_t count;
+
+ private:
+  static constexpr std::size_t kTimes = 64;
+  static constexpr std::size_t kAlways = std::size_t{1} << 12;
+};
+
+void replace_all(std::string& text, std::string_view from, std::string_view to,
+                 const MostBytes& most) {
   if (from.empty() || text.find(from) == std::string::npos) {
     return;
   }
   std::string out;
   const auto append = [&](std::string_view part) {
-    if (part.size() > most - std::min(most, out.size())) {
+    if (part.size() > most.count - std::min(most.count, out.size())) {
       throw Error(ErrorKind::kUnsupported,
-                  fmt::format("the tokenizer's decoder makes a piece longer and longer: expected "
-                              "at most {} bytes, found more",
-                              most));
+                  fmt::format("{}makes a piece longer and longer: expected at most {} bytes, found "
+                              "more",
+                              most.where, most.count));
     }
     out += part;
   };
@@ -66,7 +73,7 @@ void replace_byte(std::string& piece) {
 }
 
 // What a step does to each piece, wherever it stands.
-void change_piece(const DecoderStep& step, std::string& piece, std::size_t most) {
+void change_piece(const DecoderStep& step, std::string& piece, const MostBytes& most) {
   switch (step.kind) {
     case StepKind::kByteLevel:
       piece = byte_level_decoded(piece);
@@ -144,7 +151,7 @@ void clean_up(std::string& text) {
       {" 're", "'re"},
   }};
   for (const auto& [from, to] : kChanges) {
-    replace_all(text, from, to, text.size());  // all make it shorter
+    replace_all(text, from, to, {{}, text.size()});  // all make it shorter
   }
 }
 
@@ -165,7 +172,7 @@ void join_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
 void end_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     std::string& text = pieces[i].text;
-    replace_all(text, step.from, i + 1 < pieces.size() ? " " : "", text.size());
+    replace_all(text, step.from, i + 1 < pieces.size() ? " " : "", {{}, text.size()});
   }
 }
 
@@ -174,17 +181,17 @@ void end_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
 std::string Decoder::piece_text(std::string_view piece) const {
   std::string text(piece);
   for (const DecoderStep& step : steps_) {
-    change_piece(step, text, most_bytes(piece.size()));
+    change_piece(step, text, {where_, piece.size()});
   }
   return text;
 }
 
 void Decoder::decode(std::vector<Piece>& pieces) const {
   bool is_fused = false;
-  std::vector<std::size_t> most;
+  std::vector<MostBytes> most;
   most.reserve(pieces.size());
   for (const Piece& piece : pieces) {
-    most.push_back(most_bytes(piece.text.size()));
+    most.emplace_back(where_, piece.text.size());
   }
   for (const DecoderStep& step : steps_) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {

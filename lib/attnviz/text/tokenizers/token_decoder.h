@@ -32,7 +32,9 @@ struct DecoderStep {
 class Decoder {
  public:
   Decoder() = default;
-  explicit Decoder(std::vector<DecoderStep> steps) : steps_(std::move(steps)) {}
+  /// `where` stands in front of messages.
+  explicit Decoder(std::vector<DecoderStep> steps, std::string where = "decoder: ")
+      : steps_(std::move(steps)), where_(std::move(where)) {}
 
   /// What a piece says wherever it stands: raw bytes, leading space included.
   std::string piece_text(std::string_view piece) const;
@@ -46,6 +48,7 @@ class Decoder {
 
  private:
   std::vector<DecoderStep> steps_;
+  std::string where_;
 };
 
 }  // namespace attnviz
