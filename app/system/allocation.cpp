@@ -68,22 +68,23 @@ void* given(void* data, bool is_nothing) noexcept {
 
 }  // namespace
 
-// These take the C library's place for the program and all that it loads.
+// These take the C library's place for the program and all that it loads, which is to see them.
 extern "C" {
 
-void* malloc(std::size_t size) noexcept {
+__attribute__((visibility("default"))) void* malloc(std::size_t size) noexcept {
   return given(next_malloc.find()(size), size == 0);
 }
 
-void* calloc(std::size_t count, std::size_t size) noexcept {
+__attribute__((visibility("default"))) void* calloc(std::size_t count, std::size_t size) noexcept {
   return given(next_calloc.find()(count, size), count == 0 || size == 0);
 }
 
-void* realloc(void* data, std::size_t size) noexcept {
+__attribute__((visibility("default"))) void* realloc(void* data, std::size_t size) noexcept {
   return given(next_realloc.find()(data, size), size == 0);
 }
 
-int posix_memalign(void** data, std::size_t alignment, std::size_t size) noexcept {
+__attribute__((visibility("default"))) int posix_memalign(void** data, std::size_t alignment,
+                                                          std::size_t size) noexcept {
   const int error = next_memalign.find()(data, alignment, size);
   given(nullptr, error != ENOMEM);
   return error;

@@ -26,3 +26,10 @@ list(LENGTH checked n_checked)
 if(n_checked LESS 4)
   message(FATAL_ERROR "checked buffers: expected more functions than ${checked}")
 endif()
+# The program's allocation, which ends it where there is no memory, is that of its libraries, too.
+if(symbols MATCHES "@GLIBC_")
+  foreach(function malloc calloc realloc posix_memalign)
+    expect_match("${symbols}" "GLOBAL +DEFAULT +[0-9]+ ${function}\n"
+      "${function} of the program's own")
+  endforeach()
+endif()
