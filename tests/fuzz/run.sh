@@ -50,7 +50,7 @@ run_target() {
     local status=0
     times="$( (
       TIMEFORMAT='%U %S'
-      time "$program" -max_total_time="$left" -timeout=60 \
+      time "$program" -max_total_time="$left" -timeout=1200 \
         -rss_limit_mb="$most_megabytes" -malloc_limit_mb="$most_megabytes" -print_final_stats=1 \
         -artifact_prefix="$findings/" "$corpus" "$corpora/seeds/$target" "${known[@]}" \
         >"$log" 2>&1
