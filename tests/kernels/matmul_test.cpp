@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attnviz/core/float16.h"
+#include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/unpack.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
@@ -146,23 +147,35 @@ MatrixBuffer absolute(ConstMatrix matrix) {
   return result;
 }
 
-// Computed with floats that lie side by side, which other tests compare with doubles.
-void require_bits_of_floats(const Shape& shape, const StoredMatrix& w, ConstMatrix floats) {
+// Compares with the floats that w stands for: with their products in doubles, and, but where w is
+// multiplied as integers, with the bits of their products as floats that lie side by side.
+void require_product_of_floats(const Shape& shape, const StoredMatrix& w, ConstMatrix floats) {
   const StridedValues x(shape.n, shape.d_in, 1);
   const std::vector<float> bias = test::random_values(shape.d_out, 3);
   test::PoisonedMatrix expected(shape.n, shape.d_out);
   test::PoisonedMatrix actual(shape.n, shape.d_out);
-  kernels::matmul(x.view, floats, bias, expected.view());
-  kernels::matmul(x.view, w, bias, actual.view());
-  REQUIRE(test::same_bits(actual.view(), expected.view()));
-  kernels::matmul_add(x.view, floats, expected.view());
-  kernels::matmul_add(x.view, w, actual.view());
-  REQUIRE(test::same_bits(actual.view(), expected.view()));
-  kernels::matmul(x.view, w, {}, actual.view());
   const std::vector<double> product = test::naive_matmul(x.view, floats);
   const std::vector<double> magnitude =
       test::naive_matmul(absolute(x.view).view(), absolute(floats).view());
-  REQUIRE(test::largest_difference(actual.view(), product) < tolerance(magnitude, 1));
+  const auto require_products = [&](double times, double times_bias) {
+    std::vector<double> sums = product;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = times * sums[i] + times_bias * static_cast<double>(bias[i % bias.size()]);
+    }
+    REQUIRE(test::largest_difference(actual.view(), sums) < times * tolerance(magnitude, 1));
+    if (!kernels::uses_integer_products()) {
+      REQUIRE(test::same_bits(actual.view(), expected.view()));
+    }
+  };
+  kernels::matmul(x.view, floats, bias, expected.view());
+  kernels::matmul(x.view, w, bias, actual.view());
+  require_products(1, 1);
+  kernels::matmul_add(x.view, floats, expected.view());
+  kernels::matmul_add(x.view, w, actual.view());
+  require_products(2, 1);
+  kernels::matmul(x.view, floats, {}, expected.view());
+  kernels::matmul(x.view, w, {}, actual.view());
+  require_products(1, 0);
   REQUIRE(actual.padding_is_untouched());
 }
 
@@ -275,8 +288,8 @@ TEST_CASE("matmul: weights of every type and layout give the bits of the same fl
           for (const Shape& shape : {Shape{1 + size % 14, size, other}, Shape{4, other, size},
                                      Shape{1, 300 + size, 67}}) {
             const StoredWeights w(shape.d_in, shape.d_out, type, transposed);
-            require_bits_of_floats(shape, w.view,
-                                   test::matrix_over(w.floats, shape.d_in, shape.d_out));
+            require_product_of_floats(shape, w.view,
+                                      test::matrix_over(w.floats, shape.d_in, shape.d_out));
           }
         }
       }
@@ -305,7 +318,7 @@ TEST_CASE("matmul: every value of 16 bits becomes the float that it stands for")
   });
 }
 
-TEST_CASE("matmul: quantised weights give the bits of the floats that they stand for") {
+TEST_CASE("matmul: quantised weights give the products of the floats that they stand for") {
   // One type with 32 numbers a block and one with 256, with minimums and without, groups of 16.
   constexpr StoredType kTypes[] = {StoredType::kQ4_0, StoredType::kQ5_1, StoredType::kQ6_K,
                                    StoredType::kQ4_K, StoredType::kIQ2_XS};
@@ -325,7 +338,7 @@ TEST_CASE("matmul: quantised weights give the bits of the floats that they stand
         const StoredMatrix part = w.view.row_block(first, rows);
         const ConstMatrix floats = w.floats.view().row_block(first, rows);
         for (const std::size_t n : {std::size_t{1}, 3 + i * 5}) {
-          require_bits_of_floats({n, rows, w.view.cols}, part, floats);
+          require_product_of_floats({n, rows, w.view.cols}, part, floats);
         }
       }
     }
@@ -341,11 +354,11 @@ TEST_CASE("matmul: quantised weights of every type, in longer sums and more rows
       const QuantisedWeights w(is_small ? 35 : 5, 33, type);
       const StoredMatrix part = w.view.row_block(is_small ? 31 : 250, 1001);
       const ConstMatrix floats = w.floats.view().row_block(is_small ? 31 : 250, 1001);
-      require_bits_of_floats({13, 1001, 33}, part, floats);
+      require_product_of_floats({13, 1001, 33}, part, floats);
     }
     const QuantisedWeights w(20, 70, StoredType::kQ4_K);  // more to sum over than any panel has
-    require_bits_of_floats({400, 5120, 70}, w.view, w.floats.view());
-    require_bits_of_floats({2, 5120, 70}, w.view, w.floats.view());
+    require_product_of_floats({400, 5120, 70}, w.view, w.floats.view());
+    require_product_of_floats({2, 5120, 70}, w.view, w.floats.view());
   });
 }
 
@@ -367,10 +380,13 @@ TEST_CASE("matmul: by quantised weights, a result has the same bits alone and am
       kernels::matmul(x.view, w.view.col_block(col, 1), {}, alone.view());
       REQUIRE(test::same_bits(alone.view(), whole.view().col_block(col, 1)));
     }
-    // In parts, of which the second begins within a block.
+    // In parts, of which the second begins within a block; where activations of a group share a
+    // unit, with a group.
+    const std::size_t first = kernels::uses_integer_products() ? 96 : 100;
     test::PoisonedMatrix parts(kRows, kCols);
-    kernels::matmul(x.view.col_block(0, 100), w.view.row_block(0, 100), {}, parts.view());
-    kernels::matmul_add(x.view.col_block(100, 412), w.view.row_block(100, 412), parts.view());
+    kernels::matmul(x.view.col_block(0, first), w.view.row_block(0, first), {}, parts.view());
+    kernels::matmul_add(x.view.col_block(first, 512 - first), w.view.row_block(first, 512 - first),
+                        parts.view());
     REQUIRE(test::same_bits(parts.view(), whole.view()));
   });
 }

@@ -13,7 +13,9 @@
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
 #include "attnviz/kernels/block_columns-inl.h"
+#include "attnviz/kernels/integer_products.h"
 #include "attnviz/kernels/map-inl.h"
+#include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/tile-inl.h"
 #include "attnviz/kernels/weight_columns-inl.h"
 
@@ -312,10 +314,17 @@ HWY_EXPORT(add);
 
 void matmul(ConstMatrix x, const StoredMatrix& w, std::span<const float> bias,
             Matrix out) noexcept {
-  HWY_DYNAMIC_DISPATCH(matmul)(x, w, bias.empty() ? nullptr : bias.data(), out);
+  const float* const first_bias = bias.empty() ? nullptr : bias.data();
+  if (is_quantised(w.type) && uses_integer_products()) {
+    return integer_matmul(x, w, first_bias, false, out);
+  }
+  HWY_DYNAMIC_DISPATCH(matmul)(x, w, first_bias, out);
 }
 
 void matmul_add(ConstMatrix x, const StoredMatrix& w, Matrix out) noexcept {
+  if (is_quantised(w.type) && uses_integer_products()) {
+    return integer_matmul(x, w, nullptr, true, out);
+  }
   HWY_DYNAMIC_DISPATCH(matmul_add)(x, w, out);
 }
 

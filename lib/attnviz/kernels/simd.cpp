@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +14,7 @@
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/kernels/integer_products.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
@@ -47,31 +49,48 @@ std::vector<std::int64_t> usable_targets() {
   return targets;
 }
 
+constexpr std::string_view kIntegerTarget = "avx3_vnni";
+
+// That no other target was chosen; whether the machine has it is asked when it matters.
+std::atomic<bool> may_use_integers = true;
+
 void use_best_target() noexcept {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  may_use_integers = true;
 }
 
 }  // namespace
 
 std::vector<std::string> simd_targets() {
   std::vector<std::string> names;
+  if (has_integer_products()) {
+    names.emplace_back(kIntegerTarget);
+  }
   for (const std::int64_t target : usable_targets()) {
     names.push_back(target_name(target));
   }
   return names;
 }
 
+bool uses_integer_products() noexcept {
+  return may_use_integers.load(std::memory_order_relaxed) && has_integer_products();
+}
+
 std::string active_simd_target() {
+  if (uses_integer_products()) {
+    return std::string(kIntegerTarget);
+  }
   return target_name(HWY_DYNAMIC_DISPATCH(compiled_target)());
 }
 
 void force_simd_target(std::string_view target) {
-  if (target == "auto") {
+  if (target == "auto" || (target == kIntegerTarget && has_integer_products())) {
     return use_best_target();
   }
   for (const std::int64_t candidate : usable_targets()) {
     if (target == target_name(candidate)) {
       hwy::GetChosenTarget().Update(candidate);
+      may_use_integers = false;
       return;
     }
   }

@@ -1,0 +1,451 @@
+#include "attnviz/kernels/integer_products.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "attnviz/kernels/unpack.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// GCC takes values that its own header leaves open on purpose for mistakes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#define ATTNVIZ_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,fma")))
+#define ATTNVIZ_VNNI_INLINE ATTNVIZ_VNNI __attribute__((always_inline))
+
+namespace attnviz::kernels {
+
+namespace {
+
+constexpr std::size_t kLanes = 16;
+constexpr std::size_t kPanel = 2 * kLanes;  // columns
+constexpr std::size_t kDepth = 256;         // numbers of a column in a panel: whole blocks
+constexpr std::size_t kWord = 4;            // numbers that one dot product adds up
+constexpr std::size_t kSmallestGroup = 16;
+constexpr std::size_t kMostRows = 96;
+constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
+
+// What belongs to activations that share a unit. Quants are multiplied with 128 added, so that they
+// are bytes without sign; 128 times the activations' sum, which is too much then, is what the two
+// sums of digits begin with: `high` counts in 2^16, `low` in ones.
+struct ActivationGroup {
+  float unit;
+  float sum;
+  std::int32_t high;
+  std::int32_t low;
+};
+
+// Rows of activations, `stride` numbers each. Of each four numbers the first digits lie together,
+// then the second ones, then the third ones, and four bytes that nobody reads: number = unit *
+// (2^16 first + 2^8 second + third), digits of -128 to 127.
+struct Activations {
+  alignas(64) std::int8_t digits[kMostNumbers * 4];
+  ActivationGroup groups[kMostNumbers / kSmallestGroup];
+};
+
+// Numbers of kPanel columns: bytes of four numbers a word, with 128 added.
+struct WeightPanel {
+  alignas(64) std::int8_t quants[kPanel * kDepth];  // column by column
+  alignas(64) std::uint32_t words[kDepth / kWord * kPanel];
+  alignas(64) float scales[kDepth / kSmallestGroup * kPanel];
+  alignas(64) float minimums[kDepth / kSmallestGroup * kPanel];
+};
+
+ATTNVIZ_VNNI_INLINE inline __m512i all_words(std::uint32_t word) {
+  return _mm512_set1_epi32(static_cast<int>(word));
+}
+
+// Sixteen integers of 24 bits to their digits.
+ATTNVIZ_VNNI_INLINE inline void store_digits(__m512i numbers, std::int8_t* to) {
+  const __m512i order =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(2, 6, 10, 14, 1, 5, 9, 13, 0, 4, 8, 12, 3, 7, 11, 15));
+  // With 128 added to each, digits are those of base 256.
+  const __m512i shift = all_words(0x00808080u);
+  const __m512i bytes = _mm512_xor_si512(_mm512_add_epi32(numbers, shift), shift);
+  _mm512_store_si512(to, _mm512_shuffle_epi8(bytes, order));
+}
+
+// The numbers [first, first + 16 kVectors) of a row of `size`; zeros where there are none.
+template <std::size_t kVectors>
+ATTNVIZ_VNNI ActivationGroup make_group(const float* row, std::ptrdiff_t first, std::ptrdiff_t size,
+                                        std::int8_t* digits) {
+  __m512 numbers[kVectors];
+  __m512i largest_bits = _mm512_setzero_si512();
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(v * kLanes);
+    const std::ptrdiff_t before = std::clamp<std::ptrdiff_t>(-at, 0, kLanes);
+    const std::ptrdiff_t until = std::clamp<std::ptrdiff_t>(size - at, 0, kLanes);
+    const unsigned there = (1u << until) - (1u << std::min(before, until));
+    numbers[v] = _mm512_maskz_loadu_ps(static_cast<__mmask16>(there), row + at);
+    // As integers, so that NaN is larger than anything else.
+    largest_bits = _mm512_max_epi32(largest_bits, _mm512_castps_si512(_mm512_abs_ps(numbers[v])));
+  }
+  constexpr std::uint32_t kInfinity = 0x7F800000;
+  constexpr std::uint32_t kLargestDigits = 0x00020000;  // beyond 1.98: the first digit would be 128
+  const auto bits = static_cast<std::uint32_t>(_mm512_reduce_max_epi32(largest_bits));
+  const std::uint32_t exponent = std::max((bits + kLargestDigits) >> 23, 23u);
+  const auto power = [](std::uint32_t biased) ATTNVIZ_VNNI_INLINE {
+    float value;
+    const std::uint32_t word = biased << 23;
+    std::memcpy(&value, &word, sizeof(value));
+    return value;
+  };
+  const __m512 per_unit = _mm512_set1_ps(power(276 - exponent));
+  __m512i sums = _mm512_setzero_si512();
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const __m512i integers = _mm512_cvtps_epi32(_mm512_mul_ps(numbers[v], per_unit));
+    store_digits(integers, digits + v * kLanes * 4);
+    sums = _mm512_add_epi32(sums, integers);
+  }
+  ActivationGroup group{};
+  const std::int32_t sum = _mm512_reduce_add_epi32(sums);
+  const std::int64_t begin = std::int64_t{-128} * sum;
+  group.high = static_cast<std::int32_t>(begin >> 16);
+  group.low = static_cast<std::int32_t>(begin & 0xFFFF);
+  group.unit = bits >= kInfinity ? std::numeric_limits<float>::quiet_NaN() : power(exponent - 22);
+  group.sum = static_cast<float>(sum) * group.unit;
+  return group;
+}
+
+// A part of each row of activations, and of some columns' numbers: those that both have.
+struct Part {
+  const std::int8_t* digits;
+  const ActivationGroup* groups;
+  std::size_t digits_stride;
+  std::size_t groups_stride;
+  std::size_t n_groups;
+};
+
+// Word i of 16 columns, 128 added to its bytes, for each of the first 16 words of these.
+ATTNVIZ_VNNI_INLINE inline void transpose_words(const std::int8_t* columns, std::uint32_t* words) {
+  const __m512i shift = all_words(0x80808080u);
+  for (std::size_t four = 0; four < 4; ++four) {
+    // Four words of the columns c, c + 4, c + 8 and c + 12.
+    __m512i part[4];
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::int8_t* const from = columns + c * kDepth + four * 16;
+      const auto load = [from](std::size_t column) ATTNVIZ_VNNI_INLINE {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(from + column * kDepth));
+      };
+      part[c] = _mm512_castsi128_si512(load(0));
+      part[c] = _mm512_inserti32x4(part[c], load(4), 1);
+      part[c] = _mm512_inserti32x4(part[c], load(8), 2);
+      part[c] = _mm512_inserti32x4(part[c], load(12), 3);
+      part[c] = _mm512_xor_si512(part[c], shift);
+    }
+    const __m512i low01 = _mm512_unpacklo_epi32(part[0], part[1]);
+    const __m512i high01 = _mm512_unpackhi_epi32(part[0], part[1]);
+    const __m512i low23 = _mm512_unpacklo_epi32(part[2], part[3]);
+    const __m512i high23 = _mm512_unpackhi_epi32(part[2], part[3]);
+    std::uint32_t* const to = words + 4 * four * kPanel;
+    _mm512_store_si512(to, _mm512_unpacklo_epi64(low01, low23));
+    _mm512_store_si512(to + kPanel, _mm512_unpackhi_epi64(low01, low23));
+    _mm512_store_si512(to + 2 * kPanel, _mm512_unpacklo_epi64(high01, high23));
+    _mm512_store_si512(to + 3 * kPanel, _mm512_unpackhi_epi64(high01, high23));
+  }
+}
+
+// Where a panel's columns lie, and what is asked for meanwhile.
+struct PanelSource {
+  const std::uint8_t* blocks;
+  const std::uint8_t* next_blocks;
+  std::size_t row_bytes;
+  std::size_t n_blocks;
+  std::size_t cols;
+};
+
+ATTNVIZ_VNNI void make_panel(const PanelSource& from, const Unpacker& type, WeightPanel& panel) {
+  if (from.cols < kPanel) {
+    std::memset(&panel, 0, sizeof(panel));
+  }
+  const std::size_t n_bytes = from.n_blocks * type.block.bytes;
+  for (std::size_t col = 0; col < from.cols; ++col) {
+    for (std::size_t line = 0; line < n_bytes; line += 64) {
+      _mm_prefetch(from.next_blocks + col * from.row_bytes + line, _MM_HINT_T0);
+    }
+    type.unpack(from.blocks + col * from.row_bytes, from.n_blocks,
+                {panel.quants + col * kDepth, panel.scales + col, panel.minimums + col, kPanel});
+  }
+  const std::size_t n_words = from.n_blocks * type.block.numbers / kWord;
+  for (std::size_t word = 0; word < n_words; word += kLanes) {
+    for (std::size_t col = 0; col < kPanel; col += kLanes) {
+      transpose_words(panel.quants + col * kDepth + word * kWord,
+                      panel.words + word * kPanel + col);
+    }
+  }
+}
+
+// Or the compiler would keep a group's quants in registers that its sums need.
+ATTNVIZ_VNNI_INLINE inline void forget_origin(const std::uint32_t*& pointer) {
+  __asm__("" : "+r"(pointer));
+}
+
+// out += some rows by a panel's columns, group after group.
+template <std::size_t kRows, std::size_t kGroup, bool kHasMinimums>
+ATTNVIZ_VNNI void add_tile(const Part& part, const std::uint32_t* words, const float* scales,
+                           const float* minimums, float* out, std::size_t out_stride) {
+  constexpr std::size_t kVectors = 2;
+  constexpr std::size_t kWords = kGroup / kWord;
+  __m512 sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sums[r][v] = _mm512_loadu_ps(out + r * out_stride + v * kLanes);
+    }
+  }
+  const std::int8_t* digits = part.digits;
+  const ActivationGroup* groups = part.groups;
+  for (std::size_t g = 0; g < part.n_groups; ++g) {
+    __m512i high[kRows][kVectors];
+    __m512i low[kRows][kVectors];
+    const auto add = [&](std::size_t digit, auto& dots) ATTNVIZ_VNNI_INLINE {
+#pragma GCC unroll 8
+      for (std::size_t w = 0; w < kWords; ++w) {
+        __m512i quants[kVectors];
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          quants[v] = _mm512_load_si512(words + w * kPanel + v * kLanes);
+        }
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < kRows; ++r) {
+          int four;
+          std::memcpy(&four, digits + r * part.digits_stride + (w * kWord + digit) * 4,
+                      sizeof(four));
+          const __m512i activations = _mm512_set1_epi32(four);
+#pragma GCC unroll 2
+          for (std::size_t v = 0; v < kVectors; ++v) {
+            dots[r][v] = _mm512_dpbusd_epi32(dots[r][v], quants[v], activations);
+          }
+        }
+      }
+    };
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const ActivationGroup& group = groups[r * part.groups_stride];
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        high[r][v] = _mm512_set1_epi32(group.high);
+        low[r][v] = _mm512_set1_epi32(group.low);
+      }
+    }
+    add(0, high);
+    forget_origin(words);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        high[r][v] = _mm512_slli_epi32(high[r][v], 8);
+      }
+    }
+    add(1, high);
+    forget_origin(words);
+    add(2, low);
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const __m512 scale = _mm512_load_ps(scales + v * kLanes);
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const ActivationGroup& group = groups[r * part.groups_stride];
+        const __m512 dot = _mm512_fmadd_ps(_mm512_cvtepi32_ps(high[r][v]), _mm512_set1_ps(256.0f),
+                                           _mm512_cvtepi32_ps(low[r][v]));
+        const __m512 factor = _mm512_mul_ps(scale, _mm512_set1_ps(group.unit));
+        sums[r][v] = _mm512_fmadd_ps(dot, factor, sums[r][v]);
+        if constexpr (kHasMinimums) {
+          sums[r][v] = _mm512_fnmadd_ps(_mm512_load_ps(minimums + v * kLanes),
+                                        _mm512_set1_ps(group.sum), sums[r][v]);
+        }
+      }
+    }
+    digits += kGroup * 4;
+    ++groups;
+    words += kWords * kPanel;
+    scales += kPanel;
+    minimums += kPanel;
+  }
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      _mm512_storeu_ps(out + r * out_stride + v * kLanes, sums[r][v]);
+    }
+  }
+}
+
+using AddTile = void (*)(const Part&, const std::uint32_t* words, const float* scales,
+                         const float* minimums, float* out, std::size_t out_stride);
+
+template <std::size_t kRows>
+AddTile tile_of(const Unpacker& type) {
+  if (type.group == 16) {
+    return type.has_minimums ? add_tile<kRows, 16, true> : add_tile<kRows, 16, false>;
+  }
+  return type.has_minimums ? add_tile<kRows, 32, true> : add_tile<kRows, 32, false>;
+}
+
+// All rows by a panel's columns.
+class Tiles {
+ public:
+  explicit Tiles(const Unpacker& type)
+      : one_(tile_of<1>(type)), two_(tile_of<2>(type)), four_(tile_of<4>(type)) {}
+
+  void add(Part part, const WeightPanel& panel, std::size_t first_group, std::size_t group_words,
+           Matrix out) const {
+    std::size_t row = 0;
+    const auto add = [&](AddTile tile, std::size_t rows) {
+      tile(part, panel.words + first_group * group_words * kPanel,
+           panel.scales + first_group * kPanel, panel.minimums + first_group * kPanel,
+           out.row_data(row), out.stride);
+      part.digits += rows * part.digits_stride;
+      part.groups += rows * part.groups_stride;
+      row += rows;
+    };
+    while (out.rows - row >= 4) {
+      add(four_, 4);
+    }
+    if (out.rows - row >= 2) {
+      add(two_, 2);
+    }
+    if (out.rows - row == 1) {
+      add(one_, 1);
+    }
+  }
+
+ private:
+  AddTile one_;
+  AddTile two_;
+  AddTile four_;
+};
+
+// As many rows as kMostRows at most.
+class RowsProduct {
+ public:
+  RowsProduct(ConstMatrix x, const StoredMatrix& w, Matrix out)
+      : x_(x),
+        out_(out),
+        type_(unpacker(w.type)),
+        tiles_(type_),
+        data_(static_cast<const std::uint8_t*>(w.data)),
+        row_bytes_(stored_bytes(w.type, w.stride)),
+        skip_(w.skip),
+        end_(w.skip + x.cols),
+        depth_(kMostNumbers / std::max(x.rows, std::size_t{1}) / kDepth * kDepth) {}
+
+  void add() {
+    for (std::size_t first = 0; first < end_; first += depth_) {
+      make_activations(first);
+      for (std::size_t col = 0; col < out_.cols; col += kPanel) {
+        const std::size_t end = std::min(first + depth_, end_);
+        for (std::size_t at = first; at < end; at += kDepth) {
+          add_panel(first, at, std::min(kDepth, end - at), col);
+        }
+      }
+    }
+  }
+
+ private:
+  // Numbers [first, first + depth_) of each stored row.
+  void make_activations(std::size_t first) {
+    const auto make = type_.group == 16 ? make_group<1> : make_group<2>;
+    const std::size_t end = std::min(first + depth_, end_);
+    for (std::size_t row = 0; row < x_.rows; ++row) {
+      for (std::size_t at = std::max(first, skip_ / type_.group * type_.group); at < end;
+           at += type_.group) {
+        const std::size_t place = row * depth_ + at - first;
+        activations_.groups[place / type_.group] = make(
+            x_.row_data(row), static_cast<std::ptrdiff_t>(at) - static_cast<std::ptrdiff_t>(skip_),
+            static_cast<std::ptrdiff_t>(x_.cols), activations_.digits + place * 4);
+      }
+    }
+  }
+
+  const std::uint8_t* block_at(std::size_t row, std::size_t number) const {
+    return data_ + row * row_bytes_ + number / type_.block.numbers * type_.block.bytes;
+  }
+
+  void add_panel(std::size_t first, std::size_t at, std::size_t depth, std::size_t col) {
+    const std::size_t cols = std::min(kPanel, out_.cols - col);
+    const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
+    const bool goes_on = at + kDepth < std::min(first + depth_, end_);
+    const std::uint8_t* const next =
+        goes_on ? block_at(col, at + kDepth) : block_at(col + cols, first);
+    make_panel({block_at(col, at), next, row_bytes_, n_blocks, cols}, type_, panel_);
+    const std::size_t first_group = at < skip_ ? (skip_ - at) / type_.group : 0;
+    const std::size_t place = at - first + first_group * type_.group;
+    const Part part{activations_.digits + place * 4, activations_.groups + place / type_.group,
+                    depth_ * 4, depth_ / type_.group,
+                    (depth + type_.group - 1) / type_.group - first_group};
+    const std::size_t words = type_.group / kWord;
+    const Matrix sums = out_.col_block(col, cols);
+    if (cols == kPanel) {
+      return tiles_.add(part, panel_, first_group, words, sums);
+    }
+    alignas(64) float whole[kMostRows * kPanel];
+    for (std::size_t row = 0; row < sums.rows; ++row) {
+      std::copy_n(sums.row_data(row), cols, whole + row * kPanel);
+      std::fill(whole + row * kPanel + cols, whole + (row + 1) * kPanel, 0.0f);
+    }
+    tiles_.add(part, panel_, first_group, words, {whole, sums.rows, kPanel, kPanel});
+    for (std::size_t row = 0; row < sums.rows; ++row) {
+      std::copy_n(whole + row * kPanel, cols, sums.row_data(row));
+    }
+  }
+
+  ConstMatrix x_;
+  Matrix out_;
+  Unpacker type_;
+  Tiles tiles_;
+  const std::uint8_t* data_;
+  std::size_t row_bytes_;
+  std::size_t skip_;
+  std::size_t end_;
+  std::size_t depth_;
+  Activations activations_;
+  WeightPanel panel_;
+};
+
+}  // namespace
+
+bool has_integer_products() noexcept {
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma") &&
+                          __builtin_cpu_supports("avx512vnni");
+  return has;
+}
+
+void integer_matmul(ConstMatrix x, const StoredMatrix& w, const float* bias, bool adds,
+                    Matrix out) noexcept {
+  for (std::size_t row = 0; row < out.rows && !adds; ++row) {
+    bias == nullptr ? std::fill_n(out.row_data(row), out.cols, 0.0f)
+                    : std::copy_n(bias, out.cols, out.row_data(row));
+  }
+  for (std::size_t row = 0; row < out.rows; row += kMostRows) {
+    const std::size_t n_rows = std::min(kMostRows, out.rows - row);
+    RowsProduct(x.row_block(row, n_rows), w, out.row_block(row, n_rows)).add();
+  }
+}
+
+}  // namespace attnviz::kernels
+#else
+#include <cassert>
+
+namespace attnviz::kernels {
+
+bool has_integer_products() noexcept {
+  return false;
+}
+
+void integer_matmul(ConstMatrix, const StoredMatrix&, const float*, bool, Matrix) noexcept {
+  assert(false);
+}
+
+}  // namespace attnviz::kernels
+#endif

@@ -1,0 +1,202 @@
+#include "attnviz/kernels/integer_products.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "attnviz/core/float16.h"
+#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/simd.h"
+#include "support/naive.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kBlock = 32;
+
+// Q8_0: a scale of 16 bits, then 32 bytes. Column c's number k is scale * quant(c, k).
+struct Columns {
+  template <class Quant>
+  Columns(std::size_t n_cols, std::size_t depth, std::uint16_t scale, const Quant& quant)
+      : bytes(n_cols * depth / kBlock * 34),
+        view(bytes.data(), depth, n_cols, depth, StoredType::kQ8_0, true) {
+    std::uint8_t* to = bytes.data();
+    for (std::size_t c = 0; c < n_cols; ++c) {
+      for (std::size_t k = 0; k < depth; ++k) {
+        if (k % kBlock == 0) {
+          std::memcpy(to, &scale, 2);
+          to += 2;
+        }
+        *to++ = static_cast<std::uint8_t>(quant(c, k));
+      }
+    }
+  }
+  std::vector<std::uint8_t> bytes;
+  StoredMatrix view;
+};
+
+constexpr std::uint16_t kOne = 0x3C00;
+
+bool cannot_run() {
+  if (!kernels::has_integer_products()) {
+    MESSAGE("SKIPPED: the processor has no AVX-512 VNNI");
+  }
+  return !kernels::has_integer_products();
+}
+
+int signed_quant(std::size_t c, std::size_t k) {
+  return static_cast<int>((c * 37 + k * 101) % 256) - 128;
+}
+
+}  // namespace
+
+TEST_CASE("integer products: activations that are multiples of a unit give exact sums") {
+  if (cannot_run()) {
+    return;
+  }
+  // Integers of up to 2^22 by quants of every value: sums of 64 that a double holds and, as each
+  // group is one rounding, a float nearly does.
+  constexpr std::size_t kDepth = 64;
+  const Columns w(35, kDepth, kOne, signed_quant);
+  std::vector<float> x(kDepth);
+  for (std::size_t k = 0; k < kDepth; ++k) {
+    x[k] = static_cast<float>((k * 2654435761u) % 4194304u) * (k % 3 == 0 ? -1.0f : 1.0f);
+  }
+  std::vector<float> out(35);
+  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
+                          {out.data(), 1, 35, 35});
+  for (std::size_t c = 0; c < 35; ++c) {
+    double sum = 0.0;
+    double magnitude = 0.0;
+    for (std::size_t k = 0; k < kDepth; ++k) {
+      const double term = static_cast<double>(x[k]) * signed_quant(c, k);
+      sum += term;
+      magnitude += std::abs(term);
+    }
+    CAPTURE(c);
+    CHECK(std::abs(out[c] - sum) <= 0x1p-23 * magnitude);
+  }
+  // Small integers leave nothing to round.
+  for (float& number : x) {
+    number = std::fmod(number, 100.0f);
+  }
+  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
+                          {out.data(), 1, 35, 35});
+  for (std::size_t c = 0; c < 35; ++c) {
+    int sum = 0;
+    for (std::size_t k = 0; k < kDepth; ++k) {
+      sum += static_cast<int>(x[k]) * signed_quant(c, k);
+    }
+    CHECK(out[c] == static_cast<float>(sum));
+  }
+}
+
+TEST_CASE("integer products: the largest digits and sums of digits fit") {
+  if (cannot_run()) {
+    return;
+  }
+  for (const int quant : {-128, 127}) {
+    const Columns w(32, kBlock, kOne, [quant](std::size_t, std::size_t) { return quant; });
+    for (const float value : {1.0f, -1.0f, 1.9843749f, 1.984375f, 1.992f, 1.9999999f, -1.9999999f,
+                              3.4e38f / 128, 1e-36f}) {
+      const std::vector<float> x(kBlock, value);
+      std::vector<float> out(32);
+      kernels::integer_matmul({x.data(), 1, kBlock, kBlock}, w.view, nullptr, false,
+                              {out.data(), 1, 32, 32});
+      const double expected = 32.0 * quant * static_cast<double>(value);
+      CAPTURE(quant);
+      CAPTURE(value);
+      if (std::abs(expected) < static_cast<double>(std::numeric_limits<float>::max())) {
+        // A unit is a float of full precision, 2^-126 at least.
+        CHECK(std::abs(out[17] - expected) <=
+              0x1p-22 * std::abs(expected) + 32.0 * std::abs(quant) * 0x1p-127);
+      } else {
+        CHECK(std::isinf(out[17]));
+      }
+    }
+  }
+}
+
+TEST_CASE("integer products: an error is small beside a group's largest activation") {
+  if (cannot_run()) {
+    return;
+  }
+  // One activation in 32 is ten thousand times the others, in every other group.
+  constexpr std::size_t kDepth = 512;
+  std::vector<float> x = test::random_values(kDepth, 5);
+  for (std::size_t k = 0; k < kDepth; k += 64) {
+    x[k + 7] = 10000.0f;
+  }
+  const Columns w(32, kDepth, 0x1C00, signed_quant);  // 2^-8
+  std::vector<float> out(32);
+  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
+                          {out.data(), 1, 32, 32});
+  for (std::size_t c = 0; c < 32; ++c) {
+    double sum = 0.0;
+    double largest = 0.0;
+    for (std::size_t k = 0; k < kDepth; ++k) {
+      const double weight = signed_quant(c, k) / 256.0;
+      sum += static_cast<double>(x[k]) * weight;
+      largest += std::abs(weight) * (k / 32 % 2 == 0 ? 10000.0 : 1.0);
+    }
+    CHECK(std::abs(out[c] - sum) <= 0x1p-22 * largest);
+  }
+}
+
+TEST_CASE("integer products: what is not finite stays so, and within its row") {
+  if (cannot_run()) {
+    return;
+  }
+  const Columns w(40, 64, kOne, signed_quant);
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    std::vector<float> x(std::size_t{5} * 64, 0.5f);
+    x[64 * 2 + 50] = bad;
+    std::vector<float> out(std::size_t{5} * 40);
+    kernels::integer_matmul({x.data(), 5, 64, 64}, w.view, nullptr, false, {out.data(), 5, 40, 40});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      CAPTURE(i);
+      CHECK(std::isfinite(out[i]) == (i / 40 != 2));
+    }
+  }
+}
+
+TEST_CASE("integer products: zeros and numbers near the smallest give sums near zero") {
+  if (cannot_run()) {
+    return;
+  }
+  const Columns w(32, kBlock, kOne, signed_quant);
+  for (const float value : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), 1e-40f}) {
+    const std::vector<float> x(kBlock, value);
+    const std::vector<float> bias(32, 3.0f);
+    std::vector<float> out(32);
+    kernels::integer_matmul({x.data(), 1, kBlock, kBlock}, w.view, bias.data(), false,
+                            {out.data(), 1, 32, 32});
+    CHECK(out[3] == 3.0f);
+  }
+}
+
+TEST_CASE("integer products: only where the target is avx3_vnni") {
+  if (cannot_run()) {
+    return;
+  }
+  CHECK(kernels::simd_targets().front() == "avx3_vnni");
+  CHECK(kernels::active_simd_target() == "avx3_vnni");
+  CHECK(kernels::uses_integer_products());
+  {
+    const kernels::ScopedSimdTarget forced("avx3");
+    CHECK(kernels::active_simd_target() == "avx3");
+    CHECK(!kernels::uses_integer_products());
+  }
+  const kernels::ScopedSimdTarget forced("avx3_vnni");
+  CHECK(kernels::uses_integer_products());
+}
+
+}  // namespace attnviz
