@@ -11,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf_types.h"
 #include "support/json.h"
 #include "support/run_program.h"
 
@@ -108,7 +109,7 @@ TEST_CASE("GGUF reference: blocks of big-endian files are turned into those of o
     const fs::path big = kOurs / "quants" / (name + ".big.bin");
     const std::string bytes = fs::exists(big) ? test::read_file(big) : expected;
     tensor.bytes = bytes;
-    const std::vector<char> turned = little_endian(tensor);
+    const std::vector<char> turned = turned_bytes(tensor);
     CHECK((std::string(turned.begin(), turned.end()) == expected));
     ++n_types;
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/formats/gguf_types.h"
 #include "support/gguf_builder.h"
 
 namespace attnviz {
@@ -24,7 +25,7 @@ std::vector<std::size_t> shape_of(const StoredTensor& tensor) {
 }
 
 std::string turned(const StoredTensor& tensor) {
-  const std::vector<char> bytes = little_endian(tensor);
+  const std::vector<char> bytes = turned_bytes(tensor);
   return {bytes.begin(), bytes.end()};
 }
 

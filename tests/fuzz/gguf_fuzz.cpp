@@ -16,6 +16,7 @@
 
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/gguf_types.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "fuzz/fuzz_checks.h"
@@ -86,7 +87,7 @@ void read_tensors(const Gguf& file, std::string_view bytes) {
     size += tensor.bytes.size();
     use(tensor.bytes);
     if (file.is_big_endian()) {
-      const std::vector<char> turned = little_endian(tensor);
+      const std::vector<char> turned = turned_bytes(tensor);
       require(turned.size() == tensor.bytes.size());
     }
   }

@@ -8,8 +8,9 @@
 
 namespace attnviz {
 
-/// A read-only view of [rows, cols] numbers that are F32, F16, BF16, F64 or quantised,
-/// little-endian. Does not own; valid as long as what it looks at. rows == 0 means "absent".
+/// A read-only view of [rows, cols] numbers that are F32, F16, BF16 or F64 in the machine's byte
+/// order, or quantised in little-endian blocks. Does not own; valid as long as what it looks at.
+/// rows == 0 means "absent".
 ///
 /// Number (row, col) is the one at row * stride + col, or, when transposed, at col * stride + row:
 /// weights map [d_in] to [d_out], and many files keep them as [d_out, d_in].

@@ -131,8 +131,4 @@ class Gguf {
 /// Whether a file begins as GGUF does.
 bool is_gguf(std::string_view bytes) noexcept;
 
-/// The bytes of a tensor of a big-endian file in little-endian order: halves, scales and floats
-/// turned, quants as they are.
-std::vector<char> little_endian(const StoredTensor& tensor);
-
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -45,19 +46,7 @@ void check_presence(const fs::path& folder, const ShardName& shard, std::string_
 }  // namespace
 
 GgufFiles::File::File(const fs::path& path, OpenFiles& files)
-    : name(path.string()), bytes(files.open(path)), gguf(bytes.bytes(), name) {
-  if (!gguf.is_big_endian()) {
-    return;
-  }
-  turned_bytes.reserve(gguf.tensors().size());
-  turned.reserve(gguf.tensors().size());
-  for (const StoredTensor& tensor : gguf.tensors()) {
-    const std::vector<char>& copy = turned_bytes.emplace_back(little_endian(tensor));
-    bytes.forget(tensor.bytes);
-    turned.push_back(tensor);
-    turned.back().bytes = {copy.data(), copy.size()};
-  }
-}
+    : name(path.string()), bytes(files.open(path)), gguf(bytes.bytes(), name) {}
 
 GgufFiles::GgufFiles(const fs::path& path, OpenFiles files) {
   auto given = std::make_unique<File>(path, files);
@@ -68,9 +57,7 @@ GgufFiles::GgufFiles(const fs::path& path, OpenFiles files) {
     open_shards(path, std::move(given), n_shards, files);
   }
   for (const std::unique_ptr<File>& file : files_) {
-    for (const StoredTensor& tensor : file->tensors()) {
-      tensors_.add(tensor, file->name);
-    }
+    add_tensors(*file);
   }
   check_n_tensors();
 }
@@ -96,6 +83,17 @@ void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given, s
           path.parent_path() / shard_name(shard->name, i + 1, n_shards), files));
     }
     check_shard(i, n_shards);
+  }
+}
+
+void GgufFiles::add_tensors(const File& file) {
+  const std::endian order = file.gguf.is_big_endian() ? std::endian::big : std::endian::little;
+  for (const StoredTensor& tensor : file.gguf.tensors()) {
+    const StoredTensor& native = native_.of(tensor, order);
+    if (&native != &tensor) {
+      file.bytes.forget(tensor.bytes);
+    }
+    tensors_.add(native, file.name);
   }
 }
 

@@ -4,18 +4,18 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf.h"
+#include "attnviz/formats/native_tensors.h"
 #include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 
-/// Owns the files, mapped read-only, and copies of the tensors of big-endian ones. Movable; tensors
-/// stay in place.
+/// Owns the files, mapped read-only, and copies of tensors whose bytes have to be turned. Movable;
+/// tensors stay in place.
 class GgufFiles {
  public:
   /// `path`: the file, or any of `NAME-00001-of-0000N.gguf`, which lie in one folder. Those are the
@@ -29,7 +29,7 @@ class GgufFiles {
   /// The first file, which has the metadata of the model.
   const Gguf& first() const noexcept { return files_.front()->gguf; }
 
-  /// Those of all files; little-endian.
+  /// Those of all files, as kernels read them.
   const TensorIndex& tensors() const noexcept { return tensors_; }
 
  private:
@@ -37,21 +37,17 @@ class GgufFiles {
     std::string name;
     MappedFile bytes;
     Gguf gguf;
-    // Of big-endian files only.
-    std::vector<std::vector<char>> turned_bytes;
-    std::vector<StoredTensor> turned;
     File(const std::filesystem::path& path, OpenFiles& files);
-    std::span<const StoredTensor> tensors() const noexcept {
-      return gguf.is_big_endian() ? turned : gguf.tensors();
-    }
   };
 
   void open_shards(const std::filesystem::path& path, std::unique_ptr<File> given,
                    std::size_t n_shards, OpenFiles& files);
+  void add_tensors(const File& file);
   void check_shard(std::size_t index, std::size_t n_shards) const;
   void check_n_tensors() const;
 
   std::vector<std::unique_ptr<File>> files_;
+  NativeTensors native_;
   TensorIndex tensors_;
 };
 

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 
-#include "attnviz/formats/gguf.h"
-
 namespace attnviz {
 
 namespace {
@@ -85,7 +83,7 @@ const typename List::value_type* find_number(const List& list, std::uint32_t num
 OrderedBytes ordered_bytes(StoredType type) noexcept {
   const auto* const found = std::find_if(kTypes.begin(), kTypes.end(),
                                          [type](const TypeFacts& one) { return one.type == type; });
-  return found == kTypes.end() ? OrderedBytes{0, 1, 0} : found->ordered;
+  return found == kTypes.end() ? OrderedBytes{0, stored_block(type).bytes, 1} : found->ordered;
 }
 
 // Source: https://github.com/ggml-org/llama.cpp, llama_ftype.
@@ -123,7 +121,7 @@ std::string_view gguf_file_type_name(std::uint32_t number) noexcept {
   return type == nullptr ? std::string_view() : type->name;
 }
 
-std::vector<char> little_endian(const StoredTensor& tensor) {
+std::vector<char> turned_bytes(const StoredTensor& tensor) {
   std::vector<char> bytes(tensor.bytes.begin(), tensor.bytes.end());
   const OrderedBytes ordered = ordered_bytes(tensor.type);
   const std::size_t block = stored_block(tensor.type).bytes;

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/core/stored_type.h"
+#include "attnviz/formats/stored_tensor.h"
 
 namespace attnviz {
 
@@ -18,5 +20,9 @@ std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept;
 
 /// The mix of types that `general.file_type` numbers ("Q4_K_M"); empty for a number that none has.
 std::string_view gguf_file_type_name(std::uint32_t number) noexcept;
+
+/// The bytes of a tensor in the other byte order: halves, scales and numbers of their own are
+/// turned, quants stay as they are.
+std::vector<char> turned_bytes(const StoredTensor& tensor);
 
 }  // namespace attnviz

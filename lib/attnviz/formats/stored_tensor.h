@@ -16,7 +16,7 @@ struct StoredTensor {
   std::string_view name;
   StoredType type = StoredType::kF32;
   std::span<const std::size_t> shape;  // outermost first; empty: a single number
-  std::string_view bytes;              // little-endian, row-major; may lie at any address
+  std::string_view bytes;              // row-major; may lie at any address
 
   /// The product of the shape.
   std::size_t n_numbers() const noexcept {

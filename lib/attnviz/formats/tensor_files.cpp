@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <functional>
 #include <map>
 #include <set>
@@ -54,7 +55,11 @@ TensorFiles::File::File(const NamedBytes& file) : name(file.name), tensors(file.
 
 void TensorFiles::add(std::unique_ptr<const File> file) {
   for (const StoredTensor* tensor : file->tensors.tensors()) {
-    tensors_.add(*tensor, file->name);
+    const StoredTensor& native = native_.of(*tensor, std::endian::little);
+    if (&native != tensor && file->mapped) {
+      file->mapped->forget(tensor->bytes);
+    }
+    tensors_.add(native, file->name);
   }
   files_.push_back(std::move(file));
 }

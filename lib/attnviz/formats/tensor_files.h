@@ -11,13 +11,14 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/native_tensors.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 
-/// Owns the files, mapped read-only: a page is read when a number on it is looked at. Movable;
-/// tensors stay in place.
+/// Owns the files, mapped read-only: a page is read when a number on it is looked at; on big-endian
+/// machines, all are read and turned. Movable; tensors stay in place.
 class TensorFiles {
  public:
   /// A safetensors file.
@@ -58,6 +59,7 @@ class TensorFiles {
   std::string name_;
   std::vector<std::unique_ptr<const File>> files_;
   std::shared_ptr<const GgufFiles> gguf_;
+  NativeTensors native_;
   TensorIndex tensors_;
 };
 

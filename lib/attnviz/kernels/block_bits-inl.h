@@ -10,6 +10,9 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,11 +34,25 @@ struct BlockLayout {
   static constexpr bool kHasMinimums = kMinimums;
 };
 
+// Blocks are little-endian, and so are words that stand for several bytes, on every machine.
+template <class Word>
+HWY_INLINE Word little_endian(Word word) {
+  auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(Word)>>(word);
+  if constexpr (std::endian::native == std::endian::big) {
+    std::reverse(bytes.begin(), bytes.end());
+  }
+  return std::bit_cast<Word>(bytes);
+}
 template <class Word>
 HWY_INLINE Word word_at(const std::uint8_t* from) {
   Word word;
   std::memcpy(&word, from, sizeof(word));
-  return word;
+  return little_endian(word);
+}
+template <class Word>
+HWY_INLINE void store_word(Word word, std::int8_t* to) {
+  word = little_endian(word);
+  std::memcpy(to, &word, sizeof(word));
 }
 
 HWY_INLINE float half(std::uint16_t bits) {

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -127,6 +128,10 @@ class BlockColumns {
  private:
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
   static constexpr std::size_t kRowsAtOnce = kSquare<std::int8_t>;
+  // Bits above a byte of a word, counted as bytes lie in memory.
+  template <int kByte>
+  static constexpr int kAbove = 8 *
+                                (std::endian::native == std::endian::little ? 3 - kByte : kByte);
 #else
   static constexpr std::size_t kRowsAtOnce = 1;
 #endif
@@ -176,10 +181,10 @@ class BlockColumns {
             }
           };
           const auto quants = hn::BitCast(integers, words);
-          take(4 * i, numbers(hn::ShiftRight<24>(hn::ShiftLeft<24>(quants))));
-          take(4 * i + 1, numbers(hn::ShiftRight<24>(hn::ShiftLeft<16>(quants))));
-          take(4 * i + 2, numbers(hn::ShiftRight<24>(hn::ShiftLeft<8>(quants))));
-          take(4 * i + 3, numbers(hn::ShiftRight<24>(quants)));
+          take(4 * i, numbers(hn::ShiftRight<24>(hn::ShiftLeft<kAbove<0>>(quants))));
+          take(4 * i + 1, numbers(hn::ShiftRight<24>(hn::ShiftLeft<kAbove<1>>(quants))));
+          take(4 * i + 2, numbers(hn::ShiftRight<24>(hn::ShiftLeft<kAbove<2>>(quants))));
+          take(4 * i + 3, numbers(hn::ShiftRight<24>(hn::ShiftLeft<kAbove<3>>(quants))));
         });
 #else
     const std::size_t group = (first >> group_bits_) * kPanel + col;

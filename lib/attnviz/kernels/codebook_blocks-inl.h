@@ -13,7 +13,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "attnviz/kernels/block_bits-inl.h"
 #include "attnviz/kernels/codebooks.h"
@@ -49,10 +48,6 @@ HWY_INLINE std::uint8_t even_signs(std::uint32_t seven) {
   return static_cast<std::uint8_t>(seven | static_cast<std::uint32_t>(std::popcount(seven)) << 7);
 }
 
-HWY_INLINE void store_eight(std::uint64_t bytes, std::int8_t* to) {
-  std::memcpy(to, &bytes, sizeof(bytes));
-}
-
 // Scales are odd numbers of an eighth, a quarter or all of the block's.
 HWY_INLINE float odd_scale(float step, std::uint32_t scale) {
   return step * static_cast<float>(static_cast<std::int32_t>(2 * scale + 1));
@@ -69,7 +64,7 @@ struct BlocksIQ2XXS : BlockLayout<256, 66, 32> {
       to.scales[group * to.step] = odd_scale(d, signs >> 28);
       for (unsigned i = 0; i < 4; ++i) {
         const std::size_t at = 4 * group + i;
-        store_eight(kIq2XxsCodebook[indices[i]], to.quants + 8 * at);
+        store_word(kIq2XxsCodebook[indices[i]], to.quants + 8 * at);
         signs_of[at] = even_signs(signs >> 7 * i & 127);
       }
     }
@@ -89,7 +84,7 @@ struct BlocksIQ2XS : BlockLayout<256, 74, 16> {
     std::uint8_t signs[32];
     for (std::size_t i = 0; i < 32; ++i) {
       const std::uint32_t word = word_at<std::uint16_t>(block + 2 + 2 * i);
-      store_eight(kIq2XsCodebook[word & 511], to.quants + 8 * i);
+      store_word(kIq2XsCodebook[word & 511], to.quants + 8 * i);
       signs[i] = even_signs(word >> 9);
     }
     set_signs(signs, to.quants);
@@ -108,7 +103,7 @@ struct BlocksIQ2S : BlockLayout<256, 82, 16> {
       for (unsigned i = 0; i < 4; ++i) {
         const std::size_t at = 4 * pair + i;
         const std::uint32_t index = block[2 + at] | (upper >> 2 * i & 3) << 8;
-        store_eight(kIq2SCodebook[index], to.quants + 8 * at);
+        store_word(kIq2SCodebook[index], to.quants + 8 * at);
       }
     }
     set_signs(block + 34, to.quants);
@@ -133,7 +128,7 @@ struct BlocksIQ3XXS : BlockLayout<256, 98, 32> {
         const std::uint64_t numbers =
             pair_of(kIq3XxsCodebook[indices[2 * i]], kIq3XxsCodebook[indices[2 * i + 1]]);
         const std::size_t at = 4 * group + i;
-        store_eight(numbers, to.quants + 8 * at);
+        store_word(numbers, to.quants + 8 * at);
         signs_of[at] = even_signs(signs >> 7 * i & 127);
       }
     }
@@ -154,7 +149,7 @@ struct BlocksIQ3S : BlockLayout<256, 110, 32> {
         const std::uint32_t first = indices[2 * i] | (upper >> 2 * i & 1) << 8;
         const std::uint32_t second = indices[2 * i + 1] | (upper >> (2 * i + 1) & 1) << 8;
         const std::size_t at = std::size_t{4} * group + i;
-        store_eight(pair_of(kIq3SCodebook[first], kIq3SCodebook[second]), to.quants + 8 * at);
+        store_word(pair_of(kIq3SCodebook[first], kIq3SCodebook[second]), to.quants + 8 * at);
       }
     }
     set_signs(block + 74, to.quants);
@@ -176,8 +171,8 @@ struct BlocksIQ1S : BlockLayout<256, 50, 32> {
       to.scales[group * to.step] = odd_scale(d, word >> 12 & 7);
       for (unsigned i = 0; i < 4; ++i) {
         const std::size_t at = 4 * group + i;
-        store_eight(eighths(block[2 + at] | (word >> 3 * i & 7) << 8, word >> 15),
-                    to.quants + 8 * at);
+        store_word(eighths(block[2 + at] | (word >> 3 * i & 7) << 8, word >> 15),
+                   to.quants + 8 * at);
       }
     }
   }
@@ -198,7 +193,7 @@ struct BlocksIQ1M : BlockLayout<256, 56, 16> {
     for (std::size_t at = 0; at < 32; ++at) {
       const std::uint32_t byte = block[32 + at / 2];
       const std::uint32_t nibble = byte >> (at % 2 * 4) & 15u;
-      store_eight(eighths(block[at] | (nibble & 7) << 8, nibble >> 3), to.quants + 8 * at);
+      store_word(eighths(block[at] | (nibble & 7) << 8, nibble >> 3), to.quants + 8 * at);
     }
   }
 };

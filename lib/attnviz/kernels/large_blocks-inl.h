@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "attnviz/kernels/block_bits-inl.h"
 #include "attnviz/kernels/small_blocks-inl.h"
@@ -34,6 +33,12 @@ HWY_INLINE void for_each_size(const Work& work) {
 // Four bytes at a time: the bits of `mask` in each, after a shift.
 HWY_INLINE std::uint32_t fields(std::uint32_t word, unsigned shift, std::uint8_t mask) {
   return word >> shift & mask * 0x01010101u;
+}
+
+HWY_INLINE void store_words(const std::uint32_t (&words)[4], std::int8_t (&to)[16]) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    store_word(words[i], to + 4 * i);
+  }
 }
 
 // Two bits a number: number 32 i + j of each half is in bits 2 i of byte j of 32.
@@ -72,7 +77,7 @@ struct BlocksQ3K : BlockLayout<256, 110, 16> {
                                     fields(low, 4, 15) | fields(upper, 4, 3) << 4,
                                     fields(next, 4, 15) | fields(upper, 6, 3) << 4};
     std::int8_t scales[16];
-    std::memcpy(scales, words, sizeof(scales));
+    store_words(words, scales);
     for (std::int8_t& scale : scales) {
       scale = static_cast<std::int8_t>(scale - 32);
     }
@@ -104,7 +109,7 @@ HWY_INLINE void unpack_scales_and_minimums(const std::uint8_t* block, const Unpa
       fields(first, 0, 63), fields(third, 0, 15) | fields(first, 6, 3) << 4, fields(second, 0, 63),
       fields(third, 4, 15) | fields(second, 6, 3) << 4};
   std::int8_t bytes[16];
-  std::memcpy(bytes, words, sizeof(bytes));
+  store_words(words, bytes);
   store_scaled<8>(d, bytes, to.scales, to.step);
   store_scaled<8>(d_minimum, bytes + 8, to.minimums, to.step);
 }

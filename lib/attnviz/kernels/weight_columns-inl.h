@@ -10,6 +10,7 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -259,8 +260,12 @@ HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel
                           if constexpr (sizeof(Number) == sizeof(float)) {
                             hn::Store(hn::BitCast(d, words), d, panel + i * kPanel);
                           } else {
-                            const auto first = floats_of(words, Number());
-                            const auto second = floats_of(hn::ShiftRight<16>(words), Number());
+                            // Two numbers lie in a word as the machine's bytes do.
+                            constexpr bool kIsLittle = std::endian::native == std::endian::little;
+                            const auto lower = floats_of(words, Number());
+                            const auto upper = floats_of(hn::ShiftRight<16>(words), Number());
+                            const auto first = kIsLittle ? lower : upper;
+                            const auto second = kIsLittle ? upper : lower;
                             hn::Store(first, d, panel + 2 * i * kPanel);
                             hn::Store(second, d, panel + (2 * i + 1) * kPanel);
                           }
