@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Builds the program as others would, and compares what it draws and computes with the release:
-#   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64]
+#   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64] [s390x]
 #
 #   plain       without any optimization
 #   baseline    for the oldest x86-64: no SIMD that is chosen at start
 #   clang       Clang in place of GCC
 #   clang-asan  Clang with the sanitizers
 #   arm64       cross-compiled, and run by qemu-user
+#   s390x       the same for a machine whose bytes are in the other order
 #
 # Without a name: all. Pictures must be the same byte for byte, numbers to 2e-6. What cannot be tried
 # here is said: SKIPPED. Give the release build first: tests/run.sh does.
@@ -30,14 +31,28 @@ results() (
   "$@" "$text" -q --random --layers 2 --heads 3 --kv-heads 1 --positions rope -o random.png -o random.json
   "$@" render "$root/samples/le-chat-dort.json" -q -o given.png -o given.svg
   "$@" weights --layers 1 --heads 2 --seed 7 -q -o weights.json
+  "$@" "$text" -q --head 3.2 -o head.npy
+  # This build's array, and the same numbers as the release wrote them.
+  "$@" render head.npy -q -o array.png
+  "$@" render "$place/results/release/head.npy" -q -o given-array.png
   "$@" heads --json >heads.json
   "$@" why "$text" --json >why.json
+  for file in "$root"/tests/reference/gguf/models/*.gguf "$root"/tests/reference/models/*/; do
+    name=${file%/}
+    name=model-${name##*/}.json
+    # What one build refuses, the other has to refuse in the same words.
+    "$@" -m "$file" --ids 1,2,3,4,5,6,7 -q -o "$name" 2>"$name.txt" || rm -f "$name"
+  done
+  for file in "$root"/samples/*.json; do
+    name=${file##*/}
+    "$@" -m "$file" -q -o "weights-$name" 2>"weights-$name.txt" || rm -f "weights-$name"
+  done
 )
 
 # Pictures and random weights have the same bytes on every machine; what is computed may be rounded.
 compare() {
   local file fault=0
-  for file in "$1"/*.{png,svg} "$1"/weights.json; do
+  for file in "$1"/*.{png,svg,txt} "$1"/weights.json; do
     cmp "$file" "$2/${file##*/}" || fault=1
   done
   python3 - "$1" "$2" <<'PYTHON' || fault=1
@@ -122,26 +137,30 @@ unpack_libraries() {
       http://deb.debian.org/debian
 }
 
-arm64() {
-  local tool libraries="${ATTNVIZ_ARM64_LIBRARIES:-$place/libraries-arm64}"
-  for tool in aarch64-linux-gnu-g++ qemu-aarch64 mmdebstrap; do
+# cross NAME COMPILER PROCESSOR
+cross() {
+  local name=$1 compiler=$2 processor=$3 libraries="$place/libraries-$1" tool
+  for tool in "$compiler" "qemu-$processor" mmdebstrap; do
     if ! command -v "$tool" >/dev/null; then
-      skipped arm64 "no $tool (Debian: g++-aarch64-linux-gnu qemu-user mmdebstrap)"
+      skipped "$name" "no $tool (Debian: g++-${compiler%-g++} qemu-user mmdebstrap)"
       return
     fi
   done
-  if ! step "arm64: libraries" unpack_libraries arm64 "$libraries"; then
-    skipped arm64 "its libraries cannot be fetched"
+  if ! step "$name: libraries" unpack_libraries "$name" "$libraries"; then
+    skipped "$name" "its libraries cannot be fetched"
     return
   fi
-  try arm64 qemu-aarch64 -L "$libraries" -- -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
-    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_SYSROOT="$libraries" \
+  try "$name" "qemu-$processor" -L "$libraries" -- -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$processor" \
+    "-DCMAKE_CXX_COMPILER=$compiler" "-DCMAKE_SYSROOT=$libraries" \
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY
 }
 
+arm64() { cross arm64 aarch64-linux-gnu-g++ aarch64; }
+s390x() { cross s390x s390x-linux-gnu-g++ s390x; }
+
 if (($# == 0)); then
-  set -- plain baseline clang clang-asan arm64
+  set -- plain baseline clang clang-asan arm64 s390x
 fi
 step "release: run" results "$place/results/release" "$root/build/release/app/attnviz"
 for one in "$@"; do
