@@ -236,8 +236,11 @@ CommandDescription describe(const CommandEntry& entry) {
 std::vector<KnownCommand> known_commands() {
   std::vector<KnownCommand> known;
   for (const CommandEntry& entry : commands()) {
-    known.push_back({entry.told.name, {}});
-    entry.build(known.back().options);
+    known.push_back({entry.told.name, [&entry] {
+                       OptionList options;
+                       entry.build(options);
+                       return options;
+                     }});
   }
   return known;
 }
@@ -261,7 +264,7 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "-
     }
   }
   for (const auto& [command, options] : known_commands()) {
-    if (hint.empty() && options.find(name) != nullptr) {
+    if (hint.empty() && options().find(name) != nullptr) {
       hint = fmt::format("; it belongs to attnviz {}", command);
     }
   }

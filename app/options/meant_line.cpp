@@ -178,8 +178,9 @@ std::optional<std::string> option_line(const TypedLine& line, const Split& split
     return meant ? std::optional(retyped(line, *meant)) : std::nullopt;
   }
   for (const KnownCommand& command : line.commands) {
-    const OptionSpec* const option = command.options.find(name);
-    if (!line.command.empty() || option == nullptr || command.options.find(kText) == nullptr) {
+    const OptionList options = command.options();
+    const OptionSpec* const option = options.find(name);
+    if (!line.command.empty() || option == nullptr || options.find(kText) == nullptr) {
       continue;
     }
     if (auto meant = as_option(*option, split)) {
@@ -191,7 +192,7 @@ std::optional<std::string> option_line(const TypedLine& line, const Split& split
 }
 
 bool takes_text(const KnownCommand& command) {
-  return command.options.find(kText) != nullptr;
+  return command.options().find(kText) != nullptr;
 }
 
 // The options that choose among heads by the number of one, and the sizes that sound alike.

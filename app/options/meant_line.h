@@ -16,10 +16,11 @@ namespace attnviz::app {
 /// a language, too, count.
 using NamesModel = std::function<bool(const std::string& word, bool beside_sentence)>;
 
-/// A command's name, and its options as they are to be read.
+/// A command's name, and its options as they are to be read: made when they are asked for, which
+/// only mistaken lines do.
 struct KnownCommand {
   std::string name;
-  OptionList options;
+  std::function<OptionList()> options;
 };
 
 /// What was typed, taken apart; all of it must outlive this.

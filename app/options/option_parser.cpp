@@ -15,6 +15,18 @@ std::string joined_names(const OptionSpec& option) {
   return fmt::format("{}", fmt::join(option.names, ","));
 }
 
+// Whether a word may be this option: the library compares each option that it is told with all
+// before, which takes longer than all else that a small run does.
+bool is_named(const OptionSpec& option, std::span<const std::string> words) {
+  const auto names = [&words](const std::string& name) {
+    return std::ranges::any_of(words, [&name](const std::string& word) {
+      return name.starts_with("--") ? word.starts_with(name)
+                                    : word.starts_with('-') && word.find(name[1]) != word.npos;
+    });
+  };
+  return option.is_positional() || std::ranges::any_of(option.names, names);
+}
+
 void add(CLI::App& app, const OptionSpec& option) {
   const std::string names = joined_names(option);
   if (option.is_flag()) {
@@ -45,8 +57,12 @@ Error missing_value(const OptionList& list, const std::string& message) {
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) {
   CLI::App app;  // it would shorten, reorder and word help its own way
   app.set_help_flag();
+  std::vector<const OptionSpec*> options;
   for (const OptionSpec& option : list.all()) {
-    add(app, option);
+    if (is_named(option, words)) {
+      add(app, option);
+      options.push_back(&option);
+    }
   }
   ParsedWords parsed;
   std::reverse(words.begin(), words.end());  // it takes them from the back
@@ -61,12 +77,12 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
   } catch (const CLI::ParseError& error) {
     parsed.error = Error(ErrorKind::kUsage, error.what());
   }
-  for (const OptionSpec& option : list.all()) {
-    const CLI::Option* const found = app.get_option(option.names.front());
-    if (found->count() > 0 && !(option.is_flag() && found->results().back() == "false")) {
-      parsed.given.add(option, found->results().back());
-      parsed.options.emplace_back(&option,
-                                  option.is_flag() ? std::vector<std::string>() : found->results());
+  for (const OptionSpec* const option : options) {
+    const CLI::Option* const found = app.get_option(option->names.front());
+    if (found->count() > 0 && !(option->is_flag() && found->results().back() == "false")) {
+      parsed.given.add(*option, found->results().back());
+      parsed.options.emplace_back(
+          option, option->is_flag() ? std::vector<std::string>() : found->results());
     }
   }
   return parsed;
