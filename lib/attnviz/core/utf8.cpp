@@ -186,7 +186,8 @@ CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept {
 
 std::size_t valid_utf8_prefix(std::string_view text, std::size_t end) noexcept {
   std::size_t i = 0;
-  while (i < std::min(end, text.size())) {
+  const std::size_t stop = std::min(end, text.size());
+  while (i < stop) {
     std::uint64_t eight = 0;
     if (text.size() - i >= sizeof eight) {
       std::memcpy(&eight, text.data() + i, sizeof eight);

@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
-#include <cstring>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/core/utf8.h"
@@ -28,22 +29,6 @@ JsonScanner::JsonScanner(std::string_view bytes, std::string_view name)
   if (bytes_.starts_with(kByteOrderMark)) {
     bytes_.remove_prefix(kByteOrderMark.size());
   }
-}
-
-char JsonScanner::peek() noexcept {
-  while (at_ < bytes_.size() && (bytes_[at_] == ' ' || bytes_[at_] == '\n' || bytes_[at_] == '\r' ||
-                                 bytes_[at_] == '\t')) {
-    ++at_;
-  }
-  return at_ < bytes_.size() ? bytes_[at_] : '\0';
-}
-
-bool JsonScanner::take(char c) noexcept {
-  if (peek() != c || at_ == bytes_.size()) {
-    return false;
-  }
-  ++at_;
-  return true;
 }
 
 void JsonScanner::expect(char c) {
@@ -88,11 +73,14 @@ void JsonScanner::skip_plain() noexcept {
   constexpr std::uint64_t kHigh = 0x8080808080808080;
   // The high bit of each byte that is 0 (and of some above one that is).
   const auto zeros = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
-  for (std::uint64_t eight = 0; bytes_.size() - at_ >= sizeof eight; at_ += sizeof eight) {
-    std::memcpy(&eight, bytes_.data() + at_, sizeof eight);
+  for (; bytes_.size() - at_ >= sizeof kOnes; at_ += sizeof kOnes) {
+    const auto eight = load_number<std::uint64_t>(bytes_.data() + at_);
     const std::uint64_t below_space = (eight - 0x20 * kOnes) & ~eight & kHigh;
-    if ((zeros(eight ^ ('"' * kOnes)) | zeros(eight ^ ('\\' * kOnes)) | below_space) != 0) {
-      break;
+    const std::uint64_t ends =
+        zeros(eight ^ ('"' * kOnes)) | zeros(eight ^ ('\\' * kOnes)) | below_space;
+    if (ends != 0) {
+      at_ += static_cast<std::size_t>(std::countr_zero(ends)) / 8;
+      return;
     }
   }
   while (at_ < bytes_.size() && bytes_[at_] != '"' && bytes_[at_] != '\\' &&
@@ -159,32 +147,34 @@ std::string_view JsonScanner::key() {
   return name;
 }
 
-std::string_view JsonScanner::number_text() {
+std::uint32_t JsonScanner::whole_number() {
+  peek();
+  std::uint64_t number = 0;
+  std::size_t end = at_;
+  for (; end < bytes_.size() && bytes_[end] >= '0' && bytes_[end] <= '9' && number <= UINT32_MAX;
+       ++end) {
+    number = 10 * number + static_cast<std::uint64_t>(bytes_[end] - '0');
+  }
+  if (end == at_ || number > UINT32_MAX ||
+      (end < bytes_.size() && is_part_of_number(bytes_[end]))) {
+    fail("a whole number below 2^32");
+  }
+  at_ = end;
+  return static_cast<std::uint32_t>(number);
+}
+
+double JsonScanner::number() {
   peek();
   std::size_t end = at_;
   while (end < bytes_.size() && is_part_of_number(bytes_[end])) {
     ++end;
   }
-  return bytes_.substr(at_, end - at_);
-}
-
-template <class Number>
-Number JsonScanner::number_as(std::string_view expected) {
-  const std::string_view text = number_text();
-  const auto number = parse_number<Number>(text);
+  const auto number = parse_number<double>(bytes_.substr(at_, end - at_));
   if (!number) {
-    fail(expected);
+    fail("a number");
   }
-  at_ += text.size();
+  at_ = end;
   return *number;
-}
-
-std::uint32_t JsonScanner::whole_number() {
-  return number_as<std::uint32_t>("a whole number below 2^32");
-}
-
-double JsonScanner::number() {
-  return number_as<double>("a number");
 }
 
 void JsonScanner::skip_string() {

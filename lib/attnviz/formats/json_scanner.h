@@ -18,11 +18,22 @@ class JsonScanner {
   JsonScanner(std::string_view bytes, std::string_view name);
 
   /// The next byte that is no white space; NUL at the end.
-  char peek() noexcept;
+  char peek() noexcept {
+    while (at_ < bytes_.size() && is_white(bytes_[at_])) {
+      ++at_;
+    }
+    return at_ < bytes_.size() ? bytes_[at_] : '\0';
+  }
   /// How many bytes there are yet.
   std::size_t left() const noexcept { return bytes_.size() - at_; }
   /// Takes the next byte when it is `c`.
-  bool take(char c) noexcept;
+  bool take(char c) noexcept {
+    if (peek() != c || at_ == bytes_.size()) {
+      return false;
+    }
+    ++at_;
+    return true;
+  }
   void expect(char c);
   /// Between the members of an object or a list: true when another follows, false at the `closing`
   /// bracket, which is taken.
@@ -40,13 +51,11 @@ class JsonScanner {
   [[noreturn]] void fail(std::string_view expected);
 
  private:
+  static bool is_white(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   void skip_plain() noexcept;
   void skip_string();
   std::string_view unescaped(std::size_t begin);
   char32_t hex4();
-  std::string_view number_text();
-  template <class Number>
-  Number number_as(std::string_view expected);
 
   std::string_view bytes_;
   std::string name_;

@@ -85,9 +85,9 @@ class Bpe : public TokenModel {
         merges_(std::move(merges)),
         options_(options),
         unknown_(unknown) {
-    for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
-      const auto id = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
-      bytes_[byte] = options_.byte_fallback && id ? *id : kNoToken;
+    bytes_.fill(kNoToken);
+    for (std::size_t byte = 0; options_.byte_fallback && byte < bytes_.size(); ++byte) {
+      bytes_[byte] = vocabulary_.find(fmt::format("<0x{:02X}>", byte)).value_or(kNoToken);
     }
   }
 

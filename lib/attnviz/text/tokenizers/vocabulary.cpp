@@ -85,7 +85,9 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: expected an id below {}, found {}", quoted(piece), kMostIds, id));
   }
-  grow(2 * (entries_.size() + 1));
+  if (2 * (entries_.size() + 1) > slots_.size()) {
+    grow(2 * (entries_.size() + 1));
+  }
   const std::uint32_t hash = hash_of(piece);
   Slot& slot = slots_[slot_of(piece, hash)];
   if (slot.entry != 0) {
@@ -96,10 +98,13 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
   characters_ += piece;
   entries_.push_back({place, id});
   slot = {hash, static_cast<std::uint32_t>(entries_.size())};
-  if (id >= places_.size()) {
-    places_.resize(std::size_t{id} + 1);
+  // Most files have their ids in order.
+  if (id == places_.size()) {
+    places_.push_back(place);
+  } else {
+    places_.resize(std::max(places_.size(), std::size_t{id} + 1));
+    places_[id] = place;
   }
-  places_[id] = place;
   longest_ = std::max(longest_, piece.size());
   return true;
 }
