@@ -18,6 +18,7 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/shard_name.h"
+#include "attnviz/text/files/demo_vocabulary.h"
 #include "attnviz/text/files/gguf_tokenizer.h"
 #include "attnviz/text/files/sentencepiece_model.h"
 #include "attnviz/text/files/tokenizer_json.h"
@@ -394,9 +395,10 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
-                                               const NamedBytes& tokenizer_config) {
+                                               const NamedBytes& tokenizer_config,
+                                               const Vocabulary::Tables* ready) {
   const Settings settings(tokenizer_config);
-  auto tokenizer = finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
+  auto tokenizer = finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name, ready),
                             settings, std::nullopt);
   if (auto chat = settings.chat_template()) {
     tokenizer->set_chat_template(std::move(*chat));
@@ -405,8 +407,13 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
 }
 
 std::unique_ptr<ModelTokenizer> demo_tokenizer() {
-  return load_tokenizer(demo_file(kDemoTokenizer, "demo: tokenizer.json"),
-                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"));
+  const auto [bytes, name] = demo_file(kDemoTokenizer, "demo: tokenizer.json");
+  std::string rest(bytes.substr(0, kDemoVocabularyText.begin));
+  rest += "null";
+  rest += bytes.substr(kDemoVocabularyText.end);
+  return load_tokenizer({rest, name},
+                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"),
+                        &kDemoVocabulary);
 }
 
 }  // namespace attnviz

@@ -6,6 +6,7 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 
@@ -40,9 +41,11 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file
 /// The same of a GGUF file that is open already: of several the first.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf);
 
-/// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
+/// The same of a tokenizer.json and a tokenizer_config.json that are in memory; `ready` as
+/// read_tokenizer_json() has it.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
-                                               const NamedBytes& tokenizer_config);
+                                               const NamedBytes& tokenizer_config,
+                                               const Vocabulary::Tables* ready = nullptr);
 
 /// That of the embedded demo model.
 std::unique_ptr<ModelTokenizer> demo_tokenizer();

@@ -102,6 +102,9 @@ std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceLis
 }  // namespace
 
 Vocabulary PieceList::vocabulary(std::string_view where) const {
+  if (ready != nullptr) {
+    return Vocabulary(*ready);
+  }
   if (pieces.empty()) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}vocab: expected at least one piece, found none", where));

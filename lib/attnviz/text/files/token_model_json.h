@@ -21,6 +21,7 @@ struct PieceList {
   std::vector<Piece> pieces;
   std::vector<double> scores;  // by position, when the list has them
   bool has_scores = false;
+  const Vocabulary::Tables* ready = nullptr;  // in place of pieces: what they make
 
   /// Throws Error{kMalformed} at a piece that comes twice, and when there are none.
   Vocabulary vocabulary(std::string_view where) const;

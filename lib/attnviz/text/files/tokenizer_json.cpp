@@ -48,7 +48,11 @@ void scan_model(JsonScanner& scanner, Scanned& scanned) {
         scanner.fail("one \"vocab\"");
       }
       scanned.has_vocabulary = true;
-      scanned.pieces = scan_pieces(scanner);
+      if (scanned.pieces.ready != nullptr) {
+        scanner.raw_value();
+      } else {
+        scanned.pieces = scan_pieces(scanner);
+      }
       append_member(scanned.rest, key, "null");
     } else if (key == "merges" && scanner.peek() != 'n') {
       scanned.merges = scan_merges(scanner);
@@ -60,8 +64,9 @@ void scan_model(JsonScanner& scanner, Scanned& scanned) {
   scanned.rest += "}";
 }
 
-Scanned scan(JsonScanner& scanner) {
+Scanned scan(JsonScanner& scanner, const Vocabulary::Tables* ready) {
   Scanned scanned;
+  scanned.pieces.ready = ready;
   bool is_first = true;
   scanner.expect('{');
   scanned.rest = "{";
@@ -161,9 +166,10 @@ void find_special_ids(TokenizerParts& parts) {
   }
 }
 
-TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name) {
+TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name,
+                                   const Vocabulary::Tables* ready) {
   JsonScanner scanner(bytes, name);
-  const Scanned scanned = scan(scanner);
+  const Scanned scanned = scan(scanner, ready);
   const JsonTree tree = parse_rest(scanned.rest, bytes, name);
   const JsonNode root = tree.root();
   const JsonNode model = root.at("model");

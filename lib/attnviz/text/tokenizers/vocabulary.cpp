@@ -63,16 +63,24 @@ void Vocabulary::grow(std::size_t n_slots) {
     }
   }
   slots_ = std::move(larger);
+  show_own();
+}
+
+void Vocabulary::show_own() noexcept {
+  tables_.characters = {characters_.data(), characters_.size()};
+  tables_.entries = entries_;
+  tables_.places = places_;
+  tables_.slots = slots_;
 }
 
 // The slot that holds the piece, or the free one where it belongs.
 std::size_t Vocabulary::slot_of(std::string_view piece, std::uint32_t hash) const noexcept {
-  const std::size_t mask = slots_.size() - 1;
+  const std::size_t mask = tables_.slots.size() - 1;
   std::size_t i = hash & mask;
-  for (; slots_[i].entry != 0; i = (i + 1) & mask) {
-    if (slots_[i].hash == hash) {
-      const Place place = entries_[slots_[i].entry - 1].place;
-      if (std::string_view(characters_).substr(place.begin, place.size) == piece) {
+  for (; tables_.slots[i].entry != 0; i = (i + 1) & mask) {
+    if (tables_.slots[i].hash == hash) {
+      const Place place = tables_.entries[tables_.slots[i].entry - 1].place;
+      if (text_of(place) == piece) {
         break;
       }
     }
@@ -95,7 +103,7 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
   }
   const Place place{static_cast<std::uint32_t>(characters_.size()),
                     static_cast<std::uint32_t>(piece.size())};
-  characters_ += piece;
+  characters_.insert(characters_.end(), piece.begin(), piece.end());
   entries_.push_back({place, id});
   slot = {hash, static_cast<std::uint32_t>(entries_.size())};
   // Most files have their ids in order.
@@ -105,16 +113,17 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
     places_.resize(std::max(places_.size(), std::size_t{id} + 1));
     places_[id] = place;
   }
-  longest_ = std::max(longest_, piece.size());
+  tables_.longest = std::max(tables_.longest, piece.size());
+  show_own();
   return true;
 }
 
 std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
-  if (slots_.empty()) {
+  if (tables_.slots.empty()) {
     return std::nullopt;
   }
-  const Slot& slot = slots_[slot_of(piece, hash_of(piece))];
-  return slot.entry == 0 ? std::nullopt : std::optional(entries_[slot.entry - 1].id);
+  const Slot& slot = tables_.slots[slot_of(piece, hash_of(piece))];
+  return slot.entry == 0 ? std::nullopt : std::optional(tables_.entries[slot.entry - 1].id);
 }
 
 void Vocabulary::find(std::span<const std::string_view> pieces,
@@ -124,36 +133,34 @@ void Vocabulary::find(std::span<const std::string_view> pieces,
   constexpr std::size_t kBatch = 32;
   std::array<std::uint32_t, kBatch> hashes{};
   std::array<std::uint32_t, kBatch> entries{};
-  const std::size_t mask = slots_.size() - 1;
+  const std::size_t mask = tables_.slots.size() - 1;
   for (std::size_t begin = 0; begin < pieces.size(); begin += kBatch) {
-    const std::size_t n = slots_.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
+    const std::size_t n = tables_.slots.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
     for (std::size_t i = 0; i < n; ++i) {
       hashes[i] = hash_of(pieces[begin + i]);
-      __builtin_prefetch(&slots_[hashes[i] & mask]);
+      __builtin_prefetch(&tables_.slots[hashes[i] & mask]);
     }
     for (std::size_t i = 0; i < n; ++i) {
       std::size_t slot = hashes[i] & mask;
-      while (slots_[slot].entry != 0 && slots_[slot].hash != hashes[i]) {
+      while (tables_.slots[slot].entry != 0 && tables_.slots[slot].hash != hashes[i]) {
         slot = (slot + 1) & mask;
       }
-      entries[i] = slots_[slot].entry;
+      entries[i] = tables_.slots[slot].entry;
       if (entries[i] != 0) {
-        __builtin_prefetch(&entries_[entries[i] - 1]);
+        __builtin_prefetch(&tables_.entries[entries[i] - 1]);
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (entries[i] != 0) {
-        __builtin_prefetch(characters_.data() + entries_[entries[i] - 1].place.begin);
+        __builtin_prefetch(tables_.characters.data() + tables_.entries[entries[i] - 1].place.begin);
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
       TokenId& id = ids[begin + i];
       id = kNoToken;
       if (entries[i] != 0) {
-        const Entry& entry = entries_[entries[i] - 1];
-        const bool is_it =
-            std::string_view(characters_).substr(entry.place.begin, entry.place.size) ==
-            pieces[begin + i];
+        const Entry& entry = tables_.entries[entries[i] - 1];
+        const bool is_it = text_of(entry.place) == pieces[begin + i];
         id = is_it ? entry.id : find(pieces[begin + i]).value_or(kNoToken);
       }
     }
@@ -164,10 +171,10 @@ void Vocabulary::find(std::span<const std::string_view> pieces,
 }
 
 std::string_view Vocabulary::piece(TokenId id) const noexcept {
-  if (id >= places_.size()) {
+  if (id >= tables_.places.size()) {
     return {};
   }
-  return std::string_view(characters_).substr(places_[id].begin, places_[id].size);
+  return text_of(tables_.places[id]);
 }
 
 }  // namespace attnviz
