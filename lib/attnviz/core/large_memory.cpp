@@ -31,6 +31,21 @@ void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_
 #endif
 }
 
+// Makes fresh pages there at once: each that is written first without it takes a fault, which takes
+// several times as long, and on virtual machines ten times. A wish, too.
+void make_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  constexpr std::size_t kPage = 4096;            // madvise() refuses what is no page's begin,
+  constexpr std::size_t kFewPages = 16 * kPage;  // and the call has its price
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::size_t before = rounded_up(address, kPage) - address;
+  if (bytes >= kFewPages) {
+    madvise(static_cast<char*>(data) + before, (bytes - before) / kPage * kPage,
+            MADV_POPULATE_WRITE);
+  }
+#endif
+}
+
 #ifdef __linux__
 
 // Whole large pages, cut out of a mapping that is larger by one.
@@ -67,7 +82,11 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
 #endif
   const std::size_t padded = rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
   void* const data = std::aligned_alloc(kAlignment, padded);
-  return data == nullptr ? nullptr : std::memset(data, 0, padded);
+  if (data == nullptr) {
+    return nullptr;
+  }
+  make_pages(data, padded);
+  return std::memset(data, 0, padded);
 }
 
 void* allocate_for_free(std::size_t bytes) noexcept {
