@@ -236,11 +236,7 @@ CommandDescription describe(const CommandEntry& entry) {
 std::vector<KnownCommand> known_commands() {
   std::vector<KnownCommand> known;
   for (const CommandEntry& entry : commands()) {
-    known.push_back({entry.told.name, [&entry] {
-                       OptionList options;
-                       entry.build(options);
-                       return options;
-                     }});
+    known.push_back({entry.told.name, [&entry](OptionList& list) { entry.build(list); }});
   }
   return known;
 }
@@ -263,9 +259,9 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "-
       hint = fmt::format(" (did you mean \"{}\"?)", own_name);
     }
   }
-  for (const auto& [command, options] : known_commands()) {
-    if (hint.empty() && options().find(name) != nullptr) {
-      hint = fmt::format("; it belongs to attnviz {}", command);
+  for (const KnownCommand& command : known_commands()) {
+    if (hint.empty() && command.options().find(name) != nullptr) {
+      hint = fmt::format("; it belongs to attnviz {}", command.name);
     }
   }
   if (name == "--target" || name == "--decoder-ids") {

@@ -20,7 +20,13 @@ using NamesModel = std::function<bool(const std::string& word, bool beside_sente
 /// only mistaken lines do.
 struct KnownCommand {
   std::string name;
-  std::function<OptionList()> options;
+  std::function<void(OptionList&)> define;
+
+  OptionList options() const {
+    OptionList list;
+    define(list);
+    return list;
+  }
 };
 
 /// What was typed, taken apart; all of it must outlive this.
