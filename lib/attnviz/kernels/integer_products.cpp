@@ -24,11 +24,12 @@ namespace attnviz::kernels {
 
 namespace {
 
-constexpr std::size_t kLanes = 16;
-constexpr std::size_t kPanel = 2 * kLanes;  // columns
-constexpr std::size_t kDepth = 256;         // numbers of a column in a panel: whole blocks
-constexpr std::size_t kWord = 4;            // numbers that one dot product adds up
+constexpr std::size_t kLanes = kBlockLanes;
+constexpr std::size_t kPanel = kLaneStep;  // columns
+constexpr std::size_t kDepth = 256;        // numbers of a column in a panel: whole blocks
+constexpr std::size_t kWord = 4;           // numbers that one dot product adds up
 constexpr std::size_t kSmallestGroup = 16;
+constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
 constexpr std::size_t kMostRows = 96;
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
@@ -50,9 +51,8 @@ struct Activations {
   ActivationGroup groups[kMostNumbers / kSmallestGroup];
 };
 
-// Numbers of kPanel columns: bytes of four numbers a word, with 128 added.
+// Numbers of kPanel columns, as LaneBlocks has them.
 struct WeightPanel {
-  alignas(64) std::int8_t quants[kPanel * kDepth];  // column by column
   alignas(64) std::uint32_t words[kDepth / kWord * kPanel];
   alignas(64) float scales[kDepth / kSmallestGroup * kPanel];
   alignas(64) float minimums[kDepth / kSmallestGroup * kPanel];
@@ -123,36 +123,7 @@ struct Part {
   std::size_t n_groups;
 };
 
-// Word i of 16 columns, 128 added to its bytes, for each of the first 16 words of these.
-ATTNVIZ_VNNI_INLINE inline void transpose_words(const std::int8_t* columns, std::uint32_t* words) {
-  const __m512i shift = all_words(0x80808080u);
-  for (std::size_t four = 0; four < 4; ++four) {
-    // Four words of the columns c, c + 4, c + 8 and c + 12.
-    __m512i part[4];
-    for (std::size_t c = 0; c < 4; ++c) {
-      const std::int8_t* const from = columns + c * kDepth + four * 16;
-      const auto load = [from](std::size_t column) ATTNVIZ_VNNI_INLINE {
-        return _mm_load_si128(reinterpret_cast<const __m128i*>(from + column * kDepth));
-      };
-      part[c] = _mm512_castsi128_si512(load(0));
-      part[c] = _mm512_inserti32x4(part[c], load(4), 1);
-      part[c] = _mm512_inserti32x4(part[c], load(8), 2);
-      part[c] = _mm512_inserti32x4(part[c], load(12), 3);
-      part[c] = _mm512_xor_si512(part[c], shift);
-    }
-    const __m512i low01 = _mm512_unpacklo_epi32(part[0], part[1]);
-    const __m512i high01 = _mm512_unpackhi_epi32(part[0], part[1]);
-    const __m512i low23 = _mm512_unpacklo_epi32(part[2], part[3]);
-    const __m512i high23 = _mm512_unpackhi_epi32(part[2], part[3]);
-    std::uint32_t* const to = words + 4 * four * kPanel;
-    _mm512_store_si512(to, _mm512_unpacklo_epi64(low01, low23));
-    _mm512_store_si512(to + kPanel, _mm512_unpackhi_epi64(low01, low23));
-    _mm512_store_si512(to + 2 * kPanel, _mm512_unpacklo_epi64(high01, high23));
-    _mm512_store_si512(to + 3 * kPanel, _mm512_unpackhi_epi64(high01, high23));
-  }
-}
-
-// Where a panel's columns lie, and what is asked for meanwhile.
+// Where a panel's columns lie, and those of the next one.
 struct PanelSource {
   const std::uint8_t* blocks;
   const std::uint8_t* next_blocks;
@@ -161,121 +132,100 @@ struct PanelSource {
   std::size_t cols;
 };
 
-ATTNVIZ_VNNI void make_panel(const PanelSource& from, const Unpacker& type, WeightPanel& panel) {
-  if (from.cols < kPanel) {
-    std::memset(&panel, 0, sizeof(panel));
-  }
+void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   const std::size_t n_bytes = from.n_blocks * type.block.bytes;
-  for (std::size_t col = 0; col < from.cols; ++col) {
-    for (std::size_t line = 0; line < n_bytes; line += 64) {
-      _mm_prefetch(from.next_blocks + col * from.row_bytes + line, _MM_HINT_T0);
+  std::uint8_t filled[kPanel * kMostBytes];
+  if (from.cols < kPanel) {
+    for (std::size_t col = 0; col < kPanel; ++col) {
+      if (col < from.cols) {
+        std::memcpy(filled + col * n_bytes, from.blocks + col * from.row_bytes, n_bytes);
+      } else {
+        std::memset(filled + col * n_bytes, 0, n_bytes);
+      }
     }
-    type.unpack(from.blocks + col * from.row_bytes, from.n_blocks,
-                {panel.quants + col * kDepth, panel.scales + col, panel.minimums + col, kPanel});
+    from.blocks = filled;
   }
-  const std::size_t n_words = from.n_blocks * type.block.numbers / kWord;
-  for (std::size_t word = 0; word < n_words; word += kLanes) {
-    for (std::size_t col = 0; col < kPanel; col += kLanes) {
-      transpose_words(panel.quants + col * kDepth + word * kWord,
-                      panel.words + word * kPanel + col);
+  const std::size_t stride = from.cols < kPanel ? n_bytes : from.row_bytes;
+  const std::size_t n_words = type.block.numbers / kWord;
+  const std::size_t n_groups = type.block.numbers / type.group;
+  for (std::size_t col = 0; col < kPanel; col += kBlockLanes) {
+    for (std::size_t block = 0; block < from.n_blocks; ++block) {
+      const std::size_t at = col * stride + block * type.block.bytes;
+      type.unpack_lanes({from.blocks + at, from.next_blocks + at, stride},
+                        {panel.words + block * n_words * kPanel + col,
+                         panel.scales + block * n_groups * kPanel + col,
+                         panel.minimums + block * n_groups * kPanel + col});
     }
   }
 }
 
-// Or the compiler would keep a group's quants in registers that its sums need.
-ATTNVIZ_VNNI_INLINE inline void forget_origin(const std::uint32_t*& pointer) {
-  __asm__("" : "+r"(pointer));
-}
-
-// out += some rows by a panel's columns, group after group.
+// out += some rows by a panel's columns, group after group. What three digits add up to leaves no
+// registers for out.
 template <std::size_t kRows, std::size_t kGroup, bool kHasMinimums>
 ATTNVIZ_VNNI void add_tile(const Part& part, const std::uint32_t* words, const float* scales,
                            const float* minimums, float* out, std::size_t out_stride) {
   constexpr std::size_t kVectors = 2;
-  constexpr std::size_t kWords = kGroup / kWord;
-  __m512 sums[kRows][kVectors];
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[r][v] = _mm512_loadu_ps(out + r * out_stride + v * kLanes);
-    }
-  }
+  constexpr std::size_t kDigits = 3;
   const std::int8_t* digits = part.digits;
   const ActivationGroup* groups = part.groups;
   for (std::size_t g = 0; g < part.n_groups; ++g) {
-    __m512i high[kRows][kVectors];
-    __m512i low[kRows][kVectors];
-    const auto add = [&](std::size_t digit, auto& dots) ATTNVIZ_VNNI_INLINE {
-#pragma GCC unroll 8
-      for (std::size_t w = 0; w < kWords; ++w) {
-        __m512i quants[kVectors];
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < kVectors; ++v) {
-          quants[v] = _mm512_load_si512(words + w * kPanel + v * kLanes);
-        }
+    __m512i dots[kDigits][kRows][kVectors];
 #pragma GCC unroll 16
-        for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const ActivationGroup& group = groups[r * part.groups_stride];
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        dots[0][r][v] = _mm512_set1_epi32(group.high);
+        dots[1][r][v] = _mm512_setzero_si512();
+        dots[2][r][v] = _mm512_set1_epi32(group.low);
+      }
+    }
+#pragma GCC unroll 8
+    for (std::size_t w = 0; w < kGroup / kWord; ++w) {
+      __m512i quants[kVectors];
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        quants[v] = _mm512_load_si512(words + w * kPanel + v * kLanes);
+      }
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 3
+        for (std::size_t digit = 0; digit < kDigits; ++digit) {
           int four;
           std::memcpy(&four, digits + r * part.digits_stride + (w * kWord + digit) * 4,
                       sizeof(four));
           const __m512i activations = _mm512_set1_epi32(four);
 #pragma GCC unroll 2
           for (std::size_t v = 0; v < kVectors; ++v) {
-            dots[r][v] = _mm512_dpbusd_epi32(dots[r][v], quants[v], activations);
+            dots[digit][r][v] = _mm512_dpbusd_epi32(dots[digit][r][v], quants[v], activations);
           }
         }
       }
-    };
+    }
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < kRows; ++r) {
       const ActivationGroup& group = groups[r * part.groups_stride];
 #pragma GCC unroll 2
       for (std::size_t v = 0; v < kVectors; ++v) {
-        high[r][v] = _mm512_set1_epi32(group.high);
-        low[r][v] = _mm512_set1_epi32(group.low);
-      }
-    }
-    add(0, high);
-    forget_origin(words);
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        high[r][v] = _mm512_slli_epi32(high[r][v], 8);
-      }
-    }
-    add(1, high);
-    forget_origin(words);
-    add(2, low);
-#pragma GCC unroll 2
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const __m512 scale = _mm512_load_ps(scales + v * kLanes);
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < kRows; ++r) {
-        const ActivationGroup& group = groups[r * part.groups_stride];
-        const __m512 dot = _mm512_fmadd_ps(_mm512_cvtepi32_ps(high[r][v]), _mm512_set1_ps(256.0f),
-                                           _mm512_cvtepi32_ps(low[r][v]));
-        const __m512 factor = _mm512_mul_ps(scale, _mm512_set1_ps(group.unit));
-        sums[r][v] = _mm512_fmadd_ps(dot, factor, sums[r][v]);
+        const __m512i high = _mm512_add_epi32(_mm512_slli_epi32(dots[0][r][v], 8), dots[1][r][v]);
+        const __m512 dot = _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(256.0f),
+                                           _mm512_cvtepi32_ps(dots[2][r][v]));
+        const __m512 factor =
+            _mm512_mul_ps(_mm512_load_ps(scales + v * kLanes), _mm512_set1_ps(group.unit));
+        float* const to = out + r * out_stride + v * kLanes;
+        __m512 sum = _mm512_fmadd_ps(dot, factor, _mm512_loadu_ps(to));
         if constexpr (kHasMinimums) {
-          sums[r][v] = _mm512_fnmadd_ps(_mm512_load_ps(minimums + v * kLanes),
-                                        _mm512_set1_ps(group.sum), sums[r][v]);
+          sum = _mm512_fnmadd_ps(_mm512_load_ps(minimums + v * kLanes), _mm512_set1_ps(group.sum),
+                                 sum);
         }
+        _mm512_storeu_ps(to, sum);
       }
     }
     digits += kGroup * 4;
     ++groups;
-    words += kWords * kPanel;
+    words += kGroup / kWord * kPanel;
     scales += kPanel;
     minimums += kPanel;
-  }
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      _mm512_storeu_ps(out + r * out_stride + v * kLanes, sums[r][v]);
-    }
   }
 }
 
@@ -373,9 +323,10 @@ class RowsProduct {
   void add_panel(std::size_t first, std::size_t at, std::size_t depth, std::size_t col) {
     const std::size_t cols = std::min(kPanel, out_.cols - col);
     const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
-    const bool goes_on = at + kDepth < std::min(first + depth_, end_);
+    const std::size_t n_panels = (std::min(first + depth_, end_) - first + kDepth - 1) / kDepth;
+    const std::size_t ahead = (at - first) / kDepth + 3;
     const std::uint8_t* const next =
-        goes_on ? block_at(col, at + kDepth) : block_at(col + cols, first);
+        block_at(col + ahead / n_panels * cols, first + ahead % n_panels * kDepth);
     make_panel({block_at(col, at), next, row_bytes_, n_blocks, cols}, type_, panel_);
     const std::size_t first_group = at < skip_ ? (skip_ - at) / type_.group : 0;
     const std::size_t place = at - first + first_group * type_.group;

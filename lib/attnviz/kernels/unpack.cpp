@@ -11,7 +11,7 @@
 
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
-#include "attnviz/kernels/block_bits-inl.h"
+#include "attnviz/kernels/block_places-inl.h"
 #include "attnviz/kernels/codebook_blocks-inl.h"
 #include "attnviz/kernels/large_blocks-inl.h"
 #include "attnviz/kernels/small_blocks-inl.h"
@@ -25,7 +25,11 @@ void unpack_blocks(const std::uint8_t* blocks, std::size_t n_blocks, const Unpac
   constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
   UnpackedBlocks at = to;
   for (std::size_t i = 0; i < n_blocks; ++i) {
-    Blocks::unpack(blocks, at);
+    if constexpr (requires { Blocks::unpack(OneBlock(blocks, at)); }) {
+      Blocks::unpack(OneBlock(blocks, at));
+    } else {
+      Blocks::unpack(blocks, at);
+    }
     blocks += Blocks::kBytes;
     at.quants += Blocks::kNumbers;
     at.scales += kGroups * at.step;
@@ -35,8 +39,29 @@ void unpack_blocks(const std::uint8_t* blocks, std::size_t n_blocks, const Unpac
   }
 }
 
+#if ATTNVIZ_HAS_BLOCK_LANES
+template <class Blocks>
+void unpack_lanes(const BlocksApart& from, const LaneBlocks& to) {
+  if constexpr (requires(OneBlock place) { Blocks::unpack(place); }) {
+    Blocks::unpack(BlockLanes<Blocks>(from, to));
+  } else {
+    HWY_ALIGN std::int8_t quants[kBlockLanes][Blocks::kNumbers];
+    for (std::size_t i = 0; i < kBlockLanes; ++i) {
+      prefetch<Blocks::kBytes>(from.next + i * from.stride);
+      Blocks::unpack(from.blocks + i * from.stride,
+                     {quants[i], to.scales + i, to.minimums + i, kLaneStep});
+    }
+    store_words_of_quants<Blocks::kNumbers>(quants[0], to);
+  }
+}
+#else
+template <class Blocks>
+constexpr decltype(Unpacker::unpack_lanes) unpack_lanes = nullptr;
+#endif
+
 template <class Blocks>
 constexpr Unpacker kUnpacker = {unpack_blocks<Blocks>,
+                                unpack_lanes<Blocks>,
                                 {Blocks::kNumbers, Blocks::kBytes},
                                 Blocks::kGroup,
                                 Blocks::kHasMinimums};

@@ -20,10 +20,35 @@ struct UnpackedBlocks {
   std::size_t step;
 };
 
+/// Blocks that are unpacked side by side.
+inline constexpr std::size_t kBlockLanes = 16;
+
+/// Numbers from one number of a block to the next, for two times as many blocks.
+inline constexpr std::size_t kLaneStep = 2 * kBlockLanes;
+
+/// kBlockLanes blocks that begin `stride` bytes after each other, and those that come next, which
+/// are asked for meanwhile.
+struct BlocksApart {
+  const std::uint8_t* blocks;
+  const std::uint8_t* next;
+  std::size_t stride;
+};
+
+/// Where the numbers of kBlockLanes blocks go, of block b to place b: quants as UnpackedBlocks has
+/// them, with 128 added, number i in byte i % 4 of words[i / 4 * kLaneStep + b]; of group g
+/// scales[g * kLaneStep + b] and minimums. All three are aligned to 64 bytes.
+struct LaneBlocks {
+  std::uint32_t* words;
+  float* scales;
+  float* minimums;
+};
+
 /// How blocks of one type are unpacked.
 struct Unpacker {
   /// Unpacks so many blocks, which may begin at any address.
   void (*unpack)(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to);
+  /// Unpacks kBlockLanes blocks. Null for targets without as wide vectors.
+  void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
   BlockShape block;
   std::size_t group;  // numbers that share a scale: 16 or 32
   bool has_minimums;

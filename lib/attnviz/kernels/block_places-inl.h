@@ -1,0 +1,398 @@
+// Where blocks are read that are unpacked, and where their numbers go: one block after the other,
+// or sixteen side by side. Types of blocks are written for both. Included once per SIMD target.
+
+#if defined(ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_
+#undef ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_
+#else
+#define ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "attnviz/kernels/block_bits-inl.h"
+#include "attnviz/kernels/tile-inl.h"
+#include "attnviz/kernels/unpack.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attnviz::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// work(Size<0>), work(Size<1>), …: for shifts, which are known when a loop is compiled.
+template <std::size_t kCount, std::size_t kFirst = 0, class Work>
+HWY_INLINE void for_each_size(const Work& work) {
+  if constexpr (kFirst < kCount) {
+    work(Size<kFirst>{});
+    for_each_size<kCount, kFirst + 1>(work);
+  }
+}
+
+// Four bytes at a time: the bits of `kMask` in each, after shifts to the right and to the left.
+template <int kRight, std::uint8_t kMask, int kLeft = 0>
+HWY_INLINE std::uint32_t fields(std::uint32_t word) {
+  return (word >> kRight & kMask * 0x01010101u) << kLeft;
+}
+
+// Four fields of kBits at a time, from bit kFirst on and one after the other, as bytes that are
+// shifted to the left.
+template <int kFirst, int kBits, std::uint32_t kMask, int kLeft>
+HWY_INLINE std::uint32_t spread(std::uint32_t word) {
+  std::uint32_t all = 0;
+  for (int i = 0; i < 4; ++i) {
+    all |= (word >> (kFirst + kBits * i) & kMask) << (kLeft + 8 * i);
+  }
+  return all;
+}
+
+HWY_INLINE std::uint32_t either(std::uint32_t a, std::uint32_t b) {
+  return a | b;
+}
+HWY_INLINE float negative(float value) {
+  return -value;
+}
+
+// 2^(exponent - 128), exponents being below 256.
+HWY_INLINE float half_of_power(std::uint32_t exponent) {
+  return std::bit_cast<float>(exponent < 2 ? std::uint32_t{0x00200000} << exponent
+                                           : (exponent - 1) << 23);
+}
+
+// A block that lies as it is stored. Vectors are of bytes that follow each other.
+class OneBlock {
+ public:
+  OneBlock(const std::uint8_t* block, const UnpackedBlocks& to) : block_(block), to_(to) {}
+
+  // work(tag, i) for every vector of kCount bytes; byte i is its first.
+  template <std::size_t kCount, class Work>
+  static HWY_INLINE void for_each_vector(const Work& work) {
+    const hn::CappedTag<std::uint8_t, kCount> d;
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < kCount; i += hn::Lanes(d)) {
+      work(d, i);
+    }
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> load(D d, std::size_t offset) const {
+    return hn::LoadU(d, block_ + offset);
+  }
+  // Sixteen where a bit is set, from bit i of the word at `offset` on.
+  template <class D>
+  HWY_INLINE hn::Vec<D> sixteen_where_set(D d, std::size_t offset, std::size_t i) const {
+    const std::uint8_t* const bits = block_ + offset;
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(d, static_cast<std::uint8_t>((bits[i / 8] >> i % 8 & 1) << 4));
+#else
+    return hn::IfThenElseZero(hn::LoadMaskBits(d, bits + i / 8), hn::Set(d, 16));
+#endif
+  }
+  // Quants as signed bytes, from number `at` of the block on.
+  template <class D>
+  HWY_INLINE void store(hn::Vec<D> quants, D d, std::size_t at) const {
+    hn::StoreU(quants, d, reinterpret_cast<std::uint8_t*>(to_.quants + at));
+  }
+
+  HWY_INLINE float half(std::size_t offset) const {
+    return half_at(block_ + offset);
+  }
+  HWY_INLINE std::uint32_t word(std::size_t offset) const {
+    return word_at<std::uint32_t>(block_ + offset);
+  }
+  HWY_INLINE std::uint32_t byte(std::size_t offset) const {
+    return block_[offset];
+  }
+
+  HWY_INLINE void store_scale(float scale, std::size_t group) const {
+    to_.scales[group * to_.step] = scale;
+  }
+  HWY_INLINE void store_minimum(float minimum, std::size_t group) const {
+    to_.minimums[group * to_.step] = minimum;
+  }
+  // Of all groups: factor * (integer + bias), the integers being bytes with signs.
+  template <std::size_t kCount, std::int8_t kBias = 0>
+  HWY_INLINE void store_scales(float factor, const std::uint32_t* integers) const {
+    store_scaled<kCount, kBias>(factor, integers, to_.scales);
+  }
+  template <std::size_t kCount>
+  HWY_INLINE void store_minimums(float factor, const std::uint32_t* integers) const {
+    store_scaled<kCount, 0>(factor, integers, to_.minimums);
+  }
+
+ private:
+  template <std::size_t kCount, std::int8_t kBias>
+  HWY_INLINE void store_scaled(float factor, const std::uint32_t* integers, float* to) const {
+    const hn::CappedTag<float, HWY_MIN(kCount, 16)> d;
+    const hn::RebindToSigned<decltype(d)> words;
+    const hn::Rebind<std::int8_t, decltype(d)> bytes;
+    std::int8_t all[kCount];
+    for (std::size_t i = 0; i < kCount; i += 4) {
+      store_word(integers[i / 4], all + i);
+    }
+    HWY_ALIGN float scaled[kCount];
+    for (std::size_t i = 0; i < kCount; i += hn::Lanes(d)) {
+      const auto integer =
+          hn::Add(hn::PromoteTo(words, hn::LoadU(bytes, all + i)), hn::Set(words, kBias));
+      hn::Store(hn::Mul(hn::ConvertTo(d, integer), hn::Set(d, factor)), d, scaled + i);
+    }
+    HWY_UNROLL(16)
+    for (std::size_t i = 0; i < kCount; ++i) {
+      to[i * to_.step] = scaled[i];
+    }
+  }
+
+  const std::uint8_t* block_;
+  const UnpackedBlocks& to_;
+};
+
+// Each of kCount bytes from `offset` on holds two quants: the lower nibbles go to `low`, the upper
+// ones to `high`, both as map(tag, i, nibbles) makes them.
+template <std::size_t kCount, class Place, class Map>
+HWY_INLINE void split_nibbles(const Place& place, std::size_t offset, std::size_t low,
+                              std::size_t high, const Map& map) {
+  place.template for_each_vector<kCount>([&](auto d, std::size_t i) HWY_ATTR {
+    const auto bytes = place.load(d, offset + i);
+    place.store(map(d, i, hn::And(bytes, hn::Set(d, 15))), d, low + i);
+    place.store(map(d, 16 + i, hn::ShiftRight<4>(bytes)), d, high + i);
+  });
+}
+
+// All groups of a block share one scale.
+template <std::size_t kCount, class Place, class Scale>
+HWY_INLINE void share_scale(const Place& place, Scale scale) {
+  for (std::size_t group = 0; group < kCount; ++group) {
+    place.store_scale(scale, group);
+  }
+}
+
+// Sixteen bytes, looked up by nibbles.
+struct NibbleTable {
+  const std::int8_t* table;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, std::size_t /*i*/, hn::Vec<D> nibbles) const {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(table);
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(d, bytes[hn::GetLane(nibbles)]);
+#else
+    return hn::TableLookupBytes(hn::LoadDup128(d, bytes), nibbles);
+#endif
+  }
+};
+
+#undef ATTNVIZ_HAS_BLOCK_LANES
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#define ATTNVIZ_HAS_BLOCK_LANES 1
+
+// Four bytes at a time of sixteen blocks.
+using LaneWords = hn::Vec<hn::FixedTag<std::uint32_t, kBlockLanes>>;
+using LaneFloats = hn::Vec<hn::FixedTag<float, kBlockLanes>>;
+
+template <int kRight, std::uint8_t kMask, int kLeft = 0>
+HWY_INLINE LaneWords fields(LaneWords words) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+  return hn::ShiftLeft<kLeft>(
+      hn::And(hn::ShiftRight<kRight>(words), hn::Set(d, kMask * 0x01010101u)));
+}
+
+template <int kFirst, int kBits, std::uint32_t kMask, int kLeft>
+HWY_INLINE LaneWords spread(LaneWords words) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+  LaneWords all = hn::Zero(d);
+  for_each_size<4>([&](auto i) HWY_ATTR {
+    const auto field = hn::And(hn::ShiftRight<kFirst + kBits * i()>(words), hn::Set(d, kMask));
+    all = hn::Or(all, hn::ShiftLeft<kLeft + 8 * i()>(field));
+  });
+  return all;
+}
+
+HWY_INLINE LaneWords either(LaneWords a, LaneWords b) {
+  return hn::Or(a, b);
+}
+HWY_INLINE LaneFloats negative(LaneFloats values) {
+  return hn::Neg(values);
+}
+HWY_INLINE LaneFloats half_of_power(LaneWords exponents) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+  const hn::FixedTag<float, kBlockLanes> floats;
+  const auto normal = hn::ShiftLeft<23>(hn::Sub(exponents, hn::Set(d, 1)));
+  const auto small = hn::ShiftLeft<21>(hn::Add(exponents, hn::Set(d, 1)));
+  return hn::BitCast(floats, hn::IfThenElse(hn::Lt(exponents, hn::Set(d, 2)), small, normal));
+}
+
+// By lines of the cache, of each its last byte: the first one is the last one of what came before.
+template <std::size_t kBytes>
+HWY_INLINE void prefetch(const std::uint8_t* from) {
+  for (std::size_t i = 0; i < kBytes; i += 64) {
+    hwy::Prefetch(from + HWY_MIN(i + 63, kBytes - 1));
+  }
+}
+
+// Four words of each of sixteen blocks that lie `stride` bytes apart, side by side: word i of block
+// b goes to place b of to[i * kStep].
+template <std::size_t kStep, class Map>
+HWY_INLINE void transpose_quads(const std::uint8_t* blocks, std::size_t stride, const Map& map,
+                                std::uint32_t* to) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+  const hn::FixedTag<std::uint64_t, kBlockLanes / 2> pairs;
+  // The blocks i, i + 4, i + 8 and i + 12. By intrinsics, as Combine() clears what it then
+  // replaces.
+  const auto four = [&](std::size_t i) HWY_ATTR {
+    const auto load = [&](std::size_t block) HWY_ATTR {
+      const std::uint8_t* const from = blocks + block * stride + i * stride;
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    __m512i words = _mm512_castsi128_si512(load(0));
+    words = _mm512_inserti32x4(words, load(4), 1);
+    words = _mm512_inserti32x4(words, load(8), 2);
+    words = _mm512_inserti32x4(words, load(12), 3);
+    return map(d, LaneWords{words});
+  };
+  const auto first = four(0);
+  const auto second = four(1);
+  const auto third = four(2);
+  const auto fourth = four(3);
+  const auto low = hn::BitCast(pairs, hn::InterleaveLower(d, first, second));
+  const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, first, second));
+  const auto next_low = hn::BitCast(pairs, hn::InterleaveLower(d, third, fourth));
+  const auto next_high = hn::BitCast(pairs, hn::InterleaveUpper(d, third, fourth));
+  hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low, next_low)), d, to);
+  hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low, next_low)), d, to + kStep);
+  hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high, next_high)), d, to + 2 * kStep);
+  hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high)), d, to + 3 * kStep);
+}
+
+// Quants of sixteen blocks, kNumbers each.
+template <std::size_t kNumbers>
+void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
+  for (std::size_t i = 0; i < kNumbers; i += 16) {
+    transpose_quads<kLaneStep>(
+        reinterpret_cast<const std::uint8_t*>(quants + i), kNumbers,
+        [](auto d, auto words) HWY_ATTR { return hn::Xor(words, hn::Set(d, 0x80808080u)); },
+        to.words + i / 4 * kLaneStep);
+  }
+}
+
+// Sixteen blocks. Vectors are of four bytes of each. What lies at words is laid side by side first,
+// and four more words, for what does not.
+template <class Blocks>
+class BlockLanes {
+ public:
+  BlockLanes(const BlocksApart& from, const LaneBlocks& to) : to_(to) {
+    const auto transpose = [&](std::size_t offset, std::size_t word) HWY_ATTR {
+      transpose_quads<kBlockLanes>(
+          from.blocks + offset, from.stride, [](auto, auto words) HWY_ATTR { return words; },
+          words_ + word * kBlockLanes);
+    };
+    for (std::size_t word = 0; word < kWords; word += 4) {
+      if (word % 16 == 0) {
+        for (std::size_t i = 0; i < kBlockLanes; ++i) {
+          hwy::Prefetch(from.next + i * from.stride + HWY_MIN(4 * word + 63, Blocks::kBytes - 1));
+        }
+      }
+      const std::size_t first = HWY_MIN(word, kWords - 4);
+      transpose(kFirst + 4 * first, first);
+    }
+    if (kOdd != kFirst) {
+      transpose(kOdd, kWords);
+    }
+  }
+
+  template <std::size_t kCount, class Work>
+  static HWY_INLINE void for_each_vector(const Work& work) {
+    const hn::FixedTag<std::uint8_t, 4 * kBlockLanes> d;
+    HWY_UNROLL(8)
+    for (std::size_t i = 0; i < kCount; i += 4) {
+      work(d, i);
+    }
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> load(D d, std::size_t offset) const {
+    return hn::BitCast(d, word(offset));
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> sixteen_where_set(D d, std::size_t offset, std::size_t i) const {
+    // Four bits that begin in the middle of a byte or at its begin.
+    const hn::RepartitionToWide<hn::RepartitionToWide<D>> wide;
+    const auto bytes = hn::TableLookupBytes(
+        load(d, offset), hn::BitCast(d, hn::Add(hn::BitCast(wide, hn::LoadDup128(d, kWordOfByte)),
+                                                hn::Set(wide, i / 8 * 0x01010101u))));
+    const auto bits = hn::BitCast(d, hn::Set(wide, i % 8 == 0 ? 0x08040201u : 0x80402010u));
+    return hn::IfThenElseZero(hn::TestBit(bytes, bits), hn::Set(d, 16));
+  }
+  template <class D>
+  HWY_INLINE void store(hn::Vec<D> quants, D d, std::size_t at) const {
+    hn::Store(hn::Xor(quants, hn::Set(d, 128)), d,
+              reinterpret_cast<std::uint8_t*>(to_.words + at / 4 * kLaneStep));
+  }
+
+  HWY_INLINE LaneFloats half(std::size_t offset) const {
+    const bool is_aligned = offset >= kFirst && offset < kEnd;
+    const std::size_t at = is_aligned ? offset - kFirst : offset - kOdd;
+    const LaneWords words = at_word(at / 4 + (is_aligned ? 0 : kWords));
+    const hn::FixedTag<float, kBlockLanes> d;
+    const hn::Rebind<hwy::float16_t, decltype(d)> halves;
+    const hn::Rebind<std::uint16_t, decltype(d)> shorts;
+    const auto shifted = at % 4 == 0 ? words : hn::ShiftRight<16>(words);
+    return hn::PromoteTo(d, hn::BitCast(halves, hn::TruncateTo(shorts, shifted)));
+  }
+  HWY_INLINE LaneWords word(std::size_t offset) const { return at_word((offset - kFirst) / 4); }
+  HWY_INLINE LaneWords byte(std::size_t offset) const {
+    const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+    return hn::And(at_word((offset - kOdd) / 4 + kWords), hn::Set(d, 255));
+  }
+
+  HWY_INLINE void store_scale(LaneFloats scales, std::size_t group) const {
+    hn::Store(scales, hn::FixedTag<float, kBlockLanes>(), to_.scales + group * kLaneStep);
+  }
+  HWY_INLINE void store_minimum(LaneFloats minimums, std::size_t group) const {
+    hn::Store(minimums, hn::FixedTag<float, kBlockLanes>(), to_.minimums + group * kLaneStep);
+  }
+  template <std::size_t kCount, std::int8_t kBias = 0>
+  HWY_INLINE void store_scales(LaneFloats factor, const LaneWords* integers) const {
+    store_scaled<kCount, kBias>(factor, integers, to_.scales);
+  }
+  template <std::size_t kCount>
+  HWY_INLINE void store_minimums(LaneFloats factor, const LaneWords* integers) const {
+    store_scaled<kCount, 0>(factor, integers, to_.minimums);
+  }
+
+ private:
+  alignas(16) static constexpr std::uint8_t kWordOfByte[16] = {0, 0, 0, 0, 4,  4,  4,  4,
+                                                               8, 8, 8, 8, 12, 12, 12, 12};
+
+  HWY_INLINE LaneWords at_word(std::size_t i) const {
+    return hn::Load(hn::FixedTag<std::uint32_t, kBlockLanes>(), words_ + i * kBlockLanes);
+  }
+  template <std::size_t kCount, std::int8_t kBias>
+  HWY_INLINE void store_scaled(LaneFloats factor, const LaneWords* integers, float* to) const {
+    const hn::FixedTag<float, kBlockLanes> d;
+    const hn::RebindToSigned<decltype(d)> words;
+    for_each_size<kCount>([&](auto i) HWY_ATTR {
+      const auto from = hn::BitCast(words, integers[i() / 4]);
+      const auto integer = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * (i() % 4)>(from));
+      const auto biased = kBias == 0 ? integer : hn::Add(integer, hn::Set(words, kBias));
+      hn::Store(hn::Mul(hn::ConvertTo(d, biased), factor), d, to + i() * kLaneStep);
+    });
+  }
+
+  static constexpr std::size_t kFirst = Blocks::kAligned;
+  static constexpr std::size_t kWords = (Blocks::kBytes - kFirst) / 4;
+  static constexpr std::size_t kEnd = kFirst + 4 * kWords;
+  static constexpr std::size_t kOdd = kFirst > 0              ? 0
+                                      : kEnd < Blocks::kBytes ? Blocks::kBytes - 16
+                                                              : kFirst;  // none
+
+  HWY_ALIGN std::uint32_t words_[(kWords + 4) * kBlockLanes];
+  const LaneBlocks& to_;
+};
+
+#endif
+
+}  // namespace attnviz::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
