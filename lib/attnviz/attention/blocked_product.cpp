@@ -12,6 +12,20 @@ namespace {
 // Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
 // this many multiply-adds, more than half of which it would save; waking it again takes less.
 constexpr double kWorthAThread = 16e6;
+constexpr double kWorthWaking = 2e6;
+
+// Columns of a block of so many rows. Few rows stay in the caches with many columns, and what is
+// done once a block, as making integers of activations, is then much beside its product.
+std::size_t block_cols(std::size_t n_rows, std::size_t n_cols, std::size_t n_threads) noexcept {
+  constexpr std::size_t kFewRows = 16;
+  constexpr std::size_t kBlocksAThread = 4;
+  if (n_rows > kFewRows) {
+    return kBlockCols;
+  }
+  const std::size_t count = (n_cols + kBlockCols - 1) / kBlockCols;
+  const std::size_t blocks = kBlocksAThread * std::max<std::size_t>(n_threads, 1);
+  return (count + blocks - 1) / blocks * kBlockCols;
+}
 
 std::span<const float> bias_of(const Projection& projection, const OutputBlock& block) noexcept {
   return projection.bias.empty() ? projection.bias
@@ -21,22 +35,24 @@ std::span<const float> bias_of(const Projection& projection, const OutputBlock& 
 }  // namespace
 
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept {
-  return multiply_adds < kWorthAThread ? 1 : std::max<std::size_t>(n_threads, 1);
+  const double least = has_threads_that_wait() ? kWorthWaking : kWorthAThread;
+  return multiply_adds < least ? 1 : std::max<std::size_t>(n_threads, 1);
 }
 
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work) {
   const std::size_t row_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
-  const std::size_t col_blocks = (n_cols + kBlockCols - 1) / kBlockCols;
   const double multiply_adds =
       static_cast<double>(n_rows) * static_cast<double>(n_cols) * static_cast<double>(depth);
   const std::size_t threads = worthwhile_threads(multiply_adds, n_threads);
+  const std::size_t most_cols = block_cols(n_rows, n_cols, threads);
+  const std::size_t col_blocks = (n_cols + most_cols - 1) / most_cols;
   parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t /*thread*/) {
     OutputBlock block;
     block.first_row = item / col_blocks * kBlockRows;
-    block.first_col = item % col_blocks * kBlockCols;
+    block.first_col = item % col_blocks * most_cols;
     block.n_rows = std::min(kBlockRows, n_rows - block.first_row);
-    block.n_cols = std::min(kBlockCols, n_cols - block.first_col);
+    block.n_cols = std::min(most_cols, n_cols - block.first_col);
     work(block);
   });
 }

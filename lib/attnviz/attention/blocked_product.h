@@ -9,7 +9,8 @@
 
 namespace attnviz {
 
-/// Rows and columns of a block: whole tiles and panels of the product.
+/// Rows and columns of a block: whole tiles and panels of the product. Blocks of few rows have more
+/// columns.
 inline constexpr std::size_t kBlockRows = 192;
 inline constexpr std::size_t kBlockCols = 192;
 

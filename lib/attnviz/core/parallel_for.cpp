@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <deque>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -14,6 +16,15 @@ namespace attnviz {
 
 namespace {
 
+// For a moment, to the other thread of this core.
+void give_way() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
 // Threads that wait for work, each on a CPU of its own when every CPU has one: a new thread would
 // start too late for work of a millisecond, and often on the CPU of the one that made it.
 class Pool {
@@ -25,13 +36,19 @@ class Pool {
     return pool;
   }
 
+  bool has_helpers() const noexcept { return has_helpers_.load(std::memory_order_relaxed); }
+
   ~Pool() {
     {
       const std::scoped_lock lock(mutex_);
       stopped_ = true;
-      generation_.fetch_add(1);
+      for (Helper& helper : helpers_) {
+        helper.rounds.fetch_add(1);
+      }
     }
-    begun_.notify_all();
+    for (Helper& helper : helpers_) {
+      helper.begun.notify_one();
+    }
   }
 
   // job(thread) for every thread below `n_threads`, or for fewer of them when the system gives no
@@ -50,21 +67,31 @@ class Pool {
     {
       const std::scoped_lock lock(mutex_);
       job_ = &job;
-      n_helpers_ = n_helpers;
       cpus_ = std::move(cpus);
       one_each_ = one_each;
       running_.store(n_helpers);
-      generation_.fetch_add(1);
+      for (std::size_t i = 0; i < n_helpers; ++i) {
+        helpers_[i].rounds.fetch_add(1);
+      }
     }
-    begun_.notify_all();
+    for (std::size_t i = 0; i < n_helpers; ++i) {
+      helpers_[i].begun.notify_one();
+    }
     {
       const ScopedPin pinned(own_cpu);
       job(0);
     }
-    wait([this] { return running_.load() == 0; }, ended_);
+    wait([this] { return running_.load() == 0; }, ended_, one_each);
   }
 
  private:
+  // One that has no part in a call is left asleep.
+  struct Helper {
+    std::condition_variable begun;
+    std::atomic<std::uint64_t> rounds{0};
+    std::jthread thread;  // last: it ends before what it uses
+  };
+
   // Ends the time in which this call is the only one.
   class Turn {
    public:
@@ -80,17 +107,26 @@ class Pool {
   void start_helpers(std::size_t count) {
     try {
       while (helpers_.size() < count) {
-        helpers_.emplace_back([this, helper = helpers_.size()] { help(helper); });
+        const std::size_t index = helpers_.size();
+        Helper& helper = helpers_.emplace_back();
+        try {
+          helper.thread = std::jthread([this, &helper, index] { help(helper, index); });
+        } catch (...) {
+          helpers_.pop_back();
+          throw;
+        }
+        has_helpers_ = true;
       }
     } catch (const std::system_error&) {
       // The system gives no more threads: fewer of them do the same work.
     }
   }
 
-  void help(std::size_t helper) {
+  void help(Helper& helper, std::size_t index) {
     std::vector<int> kept_on;  // nothing: wherever it was started
-    for (std::uint64_t seen = 0;;) {
-      wait([this, seen] { return generation_.load() != seen; }, begun_);
+    for (std::uint64_t seen = 0;; ++seen) {
+      wait([&helper, seen] { return helper.rounds.load() != seen; }, helper.begun,
+           !kept_on.empty());
       const Job* job = nullptr;
       std::vector<int> cpus;
       bool one_each = false;
@@ -100,55 +136,57 @@ class Pool {
           return;
         }
         one_each = one_each_;
-        seen = generation_.load();
-        job = helper < n_helpers_ ? job_ : nullptr;
+        job = job_;
         if (one_each) {
-          cpus = {cpus_[(helper + 1) % cpus_.size()]};
+          cpus = {cpus_[(index + 1) % cpus_.size()]};
         } else if (!kept_on.empty()) {
           cpus = cpus_;
         }
       }
-      if (job != nullptr) {
-        if (cpus != kept_on) {
-          keep_this_thread_on(cpus);
-          kept_on = one_each ? std::move(cpus) : std::vector<int>{};
-        }
-        (*job)(helper + 1);
-        const std::scoped_lock lock(mutex_);
-        if (running_.fetch_sub(1) == 1) {
-          ended_.notify_one();
-        }
+      if (cpus != kept_on) {
+        keep_this_thread_on(cpus);
+        kept_on = one_each ? std::move(cpus) : std::vector<int>{};
+      }
+      (*job)(index + 1);
+      const std::scoped_lock lock(mutex_);
+      if (running_.fetch_sub(1) == 1) {
+        ended_.notify_one();
       }
     }
   }
 
-  // Looks for some microseconds, as the next step of a layer follows soon, and then sleeps.
+  // Looks for a while, as the next step of a layer follows soon, and then sleeps: for as long as
+  // waking a thread that sleeps takes at most where it has a CPU of its own, shorter where it may
+  // be in the way of another one.
   template <class Condition>
-  void wait(const Condition& condition, std::condition_variable& changed) {
-    constexpr int kLooks = 4000;
-    for (int i = 0; i < kLooks; ++i) {
-      if (condition()) {
-        return;
+  void wait(const Condition& condition, std::condition_variable& changed, bool has_cpu) {
+    constexpr int kLooks = 100;
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(has_cpu ? 200 : 5);
+    do {
+      for (int i = 0; i < kLooks; ++i) {
+        if (condition()) {
+          return;
+        }
+        give_way();
       }
-    }
+    } while (std::chrono::steady_clock::now() < end);
     std::unique_lock lock(mutex_);
     changed.wait(lock, condition);
   }
 
   std::atomic<bool> is_busy_{false};  // one call at a time
+  std::atomic<bool> has_helpers_{false};
 
   std::mutex mutex_;  // of what follows
-  std::condition_variable begun_;
   std::condition_variable ended_;
-  std::atomic<std::uint64_t> generation_{0};
   std::atomic<std::size_t> running_{0};
   const Job* job_ = nullptr;
-  std::size_t n_helpers_ = 0;
   std::vector<int> cpus_;  // that the process may use
   bool one_each_ = false;  // whether every thread is to have one of them to itself
   bool stopped_ = false;
 
-  std::vector<std::jthread> helpers_;  // last: they end before what they use
+  std::deque<Helper> helpers_;  // last: they end before what they use
 };
 
 }  // namespace
@@ -182,6 +220,10 @@ void parallel_for(std::size_t n_items, std::size_t n_threads,
   if (first_failure) {
     std::rethrow_exception(first_failure);
   }
+}
+
+bool has_threads_that_wait() noexcept {
+  return Pool::shared().has_helpers();
 }
 
 void Turns::wait_for(std::size_t item) {

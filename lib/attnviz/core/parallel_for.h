@@ -18,6 +18,9 @@ namespace attnviz {
 void parallel_for(std::size_t n_items, std::size_t n_threads,
                   const std::function<void(std::size_t item, std::size_t thread)>& work);
 
+/// Whether parallel_for has threads that only have to be woken.
+bool has_threads_that_wait() noexcept;
+
 /// Turns of items 0, 1, 2, … Every item of a run that is begun must hold a Turn until it ends, and
 /// items must be begun in order (as parallel_for does), so that the one whose turn it is always
 /// runs.

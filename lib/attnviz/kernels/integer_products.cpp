@@ -31,6 +31,7 @@ constexpr std::size_t kWord = 4;           // numbers that one dot product adds 
 constexpr std::size_t kSmallestGroup = 16;
 constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
 constexpr std::size_t kMostRows = 96;
+constexpr std::size_t kMostDepth = 2048;  // of rows: their digits stay in the first-level cache
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
 // What belongs to activations that share a unit. Quants are multiplied with 128 added, so that they
@@ -286,7 +287,8 @@ class RowsProduct {
         row_bytes_(stored_bytes(w.type, w.stride)),
         skip_(w.skip),
         end_(w.skip + x.cols),
-        depth_(kMostNumbers / std::max(x.rows, std::size_t{1}) / kDepth * kDepth) {}
+        depth_(std::min(kMostNumbers / std::max(x.rows, std::size_t{1}) / kDepth * kDepth,
+                        kMostDepth)) {}
 
   void add() {
     for (std::size_t first = 0; first < end_; first += depth_) {
