@@ -276,7 +276,8 @@ class AttentionRun {
     const Matrix all = shaped(memory_.output, x_.rows, x_.cols);
     std::atomic<bool> is_finite = true;
     for_each_block(
-        all.rows, all.cols, contexts.cols, request_.n_threads, [&](const OutputBlock& block) {
+        all.rows, all.cols, contexts.cols, request_.n_threads,
+        [&](const OutputBlock& block) {
           const Matrix out = block.of(all);
           combine_block(contexts.row_block(block.first_row, block.n_rows), block.first_col, out);
           if (!residual.empty()) {
@@ -285,7 +286,8 @@ class AttentionRun {
           if (!all_finite(out)) {
             is_finite = false;
           }
-        });
+        },
+        is_quantised(weights_.output.weight.type));
     if (!is_finite) {
       fail("the output is not a finite number (weights too large?)");
     }

@@ -14,15 +14,18 @@ namespace {
 constexpr double kWorthAThread = 16e6;
 constexpr double kWorthWaking = 2e6;
 
-// Columns of a block of so many rows. Few rows stay in the caches with many columns, and what is
-// done once a block, as making integers of activations, is then much beside its product.
-std::size_t block_cols(std::size_t n_rows, std::size_t n_cols, std::size_t n_threads) noexcept {
+// Columns of a block. What is done once a block, as making integers of activations, is much beside
+// products of few rows and those with quantised weights.
+std::size_t block_cols(std::size_t n_rows, std::size_t n_cols, bool is_quantised,
+                       std::size_t n_threads) noexcept {
   constexpr std::size_t kFewRows = 16;
   constexpr std::size_t kBlocksAThread = 4;
-  if (n_rows > kFewRows) {
-    return kBlockCols;
-  }
+  constexpr std::size_t kQuantisedBlocks = 4;
   const std::size_t count = (n_cols + kBlockCols - 1) / kBlockCols;
+  if (n_rows > kFewRows) {
+    const std::size_t many = std::clamp<std::size_t>(count / kQuantisedBlocks, 1, 4);
+    return (is_quantised ? many : 1) * kBlockCols;
+  }
   const std::size_t blocks = kBlocksAThread * std::max<std::size_t>(n_threads, 1);
   return (count + blocks - 1) / blocks * kBlockCols;
 }
@@ -40,12 +43,12 @@ std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noex
 }
 
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
-                    std::size_t n_threads, const BlockDone& work) {
+                    std::size_t n_threads, const BlockDone& work, bool is_quantised) {
   const std::size_t row_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
   const double multiply_adds =
       static_cast<double>(n_rows) * static_cast<double>(n_cols) * static_cast<double>(depth);
   const std::size_t threads = worthwhile_threads(multiply_adds, n_threads);
-  const std::size_t most_cols = block_cols(n_rows, n_cols, threads);
+  const std::size_t most_cols = block_cols(n_rows, n_cols, is_quantised, threads);
   const std::size_t col_blocks = (n_cols + most_cols - 1) / most_cols;
   parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t /*thread*/) {
     OutputBlock block;
@@ -59,19 +62,20 @@ void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
 
 void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
                      const BlockDone& done) {
-  for_each_block(out.rows, out.cols, x.cols, n_threads, [&](const OutputBlock& block) {
+  const auto work = [&](const OutputBlock& block) {
     kernels::matmul(x.row_block(block.first_row, block.n_rows),
                     projection.weight.col_block(block.first_col, block.n_cols),
                     bias_of(projection, block), block.of(out));
     if (done) {
       done(block);
     }
-  });
+  };
+  for_each_block(out.rows, out.cols, x.cols, n_threads, work, is_quantised(projection.weight.type));
 }
 
 void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,
                          Matrix out) {
-  for_each_block(out.rows, out.cols, x.cols, n_threads, [&](const OutputBlock& block) {
+  const auto work = [&](const OutputBlock& block) {
     const Matrix sum = block.of(out);
     const std::span<const float> bias = bias_of(projection, block);
     for (std::size_t row = 0; row < sum.rows && !bias.empty(); ++row) {
@@ -79,7 +83,8 @@ void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_
     }
     kernels::matmul_add(x.row_block(block.first_row, block.n_rows),
                         projection.weight.col_block(block.first_col, block.n_cols), sum);
-  });
+  };
+  for_each_block(out.rows, out.cols, x.cols, n_threads, work, is_quantised(projection.weight.type));
 }
 
 }  // namespace attnviz

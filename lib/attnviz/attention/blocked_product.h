@@ -9,8 +9,8 @@
 
 namespace attnviz {
 
-/// Rows and columns of a block: whole tiles and panels of the product. Blocks of few rows have more
-/// columns.
+/// Rows and columns of a block: whole tiles and panels of the product. Blocks of few rows, or by
+/// quantised weights, have more columns.
 inline constexpr std::size_t kBlockRows = 192;
 inline constexpr std::size_t kBlockCols = 192;
 
@@ -39,8 +39,9 @@ void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_
 /// The threads that pay for so many multiply-adds: one, or n_threads.
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept;
 
-/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds.
+/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds, by
+/// weights that are quantised or not.
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
-                    std::size_t n_threads, const BlockDone& work);
+                    std::size_t n_threads, const BlockDone& work, bool is_quantised = false);
 
 }  // namespace attnviz

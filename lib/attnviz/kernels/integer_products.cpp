@@ -73,20 +73,30 @@ ATTNVIZ_VNNI_INLINE inline void store_digits(__m512i numbers, std::int8_t* to) {
   _mm512_store_si512(to, _mm512_shuffle_epi8(bytes, order));
 }
 
-// The numbers [first, first + 16 kVectors) of a row of `size`; zeros where there are none.
+// The numbers [at, at + 16 kVectors) of a row of `size`; zeros where there are none.
 template <std::size_t kVectors>
-ATTNVIZ_VNNI ActivationGroup make_group(const float* row, std::ptrdiff_t first, std::ptrdiff_t size,
-                                        std::int8_t* digits) {
+ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptrdiff_t at,
+                                                      std::ptrdiff_t size, std::int8_t* digits) {
+  constexpr std::ptrdiff_t kNumbers = kVectors * kLanes;
   __m512 numbers[kVectors];
+  if (at >= 0 && at + kNumbers <= size) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      numbers[v] = _mm512_loadu_ps(row + at + v * kLanes);
+    }
+  } else {
+    const std::uint64_t until =
+        (std::uint64_t{1} << std::clamp<std::ptrdiff_t>(size - at, 0, kNumbers));
+    const std::uint64_t before = (std::uint64_t{1} << std::clamp<std::ptrdiff_t>(-at, 0, kNumbers));
+    const std::uint64_t there = until - std::min(before, until);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      numbers[v] = _mm512_maskz_loadu_ps(static_cast<__mmask16>(there >> v * kLanes),
+                                         row + at + static_cast<std::ptrdiff_t>(v * kLanes));
+    }
+  }
   __m512i largest_bits = _mm512_setzero_si512();
-  for (std::size_t v = 0; v < kVectors; ++v) {
-    const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(v * kLanes);
-    const std::ptrdiff_t before = std::clamp<std::ptrdiff_t>(-at, 0, kLanes);
-    const std::ptrdiff_t until = std::clamp<std::ptrdiff_t>(size - at, 0, kLanes);
-    const unsigned there = (1u << until) - (1u << std::min(before, until));
-    numbers[v] = _mm512_maskz_loadu_ps(static_cast<__mmask16>(there), row + at);
+  for (const __m512& vector : numbers) {
     // As integers, so that NaN is larger than anything else.
-    largest_bits = _mm512_max_epi32(largest_bits, _mm512_castps_si512(_mm512_abs_ps(numbers[v])));
+    largest_bits = _mm512_max_epi32(largest_bits, _mm512_castps_si512(_mm512_abs_ps(vector)));
   }
   constexpr std::uint32_t kInfinity = 0x7F800000;
   constexpr std::uint32_t kLargestDigits = 0x00020000;  // beyond 1.98: the first digit would be 128
@@ -107,9 +117,8 @@ ATTNVIZ_VNNI ActivationGroup make_group(const float* row, std::ptrdiff_t first, 
   }
   ActivationGroup group{};
   const std::int32_t sum = _mm512_reduce_add_epi32(sums);
-  const std::int64_t begin = std::int64_t{-128} * sum;
-  group.high = static_cast<std::int32_t>(begin >> 16);
-  group.low = static_cast<std::int32_t>(begin & 0xFFFF);
+  group.high = -sum >> 9;
+  group.low = (-sum & 511) << 7;
   group.unit = bits >= kInfinity ? std::numeric_limits<float>::quiet_NaN() : power(exponent - 22);
   group.sum = static_cast<float>(sum) * group.unit;
   return group;
@@ -292,7 +301,7 @@ class RowsProduct {
 
   void add() {
     for (std::size_t first = 0; first < end_; first += depth_) {
-      make_activations(first);
+      type_.group == 16 ? make_activations<1>(first) : make_activations<2>(first);
       for (std::size_t col = 0; col < out_.cols; col += kPanel) {
         const std::size_t end = std::min(first + depth_, end_);
         for (std::size_t at = first; at < end; at += kDepth) {
@@ -304,15 +313,16 @@ class RowsProduct {
 
  private:
   // Numbers [first, first + depth_) of each stored row.
-  void make_activations(std::size_t first) {
-    const auto make = type_.group == 16 ? make_group<1> : make_group<2>;
+  template <std::size_t kVectors>
+  ATTNVIZ_VNNI void make_activations(std::size_t first) {
+    constexpr std::size_t kGroup = kVectors * kLanes;
     const std::size_t end = std::min(first + depth_, end_);
     for (std::size_t row = 0; row < x_.rows; ++row) {
-      for (std::size_t at = std::max(first, skip_ / type_.group * type_.group); at < end;
-           at += type_.group) {
+      const float* const numbers = x_.row_data(row);
+      for (std::size_t at = std::max(first, skip_ / kGroup * kGroup); at < end; at += kGroup) {
         const std::size_t place = row * depth_ + at - first;
-        activations_.groups[place / type_.group] = make(
-            x_.row_data(row), static_cast<std::ptrdiff_t>(at) - static_cast<std::ptrdiff_t>(skip_),
+        activations_.groups[place / kGroup] = make_group<kVectors>(
+            numbers, static_cast<std::ptrdiff_t>(at) - static_cast<std::ptrdiff_t>(skip_),
             static_cast<std::ptrdiff_t>(x_.cols), activations_.digits + place * 4);
       }
     }
