@@ -249,6 +249,22 @@ TEST_CASE("weights JSON: the reader knows every key of the schema") {
   }
 }
 
+TEST_CASE(
+    "weights JSON: a file that has embeddings for no token, and refuses all others, is refused") {
+  const std::string document = R"({"text": "the cat", "unknown": "error", "layers": [{"heads": [)"
+                               R"({"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})";
+  try {
+    parse_weights_json(document, "w.json");
+    FAIL_CHECK("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kMalformed);
+    CHECK(
+        std::string(error.what()) ==
+        "w.json: unknown: \"error\" refuses every token, as there are no \"embeddings\": add them, "
+        "or \"inputs\" by position, or set it to \"random\"");
+  }
+}
+
 TEST_CASE("weights JSON: the text that it is for is read and written; a blank one is refused") {
   const std::string head = R"({"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]})";
   const auto weights = [&head](const std::string& text) {

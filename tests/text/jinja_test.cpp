@@ -163,6 +163,52 @@ TEST_CASE("Jinja: templates that read a long text again and again end") {
                  Map()) == std::string(3000, 'a'));
 }
 
+TEST_CASE("Jinja: templates that make items of texts, and texts of items, again and again end") {
+  std::string joins = "{{ ('x' * 9000) ";
+  std::string lists = "{% set a = range(99999) | list %}{{ a ";
+  for (int i = 0; i < 40; ++i) {
+    joins += "| map(attribute='role') | join(',d')";
+    lists += "| list ";
+  }
+  CHECK(failure(joins + "}}").find(": a list is too long") != std::string::npos);
+  CHECK(failure(lists + "}}").find(": the texts are too long") != std::string::npos);
+  CHECK(failure("{% for i in range(999) %}{% for c in '" + std::string(9999, 'x') +
+                "' %}{% endfor %}{% endfor %}")
+            .find(": too many steps") != std::string::npos);
+}
+
+TEST_CASE("Jinja: templates whose values hold one another many times end") {
+  std::string doubled = "{% set a = [1] %}";
+  for (int i = 0; i < 50; ++i) {
+    doubled += "{% set a = [a, a] %}";
+  }
+  const std::string itself =
+      "{% set n = namespace() %}{% set m = namespace() %}"
+      "{% set n.a = m %}{% set n.b = m %}{% set m.a = n %}{% set m.b = n %}";
+  for (const std::string& source : {doubled + "{{ a }}", doubled + "{{ a | tojson }}",
+                                    doubled + "{% set b = a %}{{ [a, 1] == [b, 2] }}",
+                                    doubled + "{% set b = a %}{{ [a, 1] < [b, 2] }}",
+                                    itself + "{{ n }}", itself + "{{ n == m }}"}) {
+    CAPTURE(source.substr(source.size() - 40));
+    CHECK(failure(source).starts_with("t: line "));
+  }
+}
+
+TEST_CASE("Jinja: templates that would make a long text of many, or search one in another, end") {
+  const std::string texts = "{% set s = 'a' * 9000000 %}{% set t = 'a' * 900000 + 'b' %}";
+  for (const std::string& part : std::vector<std::string>{
+           "s.replace('a', t)", "s.replace('', t)", "s | replace('a', t)", "range(9999) | join(s)",
+           "s.join(['', '', '', '', '', '', '', '', '', ''])", "t in s", "s.find(t)", "s.count(t)",
+           "s.split(t)", "s.rsplit(t, 9)", "s.strip(t)", "s | trim(t)",
+           "('\n' * 90000) | indent(s, blank=true)", "range(99999) | map(attribute=s) | list",
+           "[s, s, s, s, s, s, s, s, s, s] | sort"}) {
+    CAPTURE(part);
+    CHECK(failure(texts + "{{ " + part + " }}").find(": line ") != std::string::npos);
+  }
+  CHECK(rendered("{% set s = 'ab' * 150000 %}{{ s.replace('a', '') | length }}", Map()) ==
+        "150000");
+}
+
 TEST_CASE("Jinja: bytes that are no UTF-8 stay as they are") {
   Map globals;
   globals.set("bad", std::string("a\xff\xc3"));

@@ -15,7 +15,7 @@ const StoredTensor& NativeTensors::of(const StoredTensor& tensor, std::endian fi
   if (!is_turned(tensor.type, file)) {
     return tensor;
   }
-  Turned& turned = turned_.emplace_back(turned_bytes(tensor), tensor);
+  Turned& turned = turned_.emplace_back(Turned{turned_bytes(tensor), tensor});
   turned.tensor.bytes = {turned.bytes.data(), turned.bytes.size()};
   return turned.tensor;
 }

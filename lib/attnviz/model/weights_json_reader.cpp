@@ -189,6 +189,11 @@ void Reader::read_tokens() {
   if (embeddings) {
     read_embeddings(*embeddings);
   }
+  if (!inputs && !embeddings && !model_.random_unknown) {
+    root_.at("unknown").fail(
+        "\"error\" refuses every token, as there are no \"embeddings\": add them, or \"inputs\" by "
+        "position, or set it to \"random\"");
+  }
 }
 
 void Reader::read_embeddings(const JsonNode& embeddings) {

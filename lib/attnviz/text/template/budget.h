@@ -1,6 +1,7 @@
 // What a template may take: it is input, and may be hostile.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -18,9 +19,12 @@ namespace attnviz::templates {
 class Budget {
  public:
   static constexpr std::size_t kMostItems = 100000;  // of one list
+  static constexpr std::size_t kBytesPerItem = 40;   // about: what a value takes in a list
+  static constexpr std::size_t kReadPerValue = 16;   // what a look at one costs, whatever its size
 
-  void step() {
-    if (++steps_ > kMostSteps) {
+  void step(std::size_t count = 1) {
+    steps_ += count;
+    if (steps_ > kMostSteps) {
       fail("too many steps");
     }
   }
@@ -38,11 +42,18 @@ class Budget {
       fail("long texts are read too often");
     }
   }
+  /// A search for `what`, which may be compared with the text at each of its places.
+  void search(std::size_t text, std::size_t what) {
+    constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
+    read(text > kMostRead ? kMostRead : text * (1 + std::min(what, text) / kAtOnce));
+  }
+  /// Items of one list, before they are made. Each may be as much work as a step.
   void make_items(std::size_t count) {
     if (count > kMostItems) {
       fail("a list is too long");
     }
-    make(count);
+    make(count * kBytesPerItem);
+    step(count);
   }
 
   /// One level deeper, as long as it lives.

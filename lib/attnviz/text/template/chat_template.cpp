@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/go_template.h"
+#include "attnviz/text/template/jinja_builtins.h"
 #include "attnviz/text/template/jinja_run.h"
 #include "attnviz/text/template/python_text.h"
 #include "attnviz/text/template/value.h"
@@ -51,13 +52,17 @@ Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage
   globals.set("bos_token", with.bos_token);
   globals.set("eos_token", with.eos_token);
   globals.set("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
+                templates::Budget budget;
                 throw Error(ErrorKind::kMalformed, arguments.values.empty()
                                                        ? "the template refuses these messages"
-                                                       : printed(arguments.values.front()));
+                                                       : printed(arguments.values.front(), budget));
               }));
   globals.set(
       "strftime_now", templates::function_of([now = request.now](const Arguments& given) {
-        return Value(formatted(given.values.empty() ? "" : printed(given.values.front()), now));
+        return Value(formatted(given.values.empty()
+                                   ? ""
+                                   : templates::needed_text(given.values.front(), "strftime_now"),
+                               now));
       }));
   return templates::run_jinja(with.source, with.where, globals);
 }

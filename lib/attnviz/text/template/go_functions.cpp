@@ -23,7 +23,7 @@ std::size_t go_length(const Value& value) {
 }
 
 // printf of %s, %d, %v, %q and %%.
-std::string go_printf(std::span<const Value> arguments) {
+std::string go_printf(std::span<const Value> arguments, Budget& budget) {
   std::string out;
   std::size_t next = 1;
   const std::string& format = needed_text(arguments.front(), "printf");
@@ -41,19 +41,20 @@ std::string go_printf(std::span<const Value> arguments) {
       fail("printf: an argument is missing");
     } else {
       const Value& value = arguments[next++];
-      out += verb == 'q' ? json_of(Value(go_text(value)), std::nullopt) : go_text(value);
+      out += verb == 'q' ? json_of(Value(go_text(value, budget)), std::nullopt, budget)
+                         : go_text(value, budget);
     }
   }
   return out;
 }
 
 // A zero value is like an empty text.
-bool are_alike(const Value& one, const Value& other) {
+bool are_alike(const Value& one, const Value& other, Budget& budget) {
   const auto is_empty = [](const Value& value) {
     return value.is_none() || value.undefined() != nullptr ||
            (value.text() != nullptr && value.text()->empty());
   };
-  return are_equal(one, other) || (is_empty(one) && is_empty(other));
+  return are_equal(one, other, budget) || (is_empty(one) && is_empty(other));
 }
 
 std::size_t bounded(const Value& value, std::size_t most) {
@@ -102,7 +103,7 @@ Value index(const std::vector<Value>& arguments) {
 
 }  // namespace
 
-std::string go_text(const Value& value) {
+std::string go_text(const Value& value, Budget& budget) {
   if (value.is_none() || value.undefined() != nullptr) {
     return "";
   }
@@ -111,9 +112,9 @@ std::string go_text(const Value& value) {
   }
   const List* const list = value.list();
   if (list == nullptr && value.map() == nullptr) {
-    return printed(value);
+    return printed(value, budget);
   }
-  return list == nullptr ? json_of(value, std::nullopt) : fmt::format("{}", printed(value));
+  return list == nullptr ? json_of(value, std::nullopt, budget) : printed(value, budget);
 }
 
 Value go_call(const std::string& name, const std::vector<Value>& arguments, const GoDates& dates,
@@ -135,17 +136,17 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
     return static_cast<std::int64_t>(go_length(arguments[0]));
   }
   if (name == "json" || name == "toTypeScriptType") {
-    return made_text(json_of(arguments[0], std::nullopt), budget);
+    return made_text(json_of(arguments[0], std::nullopt, budget), budget);
   }
   if (name == "print" || name == "println") {
     std::string all;
     for (const Value& one : arguments) {
-      all += go_text(one);
+      all += go_text(one, budget);
     }
     return made_text(all + (name == "println" ? "\n" : ""), budget);
   }
   if (name == "printf") {
-    return made_text(go_printf(arguments), budget);
+    return made_text(go_printf(arguments, budget), budget);
   }
   if (name == "slice") {
     return slice(arguments, budget);
@@ -155,15 +156,16 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
     return index(arguments);
   }
   if (name == "eq" || name == "ne") {
-    const bool is_any = std::any_of(arguments.begin() + 1, arguments.end(),
-                                    [&](const Value& one) { return are_alike(arguments[0], one); });
+    const bool is_any = std::any_of(arguments.begin() + 1, arguments.end(), [&](const Value& one) {
+      return are_alike(arguments[0], one, budget);
+    });
     return is_any == (name == "eq");
   }
   for (const auto& [sign, is_turned, is_negated] :
        {std::tuple("lt", false, false), std::tuple("ge", false, true),
         std::tuple("gt", true, false), std::tuple("le", true, true)}) {
     if (name == sign) {
-      const auto less = is_less(arguments[is_turned ? 1 : 0], arguments[is_turned ? 0 : 1]);
+      const auto less = is_less(arguments[is_turned ? 1 : 0], arguments[is_turned ? 0 : 1], budget);
       if (!less) {
         fail(fmt::format("{}: they have no order", name));
       }

@@ -11,7 +11,7 @@
 namespace attnviz::templates {
 
 /// What an action prints: nothing for what is not there.
-std::string go_text(const Value& value);
+std::string go_text(const Value& value, Budget& budget);
 
 /// All but "and" and "or", which may not look at all of their arguments. Throws Error{kMalformed}
 /// for arguments that a function does not take, and for one that nobody knows.

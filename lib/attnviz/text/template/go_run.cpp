@@ -99,7 +99,7 @@ class GoRun {
       case GoNode::Kind::kAction: {
         const Value value = value_of(*node.pipe, dot);
         if (node.pipe->variables.empty()) {
-          write(go_text(value), out);
+          write(go_text(value, budget_), out);
         }
         return flow;
       }
@@ -178,7 +178,7 @@ class GoRun {
 
   void take(const std::string& name, const Value& value, bool declares) {
     if (declares) {
-      budget_.make_items(variables_.size());
+      budget_.make_items(1);
       variables_.emplace_back(name, value);
     } else {
       variable(name) = value;
@@ -186,6 +186,7 @@ class GoRun {
   }
 
   Value& variable(const std::string& name) {
+    budget_.read(variables_.size());
     const auto found = std::find_if(variables_.rbegin(), variables_.rend(),
                                     [&](const auto& one) { return one.first == name; });
     if (found == variables_.rend()) {

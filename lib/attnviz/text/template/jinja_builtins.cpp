@@ -14,35 +14,49 @@ Value made_text(std::string text, Budget& budget) {
   return Value(std::move(text));
 }
 
+Value replaced_text(std::string_view text, std::string_view from, std::string_view to,
+                    std::size_t most, Budget& budget) {
+  budget.search(text.size(), from.size());
+  const std::size_t n_places = from.empty() ? n_characters(text) + 1 : n_parts(text, from) - 1;
+  const std::size_t n_replaced = std::min(n_places, most);
+  budget.make(n_replaced * (Budget::kBytesPerItem + to.size()));
+  return made_text(replaced(text, from, to, most), budget);
+}
+
 std::vector<Value> items_of(const Value& value, Budget& budget) {
   std::vector<Value> items;
   if (const List* const list = value.list()) {
+    budget.make_items(list->items.size());
     items = list->items;
   } else if (const Map* const map = value.map(); map != nullptr && !map->is_namespace) {
+    budget.make_items(map->members.size());
     for (const auto& [key, item] : map->members) {
       items.emplace_back(key);
     }
   } else if (const std::string* const text = value.text()) {
+    budget.make_items(n_characters(*text));
     for (std::string& one : characters_of(*text)) {
-      items.emplace_back(std::move(one));
+      items.push_back(made_text(std::move(one), budget));
     }
   } else if (value.undefined() == nullptr) {
     fail(fmt::format("nothing goes through {}", value.kind()));
   }
-  budget.make_items(items.size());
   return items;
 }
 
-bool contains(const Value& values, const Value& item) {
+bool contains(const Value& values, const Value& item, Budget& budget) {
   if (const std::string* const text = values.text()) {
-    return text->find(needed_text(item, "in")) != std::string::npos;
+    const std::string& part = needed_text(item, "in");
+    budget.search(text->size(), part.size());
+    return text->find(part) != std::string::npos;
   }
   if (const Map* const map = values.map()) {
+    budget.read(map->members.size());
     return item.text() != nullptr && map->find(*item.text()) != nullptr;
   }
   if (const List* const list = values.list()) {
     return std::ranges::any_of(list->items,
-                               [&item](const Value& one) { return are_equal(one, item); });
+                               [&](const Value& one) { return are_equal(one, item, budget); });
   }
   if (values.undefined() != nullptr) {
     return false;
@@ -50,10 +64,12 @@ bool contains(const Value& values, const Value& item) {
   fail(fmt::format("in: expected a list, a dict or a text, found {}", values.kind()));
 }
 
-Value attribute_of(const Value& value, std::string_view path) {
+Value attribute_of(const Value& value, std::string_view path, Budget& budget) {
+  budget.make(path.size());
   Value found = value;
   for (const std::string& name : split_at(path, ".", std::numeric_limits<std::size_t>::max())) {
     const Map* const map = found.map();
+    budget.read(map == nullptr ? 0 : map->members.size());
     const Value* const member = map == nullptr ? nullptr : map->find(name);
     const List* const list = found.list();
     const bool is_index =
@@ -108,12 +124,15 @@ Value made_range(const Arguments& arguments, Budget& budget) {
   }
   std::vector<Value> numbers;
   for (std::int64_t i = first; step > 0 ? i < end : i > end;) {
-    budget.make_items(numbers.size());
+    if (numbers.size() == Budget::kMostItems) {
+      fail("a list is too long");
+    }
     numbers.emplace_back(i);
     if (__builtin_add_overflow(i, step, &i)) {
       break;
     }
   }
+  budget.make_items(numbers.size());
   return list_of(std::move(numbers));
 }
 

@@ -20,7 +20,7 @@ using Builtin = Value (*)(const Arguments& arguments, Budget& budget);
 Builtin jinja_filter(std::string_view name) noexcept;
 
 /// Whether a test passes; nothing for a test that nobody knows.
-std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments);
+std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments, Budget& budget);
 
 /// value.name as a function, of texts, lists and mappings; nothing when there is no such method.
 /// `budget` must outlive it.
@@ -29,15 +29,19 @@ std::optional<Value> jinja_method(const Value& value, std::string_view name, Bud
 /// A text that was made, with what it takes counted.
 Value made_text(std::string text, Budget& budget);
 
+/// text.replace(from, to, most), with what it takes counted before it is made.
+Value replaced_text(std::string_view text, std::string_view from, std::string_view to,
+                    std::size_t most, Budget& budget);
+
 /// What a loop goes through: items of lists, keys of mappings, characters of texts, nothing of what
 /// is undefined. Throws for other values.
 std::vector<Value> items_of(const Value& value, Budget& budget);
 
 /// Python's `item in values`.
-bool contains(const Value& values, const Value& item);
+bool contains(const Value& values, const Value& item, Budget& budget);
 
 /// An attribute of a value by name, as filters take it: "function.name", or an index.
-Value attribute_of(const Value& value, std::string_view path);
+Value attribute_of(const Value& value, std::string_view path, Budget& budget);
 
 /// One that must be there, of its kind; throws what it expected.
 const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name);

@@ -23,8 +23,8 @@ const Value& subject(const Arguments& arguments) {
   return arguments.values.front();
 }
 
-std::string subject_text(const Arguments& arguments) {
-  return printed(subject(arguments));
+std::string subject_text(const Arguments& arguments, Budget& budget) {
+  return printed(subject(arguments), budget);
 }
 
 bool is_true(const Value* value) noexcept {
@@ -33,8 +33,9 @@ bool is_true(const Value* value) noexcept {
 
 Value trim(const Arguments& arguments, Budget& budget) {
   const Value* const characters = arguments.find(1, "chars");
-  const std::string text = subject_text(arguments);
+  const std::string text = subject_text(arguments, budget);
   const std::string* const given = characters == nullptr ? nullptr : characters->text();
+  budget.read(given == nullptr ? 0 : text.size() * given->size());
   return made_text(std::string(stripped(
                        text, Side::kBoth,
                        given == nullptr ? std::nullopt : std::optional<std::string_view>(*given))),
@@ -44,6 +45,7 @@ Value trim(const Arguments& arguments, Budget& budget) {
 Value length(const Arguments& arguments, Budget& budget) {
   const Value& value = subject(arguments);
   if (const std::string* const text = value.text()) {
+    budget.read(text->size());
     return static_cast<std::int64_t>(n_characters(*text));
   }
   if (const Map* const map = value.map()) {
@@ -70,27 +72,30 @@ Value list(const Arguments& arguments, Budget& budget) {
 Value join(const Arguments& arguments, Budget& budget) {
   const Value* const between = arguments.find(1, "d");
   const Value* const attribute = arguments.find(2, "attribute");
+  const std::string separator = between == nullptr ? std::string() : printed(*between, budget);
+  const std::string path = attribute == nullptr ? std::string() : printed(*attribute, budget);
   std::string text;
   bool is_first = true;
+  const auto add = [&](std::string_view more) {
+    budget.make(more.size());
+    text += more;
+  };
   for (const Value& item : items_of(subject(arguments), budget)) {
-    text += is_first || between == nullptr ? "" : printed(*between);
+    add(is_first ? std::string_view() : separator);
     is_first = false;
-    text += printed(attribute == nullptr ? item : attribute_of(item, printed(*attribute)));
-    if (text.size() > Budget::kMostItems) {
-      budget.make(0);
-    }
+    add(printed(attribute == nullptr ? item : attribute_of(item, path, budget), budget));
   }
-  return made_text(std::move(text), budget);
+  return Value(std::move(text));
 }
 
 // What is chosen of items: by a test of them, or of an attribute of them.
 Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool keeps) {
   const std::size_t test_at = by_attribute ? 2 : 1;
   const std::string path =
-      by_attribute ? printed(needed(arguments, 1, "attribute")) : std::string();
+      by_attribute ? printed(needed(arguments, 1, "attribute"), budget) : std::string();
   std::vector<Value> kept;
   for (const Value& item : items_of(subject(arguments), budget)) {
-    const Value looked_at = by_attribute ? attribute_of(item, path) : item;
+    const Value looked_at = by_attribute ? attribute_of(item, path, budget) : item;
     bool passes = looked_at.is_true();
     if (arguments.values.size() > test_at) {
       Arguments of_test;
@@ -98,8 +103,8 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
       of_test.values.insert(of_test.values.end(),
                             arguments.values.begin() + static_cast<std::ptrdiff_t>(test_at) + 1,
                             arguments.values.end());
-      const std::string name = printed(arguments.values[test_at]);
-      const auto result = jinja_test(name, of_test);
+      const std::string name = printed(arguments.values[test_at], budget);
+      const auto result = jinja_test(name, of_test, budget);
       if (!result) {
         fail(fmt::format("no test is called {}", name));
       }
@@ -129,14 +134,15 @@ Value map(const Arguments& arguments, Budget& budget) {
   const Value* const attribute =
       arguments.find(std::numeric_limits<std::size_t>::max(), "attribute");
   const Value* const missing = arguments.find(std::numeric_limits<std::size_t>::max(), "default");
+  const std::string path = attribute == nullptr ? std::string() : printed(*attribute, budget);
   for (const Value& item : items_of(subject(arguments), budget)) {
     if (attribute != nullptr) {
-      Value found = attribute_of(item, printed(*attribute));
+      Value found = attribute_of(item, path, budget);
       const bool is_missing = found.undefined() != nullptr && missing != nullptr;
       results.push_back(is_missing ? *missing : found);
       continue;
     }
-    const std::string name = printed(needed(arguments, 1, "a filter"));
+    const std::string name = printed(needed(arguments, 1, "a filter"), budget);
     const Builtin filter = jinja_filter(name);
     if (filter == nullptr) {
       fail(fmt::format("no filter is called {}", name));
@@ -152,19 +158,19 @@ Value map(const Arguments& arguments, Budget& budget) {
 }
 
 Value lower(const Arguments& arguments, Budget& budget) {
-  return made_text(lower_case(subject_text(arguments)), budget);
+  return made_text(lower_case(subject_text(arguments, budget)), budget);
 }
 Value upper(const Arguments& arguments, Budget& budget) {
-  return made_text(upper_case(subject_text(arguments)), budget);
+  return made_text(upper_case(subject_text(arguments, budget)), budget);
 }
 Value title(const Arguments& arguments, Budget& budget) {
-  return made_text(title_case(subject_text(arguments)), budget);
+  return made_text(title_case(subject_text(arguments, budget)), budget);
 }
 Value capitalize(const Arguments& arguments, Budget& budget) {
-  return made_text(capitalized(subject_text(arguments)), budget);
+  return made_text(capitalized(subject_text(arguments, budget)), budget);
 }
 Value string(const Arguments& arguments, Budget& budget) {
-  return made_text(subject_text(arguments), budget);
+  return made_text(subject_text(arguments, budget), budget);
 }
 Value same(const Arguments& arguments, Budget& /*budget*/) {
   return subject(arguments);
@@ -172,7 +178,7 @@ Value same(const Arguments& arguments, Budget& /*budget*/) {
 
 Value escape(const Arguments& arguments, Budget& budget) {
   std::string out;
-  for (const char one : subject_text(arguments)) {
+  for (const char one : subject_text(arguments, budget)) {
     out += one == '&'    ? "&amp;"
            : one == '<'  ? "&lt;"
            : one == '>'  ? "&gt;"
@@ -185,13 +191,13 @@ Value escape(const Arguments& arguments, Budget& budget) {
 
 Value replace(const Arguments& arguments, Budget& budget) {
   const Value* const most = arguments.find(3, "count");
-  std::string out = replaced(
-      subject_text(arguments), printed(needed(arguments, 1, "old")),
-      printed(needed(arguments, 2, "new")),
+  return replaced_text(
+      subject_text(arguments, budget), printed(needed(arguments, 1, "old"), budget),
+      printed(needed(arguments, 2, "new"), budget),
       most == nullptr || most->is_none()
           ? std::numeric_limits<std::size_t>::max()
-          : static_cast<std::size_t>(std::max<std::int64_t>(0, needed_integer(*most, "count"))));
-  return made_text(std::move(out), budget);
+          : static_cast<std::size_t>(std::max<std::int64_t>(0, needed_integer(*most, "count"))),
+      budget);
 }
 
 Value tojson(const Arguments& arguments, Budget& budget) {
@@ -202,7 +208,7 @@ Value tojson(const Arguments& arguments, Budget& budget) {
     width = static_cast<std::size_t>(
         std::clamp<std::int64_t>(needed_integer(*indent, "indent"), 0, kWidest));
   }
-  return made_text(json_of(subject(arguments), width), budget);
+  return made_text(json_of(subject(arguments), width, budget), budget);
 }
 
 Value pair_of(std::string_view key, const Value& value) {
@@ -225,23 +231,24 @@ Value items(const Arguments& arguments, Budget& budget) {
 
 // In their order; texts without regard to case unless that matters.
 void sort_values(std::vector<Value>& values, bool matters, bool reversed,
-                 const std::function<Value(const Value&)>& key_of) {
+                 const std::function<Value(const Value&)>& key_of, Budget& budget) {
   std::vector<std::pair<Value, Value>> keyed;
   for (Value& value : values) {
     Value key = key_of(value);
     if (const std::string* const text = key.text(); text != nullptr && !matters) {
-      key = Value(lower_case(*text));
+      key = made_text(lower_case(*text), budget);
     }
     keyed.emplace_back(std::move(key), std::move(value));
   }
   for (std::size_t i = 1; i < keyed.size(); ++i) {
-    if (!is_less(keyed[i - 1].first, keyed[i].first)) {
+    if (!is_less(keyed[i - 1].first, keyed[i].first, budget)) {
       fail(fmt::format("sort: {} and {} have no order", keyed[i - 1].first.kind(),
                        keyed[i].first.kind()));
     }
   }
-  std::ranges::stable_sort(keyed, [reversed](const auto& one, const auto& other) {
-    return (reversed ? is_less(other.first, one.first) : is_less(one.first, other.first))
+  std::ranges::stable_sort(keyed, [&](const auto& one, const auto& other) {
+    return (reversed ? is_less(other.first, one.first, budget)
+                     : is_less(one.first, other.first, budget))
         .value_or(false);
   });
   std::ranges::transform(keyed, values.begin(), [](auto& one) { return std::move(one.second); });
@@ -250,22 +257,24 @@ void sort_values(std::vector<Value>& values, bool matters, bool reversed,
 Value sort(const Arguments& arguments, Budget& budget) {
   std::vector<Value> values = items_of(subject(arguments), budget);
   const Value* const attribute = arguments.find(3, "attribute");
-  sort_values(values, is_true(arguments.find(2, "case_sensitive")),
-              is_true(arguments.find(1, "reverse")), [&](const Value& value) {
-                return attribute == nullptr || attribute->is_none()
-                           ? value
-                           : attribute_of(value, printed(*attribute));
-              });
+  sort_values(
+      values, is_true(arguments.find(2, "case_sensitive")), is_true(arguments.find(1, "reverse")),
+      [&](const Value& value) {
+        return attribute == nullptr || attribute->is_none()
+                   ? value
+                   : attribute_of(value, printed(*attribute, budget), budget);
+      },
+      budget);
   return list_value(std::move(values), budget);
 }
 
 Value dictsort(const Arguments& arguments, Budget& budget) {
   std::vector<Value> pairs = items_of(items(arguments, budget), budget);
   const Value* const by = arguments.find(2, "by");
-  const std::size_t place = by != nullptr && printed(*by) == "value" ? 1 : 0;
-  sort_values(pairs, is_true(arguments.find(1, "case_sensitive")),
-              is_true(arguments.find(3, "reverse")),
-              [place](const Value& pair) { return pair.list()->items[place]; });
+  const std::size_t place = by != nullptr && printed(*by, budget) == "value" ? 1 : 0;
+  sort_values(
+      pairs, is_true(arguments.find(1, "case_sensitive")), is_true(arguments.find(3, "reverse")),
+      [place](const Value& pair) { return pair.list()->items[place]; }, budget);
   return list_value(std::move(pairs), budget);
 }
 
@@ -285,7 +294,7 @@ Value reverse(const Arguments& arguments, Budget& budget) {
   }
   std::string text;
   for (const Value& value : values) {
-    text += printed(value);
+    text += *value.text();
   }
   return made_text(std::move(text), budget);
 }
@@ -293,15 +302,15 @@ Value reverse(const Arguments& arguments, Budget& budget) {
 Value unique(const Arguments& arguments, Budget& budget) {
   std::vector<Value> kept;
   for (const Value& value : items_of(subject(arguments), budget)) {
-    budget.make(kept.size());
-    if (std::ranges::none_of(kept, [&](const Value& one) { return are_equal(one, value); })) {
+    if (std::ranges::none_of(kept,
+                             [&](const Value& one) { return are_equal(one, value, budget); })) {
       kept.push_back(value);
     }
   }
   return list_value(std::move(kept), budget);
 }
 
-Value to_int(const Arguments& arguments, Budget& /*budget*/) {
+Value to_int(const Arguments& arguments, Budget& budget) {
   const Value& value = subject(arguments);
   const Value* const given = arguments.find(1, "default");
   Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
@@ -310,6 +319,7 @@ Value to_int(const Arguments& arguments, Budget& /*budget*/) {
     number = *found;
   } else if (const std::string* const text = value.text()) {
     char* end = nullptr;
+    budget.read(text->size());
     const std::string trimmed(stripped(*text, Side::kBoth));
     number = std::strtod(trimmed.c_str(), &end);
     if (trimmed.empty() || *end != '\0') {
@@ -322,14 +332,14 @@ Value to_int(const Arguments& arguments, Budget& /*budget*/) {
   return std::abs(number) < kMost ? Value(static_cast<std::int64_t>(number)) : missing;
 }
 
-Value to_float(const Arguments& arguments, Budget& /*budget*/) {
+Value to_float(const Arguments& arguments, Budget& budget) {
   const Value& value = subject(arguments);
   if (const auto found = value.number()) {
     return *found;
   }
   const Value* const given = arguments.find(1, "default");
   char* end = nullptr;
-  const std::string text(stripped(printed(value), Side::kBoth));
+  const std::string text(stripped(printed(value, budget), Side::kBoth));
   const double number = std::strtod(text.c_str(), &end);
   return !text.empty() && *end == '\0' ? Value(number) : given == nullptr ? Value(0.0) : *given;
 }
@@ -357,13 +367,16 @@ Value indent(const Arguments& arguments, Budget& budget) {
   const bool with_blank = is_true(arguments.find(3, "blank"));
   std::string out;
   bool is_first = true;
-  for (const std::string& line :
-       split_at(subject_text(arguments), "\n", std::numeric_limits<std::size_t>::max())) {
+  const std::string text = subject_text(arguments, budget);
+  budget.make(n_parts(text, "\n") * Budget::kBytesPerItem);
+  for (const std::string& line : split_at(text, "\n", std::numeric_limits<std::size_t>::max())) {
     out += is_first ? "" : "\n";
-    out += (is_first ? with_first : with_blank || !line.empty()) ? margin + line : line;
+    out += (is_first ? with_first : with_blank || !line.empty()) ? margin : "";
+    out += line;
+    budget.make(1 + margin.size() + line.size());
     is_first = false;
   }
-  return made_text(std::move(out), budget);
+  return Value(std::move(out));
 }
 
 Value sum(const Arguments& arguments, Budget& budget) {

@@ -20,18 +20,21 @@ std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_v
 }
 
 Value texts_value(std::vector<std::string> parts, Budget& budget) {
+  budget.make_items(parts.size());
   std::vector<Value> values;
   values.reserve(parts.size());
   for (std::string& part : parts) {
     values.emplace_back(made_text(std::move(part), budget));
   }
-  budget.make_items(values.size());
   return list_of(std::move(values));
 }
 
 Value strip(const std::string& text, Side side, const Arguments& arguments, Budget& budget) {
   const Value* const characters = arguments.find(0, "chars");
   const bool has_own = characters != nullptr && !characters->is_none();
+  if (has_own) {
+    budget.read(text.size() * needed_text(*characters, "strip").size());
+  }
   return made_text(std::string(stripped(
                        text, side,
                        has_own ? std::optional<std::string_view>(needed_text(*characters, "strip"))
@@ -48,6 +51,7 @@ Value split(const std::string& text, const Arguments& arguments, Budget& budget)
   if (needed_text(*separator, "split").empty()) {
     fail("split: the separator is empty");
   }
+  budget.search(text.size(), separator->text()->size());
   return texts_value(split_at(text, *separator->text(), most), budget);
 }
 
@@ -62,6 +66,7 @@ Value split_from_end(const std::string& text, const Arguments& arguments, Budget
   if (between.empty()) {
     fail("rsplit: the separator is empty");
   }
+  budget.search(text.size(), between.size());
   std::vector<std::string> parts;
   std::string_view rest = text;
   for (std::size_t found = rest.rfind(between);
@@ -84,30 +89,32 @@ Value has_end(const std::string& text, const Arguments& arguments, bool at_end) 
   return wanted.list() != nullptr ? std::ranges::any_of(wanted.list()->items, has) : has(wanted);
 }
 
-Value find(const std::string& text, const Arguments& arguments) {
-  const std::size_t at = text.find(needed_text(needed(arguments, 0, "a text"), "find"));
+Value find(const std::string& text, const Arguments& arguments, Budget& budget) {
+  const std::string& what = needed_text(needed(arguments, 0, "a text"), "find");
+  budget.search(text.size(), what.size());
+  const std::size_t at = text.find(what);
   return at == std::string::npos
              ? std::int64_t{-1}
              : static_cast<std::int64_t>(n_characters(std::string_view(text).substr(0, at)));
 }
 
-Value count(const std::string& text, const Arguments& arguments) {
+Value count(const std::string& text, const Arguments& arguments, Budget& budget) {
   const std::string& what = needed_text(needed(arguments, 0, "a text"), "count");
-  return what.empty()
-             ? static_cast<std::int64_t>(n_characters(text)) + 1
-             : static_cast<std::int64_t>(
-                   split_at(text, what, std::numeric_limits<std::size_t>::max()).size() - 1);
+  budget.search(text.size(), what.size());
+  return static_cast<std::int64_t>(what.empty() ? n_characters(text) + 1 : n_parts(text, what) - 1);
 }
 
 Value joined(const std::string& text, const Arguments& arguments, Budget& budget) {
   std::string out;
   bool is_first = true;
   for (const Value& item : items_of(needed(arguments, 0, "a list"), budget)) {
+    const std::string& one = needed_text(item, "join");
+    budget.make(text.size() + one.size());
     out += is_first ? "" : text;
-    out += needed_text(item, "join");
+    out += one;
     is_first = false;
   }
-  return made_text(std::move(out), budget);
+  return Value(std::move(out));
 }
 
 bool is_all_digits(const std::string& text) {
@@ -140,17 +147,16 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
   }
   if (name == "replace") {
     return method([](Text of, Given given, Budget& b) {
-      return made_text(
-          replaced(of, needed_text(needed(given, 0, "old"), "replace"),
-                   needed_text(needed(given, 1, "new"), "replace"), most_of(given, 2, "count")),
-          b);
+      return replaced_text(of, needed_text(needed(given, 0, "old"), "replace"),
+                           needed_text(needed(given, 1, "new"), "replace"),
+                           most_of(given, 2, "count"), b);
     });
   }
   if (name == "find") {
-    return method([](Text of, Given given, Budget&) { return find(of, given); });
+    return method([](Text of, Given given, Budget& b) { return find(of, given, b); });
   }
   if (name == "count") {
-    return method([](Text of, Given given, Budget&) { return count(of, given); });
+    return method([](Text of, Given given, Budget& b) { return count(of, given, b); });
   }
   if (name == "join") {
     return method([](Text of, Given given, Budget& b) { return joined(of, given, b); });
@@ -183,8 +189,9 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
 
 std::optional<Function> map_method(const Value& map, std::string_view name, Budget& budget) {
   if (name == "get") {
-    return Function([map](const Arguments& arguments) {
+    return Function([map, &budget](const Arguments& arguments) {
       const Value& key = needed(arguments, 0, "key");
+      budget.read(map.map()->members.size());
       const Value* const found = key.text() == nullptr ? nullptr : map.map()->find(*key.text());
       const Value* const otherwise = arguments.find(1, "default");
       return found != nullptr ? *found : otherwise != nullptr ? *otherwise : Value();
@@ -205,13 +212,13 @@ std::optional<Function> map_method(const Value& map, std::string_view name, Budg
   return std::nullopt;
 }
 
-std::optional<Function> list_method(const Value& list, std::string_view name) {
+std::optional<Function> list_method(const Value& list, std::string_view name, Budget& budget) {
   if (name == "index") {
-    return Function([list](const Arguments& arguments) {
+    return Function([list, &budget](const Arguments& arguments) {
       const Value& wanted = needed(arguments, 0, "a value");
       const auto& items = list.list()->items;
-      const auto found =
-          std::ranges::find_if(items, [&](const Value& one) { return are_equal(one, wanted); });
+      const auto found = std::ranges::find_if(
+          items, [&](const Value& one) { return are_equal(one, wanted, budget); });
       if (found == items.end()) {
         fail("index: the value is not in the list");
       }
@@ -219,10 +226,10 @@ std::optional<Function> list_method(const Value& list, std::string_view name) {
     });
   }
   if (name == "count") {
-    return Function([list](const Arguments& arguments) {
+    return Function([list, &budget](const Arguments& arguments) {
       const Value& wanted = needed(arguments, 0, "a value");
       return Value(static_cast<std::int64_t>(std::ranges::count_if(
-          list.list()->items, [&](const Value& one) { return are_equal(one, wanted); })));
+          list.list()->items, [&](const Value& one) { return are_equal(one, wanted, budget); })));
     });
   }
   return std::nullopt;
@@ -234,18 +241,18 @@ bool is_iterable(const Value& value) {
 }
 
 bool is_case(const Value& value, std::string (*change)(std::string_view),
-             std::string (*other)(std::string_view)) {
-  const std::string text = printed(value);
+             std::string (*other)(std::string_view), Budget& budget) {
+  const std::string text = printed(value, budget);
   return change(text) == text && other(text) != text;
 }
 
 }  // namespace
 
-std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments) {
+std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments, Budget& budget) {
   const Value& value = arguments.values.front();
   const auto other = [&]() -> const Value& { return needed(arguments, 1, "a value"); };
-  const auto less = [](const Value& one, const Value& two) {
-    const auto found = is_less(one, two);
+  const auto less = [&budget](const Value& one, const Value& two) {
+    const auto found = is_less(one, two, budget);
     if (!found) {
       fail(fmt::format("{} and {} have no order", one.kind(), two.kind()));
     }
@@ -273,11 +280,11 @@ std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments
       {"true", [&] { return value.flag() == true; }},
       {"false", [&] { return value.flag() == false; }},
       {"callable", [&] { return value.function() != nullptr; }},
-      {"eq", [&] { return are_equal(value, other()); }},
-      {"equalto", [&] { return are_equal(value, other()); }},
-      {"==", [&] { return are_equal(value, other()); }},
-      {"ne", [&] { return !are_equal(value, other()); }},
-      {"!=", [&] { return !are_equal(value, other()); }},
+      {"eq", [&] { return are_equal(value, other(), budget); }},
+      {"equalto", [&] { return are_equal(value, other(), budget); }},
+      {"==", [&] { return are_equal(value, other(), budget); }},
+      {"ne", [&] { return !are_equal(value, other(), budget); }},
+      {"!=", [&] { return !are_equal(value, other(), budget); }},
       {"lt", [&] { return less(value, other()); }},
       {"<", [&] { return less(value, other()); }},
       {"lessthan", [&] { return less(value, other()); }},
@@ -288,13 +295,14 @@ std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments
       {"<=", [&] { return !less(other(), value); }},
       {"ge", [&] { return !less(value, other()); }},
       {">=", [&] { return !less(value, other()); }},
-      {"in", [&] { return contains(other(), value); }},
-      {"sameas", [&] { return value.kind() == other().kind() && are_equal(value, other()); }},
+      {"in", [&] { return contains(other(), value, budget); }},
+      {"sameas",
+       [&] { return value.kind() == other().kind() && are_equal(value, other(), budget); }},
       {"odd", [&] { return remainder(2) != 0; }},
       {"even", [&] { return remainder(2) == 0; }},
       {"divisibleby", [&] { return remainder(needed_integer(other(), "divisibleby")) == 0; }},
-      {"lower", [&] { return is_case(value, lower_case, upper_case); }},
-      {"upper", [&] { return is_case(value, upper_case, lower_case); }},
+      {"lower", [&] { return is_case(value, lower_case, upper_case, budget); }},
+      {"upper", [&] { return is_case(value, upper_case, lower_case, budget); }},
   };
   const auto* const found =
       std::ranges::find(tests, name, &std::pair<std::string_view, Test>::first);
@@ -308,7 +316,7 @@ std::optional<Value> jinja_method(const Value& value, std::string_view name, Bud
   } else if (value.map() != nullptr && !value.map()->is_namespace) {
     method = map_method(value, name, budget);
   } else if (value.list() != nullptr) {
-    method = list_method(value, name);
+    method = list_method(value, name, budget);
   }
   return method ? std::optional(function_of(std::move(*method))) : std::nullopt;
 }

@@ -31,6 +31,8 @@ struct Scope {
   }
 };
 
+constexpr std::size_t kStepsOfTurn = 10;  // of a loop, which makes its scope and `loop`
+
 enum class JinjaFlow { kOn, kBreak, kContinue };
 
 // Marks an error that has its place already.
@@ -101,7 +103,7 @@ class JinjaRun {
         write(statement.text, out);
         return JinjaFlow::kOn;
       case StatementKind::kPrint:
-        write(printed(value_of(*statement.value)), out);
+        write(printed(value_of(*statement.value), budget_), out);
         return JinjaFlow::kOn;
       case StatementKind::kIf:
         for (const Branch& branch : statement.branches) {
@@ -123,7 +125,7 @@ class JinjaRun {
         scope_->own.set(statement.text, made_macro(statement));
         return JinjaFlow::kOn;
       case StatementKind::kFilter:
-        write(printed(filtered(statement.value.get(), captured(statement.body))), out);
+        write(printed(filtered(statement.value.get(), captured(statement.body)), budget_), out);
         return JinjaFlow::kOn;
       case StatementKind::kBreak:
         return JinjaFlow::kBreak;
@@ -204,7 +206,7 @@ class JinjaRun {
     const std::shared_ptr<Scope> outer = scope_;
     const std::optional<std::size_t> outer_message = message_;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      budget_.step();
+      budget_.step(kStepsOfTurn);
       scope_ = std::make_shared<Scope>(Scope{{}, outer});
       scope_->own.set("loop", loop_value(items, i));
       assign(*loop.target, items[i]);
@@ -337,7 +339,8 @@ class JinjaRun {
   Value made_map(const Expression& node) {
     auto map = std::make_shared<Map>();
     for (std::size_t i = 0; i + 1 < node.parts.size(); i += 2) {
-      map->set(printed(part(node, i)), part(node, i + 1));
+      budget_.read(map->members.size());
+      map->set(printed(part(node, i), budget_), part(node, i + 1));
     }
     budget_.make_items(map->members.size());
     return map;
@@ -352,7 +355,7 @@ class JinjaRun {
       for (const Value* one : {&left, &right}) {
         budget_.read(one->list() != nullptr ? one->list()->items.size() : 0);
       }
-      if (!holds(node.names[i], left, right)) {
+      if (!holds(node.names[i], left, right, budget_)) {
         return false;
       }
       left = std::move(right);
@@ -410,7 +413,7 @@ class JinjaRun {
   }
 
   Value test(const Expression& node) {
-    const auto passes = jinja_test(node.name, arguments_of(node, part(node, 0)));
+    const auto passes = jinja_test(node.name, arguments_of(node, part(node, 0)), budget_);
     if (!passes) {
       fail(fmt::format("no test is called {}", node.name));
     }

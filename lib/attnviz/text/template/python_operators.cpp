@@ -119,7 +119,7 @@ Value applied(std::string_view sign, const Value& value) {
 
 Value applied(std::string_view sign, const Value& left, const Value& right, Budget& budget) {
   if (sign == "~") {
-    return made_text(printed(left) + printed(right), budget);
+    return made_text(printed(left, budget) + printed(right, budget), budget);
   }
   require_defined(left);
   require_defined(right);
@@ -128,9 +128,9 @@ Value applied(std::string_view sign, const Value& left, const Value& right, Budg
   }
   if (sign == "+" && left.list() != nullptr && right.list() != nullptr &&
       left.list()->is_tuple == right.list()->is_tuple) {
+    budget.make_items(left.list()->items.size() + right.list()->items.size());
     auto both = std::make_shared<List>(*left.list());
     both->items.insert(both->items.end(), right.list()->items.begin(), right.list()->items.end());
-    budget.make_items(both->items.size());
     return both;
   }
   if (sign == "*" && (left.text() != nullptr || right.text() != nullptr)) {
@@ -146,17 +146,17 @@ Value applied(std::string_view sign, const Value& left, const Value& right, Budg
              : real(sign, *left.number(), *right.number());
 }
 
-bool holds(std::string_view sign, const Value& left, const Value& right) {
+bool holds(std::string_view sign, const Value& left, const Value& right, Budget& budget) {
   if (sign == "==" || sign == "!=") {
-    return are_equal(left, right) == (sign == "==");
+    return are_equal(left, right, budget) == (sign == "==");
   }
   if (sign == "in" || sign == "not in") {
-    return contains(right, left) == (sign == "in");
+    return contains(right, left, budget) == (sign == "in");
   }
   require_defined(left);
   require_defined(right);
   const bool is_turned = sign == ">" || sign == "<=";
-  const auto less = is_turned ? is_less(right, left) : is_less(left, right);
+  const auto less = is_turned ? is_less(right, left, budget) : is_less(left, right, budget);
   if (!less) {
     fail(fmt::format("{} {} {}: they have no order", left.kind(), sign, right.kind()));
   }
@@ -166,6 +166,7 @@ bool holds(std::string_view sign, const Value& left, const Value& right) {
 Value item_of(const Value& of, const Value& index, Budget& budget) {
   require_defined(of);
   if (const Map* const map = of.map()) {
+    budget.read(map->members.size());
     const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text());
     if (found != nullptr) {
       return *found;
@@ -187,7 +188,7 @@ Value item_of(const Value& of, const Value& index, Budget& budget) {
       return *method;
     }
   }
-  return Undefined{printed(index)};
+  return Undefined{printed(index, budget)};
 }
 
 Value attribute(const Value& of, std::string_view name, Budget& budget) {
@@ -198,6 +199,7 @@ Value attribute(const Value& of, std::string_view name, Budget& budget) {
   if (auto method = jinja_method(of, name, budget)) {
     return *method;
   }
+  budget.read(of.map() == nullptr ? 0 : of.map()->members.size());
   const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name);
   return found == nullptr ? Value(Undefined{std::string(name)}) : *found;
 }

@@ -23,7 +23,7 @@ Value applied(std::string_view sign, const Value& value);
 Value applied(std::string_view sign, const Value& left, const Value& right, Budget& budget);
 
 /// "==", "!=", "<", "<=", ">", ">=", "in" or "not in".
-bool holds(std::string_view sign, const Value& left, const Value& right);
+bool holds(std::string_view sign, const Value& left, const Value& right, Budget& budget);
 
 /// of[index]: an item, a member, a character, or a method by its name; undefined outside of it.
 Value item_of(const Value& of, const Value& index, Budget& budget);

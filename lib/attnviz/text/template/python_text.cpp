@@ -98,11 +98,16 @@ std::string sliced(std::string_view text, std::optional<std::int64_t> first,
 }
 
 std::optional<std::string> character_at(std::string_view text, std::int64_t index) {
-  const std::vector<std::string_view> all = views_of(text);
-  const std::int64_t place = index < 0 ? index + static_cast<std::int64_t>(all.size()) : index;
-  return place < 0 || place >= static_cast<std::int64_t>(all.size())
-             ? std::nullopt
-             : std::optional<std::string>(all[static_cast<std::size_t>(place)]);
+  std::int64_t place = index < 0 ? index + static_cast<std::int64_t>(n_characters(text)) : index;
+  if (place < 0) {
+    return std::nullopt;
+  }
+  std::size_t at = 0;
+  for (; at < text.size() && place > 0; --place) {
+    at = end_of(text, at);
+  }
+  return at == text.size() ? std::nullopt
+                           : std::optional<std::string>(text.substr(at, end_of(text, at) - at));
 }
 
 std::vector<std::string> characters_of(std::string_view text) {
@@ -167,6 +172,15 @@ std::vector<std::string> split_at(std::string_view text, std::string_view separa
   }
   parts.emplace_back(text);
   return parts;
+}
+
+std::size_t n_parts(std::string_view text, std::string_view separator) noexcept {
+  std::size_t count = 1;
+  for (std::size_t at = text.find(separator); at != std::string_view::npos;
+       at = text.find(separator, at + separator.size())) {
+    ++count;
+  }
+  return count;
 }
 
 std::string replaced(std::string_view text, std::string_view from, std::string_view to,

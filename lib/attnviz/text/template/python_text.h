@@ -31,6 +31,8 @@ std::vector<std::string> split_words(std::string_view text, std::size_t most);
 /// Precondition: the separator is not empty.
 std::vector<std::string> split_at(std::string_view text, std::string_view separator,
                                   std::size_t most);
+/// How many parts split_at() makes without a limit; precondition as there.
+std::size_t n_parts(std::string_view text, std::string_view separator) noexcept;
 std::string replaced(std::string_view text, std::string_view from, std::string_view to,
                      std::size_t most);
 std::string lower_case(std::string_view text);

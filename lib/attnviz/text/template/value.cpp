@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attnviz/core/error.h"
-
 namespace attnviz::templates {
 
 namespace {
@@ -54,45 +52,63 @@ std::string quoted_text(std::string_view text) {
   return out + quote;
 }
 
-std::string shown(const Value& value, bool in_list, std::size_t depth) {
-  if (depth > kDeepest) {
-    throw Error(ErrorKind::kMalformed, "lists in lists are too deep");
+class PrintedText {
+ public:
+  explicit PrintedText(Budget& budget) : budget_(budget) {}
+
+  std::string of(const Value& value) {
+    add(value, /*in_list=*/false, 0);
+    return std::move(out_);
   }
-  if (value.is_none()) {
-    return "None";
+
+ private:
+  void add(std::string_view text) {
+    budget_.read(text.size());
+    out_ += text;
   }
-  if (value.undefined() != nullptr) {
-    return in_list ? "Undefined" : "";
-  }
-  if (const auto flag = value.flag()) {
-    return *flag ? "True" : "False";
-  }
-  if (const auto number = value.integer()) {
-    return fmt::format("{}", *number);
-  }
-  if (const auto number = value.real()) {
-    return real_text(*number);
-  }
-  if (const std::string* const text = value.text()) {
-    return in_list ? quoted_text(*text) : *text;
-  }
-  if (const List* const list = value.list()) {
-    std::string out(1, list->is_tuple ? '(' : '[');
-    for (const Value& item : list->items) {
-      out += (&item == &list->items.front() ? "" : ", ") + shown(item, true, depth + 1);
+
+  void add(const Value& value, bool in_list, std::size_t depth) {
+    budget_.step();
+    if (depth > kDeepest) {
+      fail("lists in lists are too deep");
     }
-    out += list->is_tuple && list->items.size() == 1 ? "," : "";
-    return out + (list->is_tuple ? ')' : ']');
-  }
-  if (const Map* const map = value.map()) {
-    std::string out = "{";
-    for (const auto& [key, item] : map->members) {
-      out += (out.size() == 1 ? "" : ", ") + quoted_text(key) + ": " + shown(item, true, depth + 1);
+    if (value.is_none()) {
+      add("None");
+    } else if (value.undefined() != nullptr) {
+      add(in_list ? "Undefined" : "");
+    } else if (const auto flag = value.flag()) {
+      add(*flag ? "True" : "False");
+    } else if (const auto whole = value.integer()) {
+      add(fmt::format("{}", *whole));
+    } else if (const auto number = value.real()) {
+      add(real_text(*number));
+    } else if (const std::string* const text = value.text()) {
+      add(in_list ? quoted_text(*text) : *text);
+    } else if (const List* const list = value.list()) {
+      add(list->is_tuple ? "(" : "[");
+      for (const Value& item : list->items) {
+        add(&item == &list->items.front() ? "" : ", ");
+        add(item, true, depth + 1);
+      }
+      add(list->is_tuple && list->items.size() == 1 ? "," : "");
+      add(list->is_tuple ? ")" : "]");
+    } else if (const Map* const map = value.map()) {
+      add("{");
+      for (const auto& member : map->members) {
+        add(&member == &map->members.front() ? "" : ", ");
+        add(quoted_text(member.first));
+        add(": ");
+        add(member.second, true, depth + 1);
+      }
+      add("}");
+    } else {
+      add("<function>");
     }
-    return out + "}";
   }
-  return "<function>";
-}
+
+  Budget& budget_;
+  std::string out_;
+};
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -122,53 +138,68 @@ std::string json_text(std::string_view text) {
 
 class JsonText {
  public:
-  explicit JsonText(std::optional<std::size_t> indent) : indent_(indent) {}
+  JsonText(std::optional<std::size_t> indent, Budget& budget) : indent_(indent), budget_(budget) {}
 
-  std::string of(const Value& value, std::size_t depth = 0) const {
-    if (depth > kDeepest) {
-      throw Error(ErrorKind::kMalformed, "tojson: lists in lists are too deep");
-    }
-    if (value.is_none()) {
-      return "null";
-    }
-    if (const auto flag = value.flag()) {
-      return *flag ? "true" : "false";
-    }
-    if (value.integer() || value.real()) {
-      return printed(value);
-    }
-    if (const std::string* const text = value.text()) {
-      return json_text(*text);
-    }
-    if (const List* const list = value.list()) {
-      return enclosed('[', ']', list->items.size(), depth,
-                      [&](std::size_t i) { return of(list->items[i], depth + 1); });
-    }
-    if (const Map* const map = value.map()) {
-      return enclosed('{', '}', map->members.size(), depth, [&](std::size_t i) {
-        return json_text(map->members[i].first) + ": " + of(map->members[i].second, depth + 1);
-      });
-    }
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("tojson: expected a value of JSON, found {}", value.kind()));
+  std::string of(const Value& value) {
+    add(value, 0);
+    return std::move(out_);
   }
 
  private:
-  template <class Item>
-  std::string enclosed(char open, char close, std::size_t count, std::size_t depth,
-                       const Item& item) const {
-    std::string out(1, open);
-    for (std::size_t i = 0; i < count; ++i) {
-      out += i == 0 ? "" : indent_ ? "," : ", ";
-      out += line(depth + 1) + item(i);
-    }
-    return out + (count > 0 ? line(depth) : "") + close;
+  void add(std::string_view text) {
+    budget_.read(text.size());
+    out_ += text;
   }
-  std::string line(std::size_t depth) const {
-    return indent_ ? "\n" + std::string(depth * *indent_, ' ') : std::string();
+
+  void add(const Value& value, std::size_t depth) {
+    budget_.step();
+    if (depth > kDeepest) {
+      fail("tojson: lists in lists are too deep");
+    }
+    if (value.is_none()) {
+      add("null");
+    } else if (const auto flag = value.flag()) {
+      add(*flag ? "true" : "false");
+    } else if (value.integer() || value.real()) {
+      add(printed(value, budget_));
+    } else if (const std::string* const text = value.text()) {
+      add(json_text(*text));
+    } else if (const List* const list = value.list()) {
+      enclose('[', ']', list->items.size(), depth,
+              [&](std::size_t i) { add(list->items[i], depth + 1); });
+    } else if (const Map* const map = value.map()) {
+      enclose('{', '}', map->members.size(), depth, [&](std::size_t i) {
+        add(json_text(map->members[i].first));
+        add(": ");
+        add(map->members[i].second, depth + 1);
+      });
+    } else {
+      fail(fmt::format("tojson: expected a value of JSON, found {}", value.kind()));
+    }
+  }
+
+  template <class Item>
+  void enclose(char open, char close, std::size_t count, std::size_t depth, const Item& add_item) {
+    out_ += open;
+    for (std::size_t i = 0; i < count; ++i) {
+      add(i == 0 ? "" : indent_ ? "," : ", ");
+      add_line(depth + 1);
+      add_item(i);
+    }
+    if (count > 0) {
+      add_line(depth);
+    }
+    out_ += close;
+  }
+  void add_line(std::size_t depth) {
+    if (indent_) {
+      add("\n" + std::string(depth * *indent_, ' '));
+    }
   }
 
   std::optional<std::size_t> indent_;
+  Budget& budget_;
+  std::string out_;
 };
 
 }  // namespace
@@ -253,22 +284,29 @@ Value function_of(Function function) {
   return std::make_shared<const Function>(std::move(function));
 }
 
-bool are_equal(const Value& one, const Value& other) {
+bool are_equal(const Value& one, const Value& other, Budget& budget) {
+  budget.read(Budget::kReadPerValue);
   if (one.number() && other.number()) {
     return one.integer() && other.integer() ? *one.integer() == *other.integer()
                                             : *one.number() == *other.number();
   }
-  if (one.text() != nullptr && other.text() != nullptr) {
-    return *one.text() == *other.text();
+  if (const std::string* a = one.text(), *b = other.text(); a != nullptr && b != nullptr) {
+    budget.read(a->size() == b->size() ? a->size() : 0);
+    return *a == *b;
   }
+  const auto are_same = [&budget](const Value& a, const Value& b) {
+    const Budget::Level deeper(budget);
+    return are_equal(a, b, budget);
+  };
   if (const List* a = one.list(), *b = other.list(); a != nullptr && b != nullptr) {
-    return a->is_tuple == b->is_tuple && std::ranges::equal(a->items, b->items, are_equal);
+    return a->is_tuple == b->is_tuple && std::ranges::equal(a->items, b->items, are_same);
   }
   if (const Map* a = one.map(), *b = other.map(); a != nullptr && b != nullptr) {
     return a == b || (a->members.size() == b->members.size() &&
-                      std::ranges::all_of(a->members, [b](const auto& member) {
+                      std::ranges::all_of(a->members, [&](const auto& member) {
+                        budget.read(b->members.size());
                         const Value* const found = b->find(member.first);
-                        return found != nullptr && are_equal(member.second, *found);
+                        return found != nullptr && are_same(member.second, *found);
                       }));
   }
   return (one.is_none() && other.is_none()) ||
@@ -276,18 +314,21 @@ bool are_equal(const Value& one, const Value& other) {
          (one.function() != nullptr && one.function() == other.function());
 }
 
-std::optional<bool> is_less(const Value& one, const Value& other) {
+std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget) {
+  budget.read(Budget::kReadPerValue);
   if (one.number() && other.number()) {
     return one.integer() && other.integer() ? *one.integer() < *other.integer()
                                             : *one.number() < *other.number();
   }
-  if (one.text() != nullptr && other.text() != nullptr) {
-    return *one.text() < *other.text();
+  if (const std::string* a = one.text(), *b = other.text(); a != nullptr && b != nullptr) {
+    budget.read(std::min(a->size(), b->size()));
+    return *a < *b;
   }
   if (const List* a = one.list(), *b = other.list(); a != nullptr && b != nullptr) {
+    const Budget::Level deeper(budget);
     for (std::size_t i = 0; i < std::min(a->items.size(), b->items.size()); ++i) {
-      if (!are_equal(a->items[i], b->items[i])) {
-        return is_less(a->items[i], b->items[i]);
+      if (!are_equal(a->items[i], b->items[i], budget)) {
+        return is_less(a->items[i], b->items[i], budget);
       }
     }
     return a->items.size() < b->items.size();
@@ -295,12 +336,12 @@ std::optional<bool> is_less(const Value& one, const Value& other) {
   return std::nullopt;
 }
 
-std::string printed(const Value& value) {
-  return shown(value, /*in_list=*/false, 0);
+std::string printed(const Value& value, Budget& budget) {
+  return PrintedText(budget).of(value);
 }
 
-std::string json_of(const Value& value, std::optional<std::size_t> indent) {
-  return JsonText(indent).of(value);
+std::string json_of(const Value& value, std::optional<std::size_t> indent, Budget& budget) {
+  return JsonText(indent, budget).of(value);
 }
 
 }  // namespace attnviz::templates

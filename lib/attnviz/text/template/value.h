@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/text/template/budget.h"
+
 namespace attnviz::templates {
 
 class Value;
@@ -94,14 +96,17 @@ class Value {
 Value list_of(std::vector<Value> items);
 Value function_of(Function function);
 
+// Lists hold lists that they share, and namespaces themselves: what goes through all of a value may
+// take for ever, so that each takes a budget.
+
 /// Python's ==; numbers of different kinds may be equal.
-bool are_equal(const Value& one, const Value& other);
+bool are_equal(const Value& one, const Value& other, Budget& budget);
 /// Python's <, of numbers, texts and lists; nothing where they have no order.
-std::optional<bool> is_less(const Value& one, const Value& other);
+std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget);
 
 /// What `{{ value }}` prints: str(value) of Python.
-std::string printed(const Value& value);
+std::string printed(const Value& value, Budget& budget);
 /// json.dumps(value, ensure_ascii=False) of Python; `indent` spaces a level, none on one line.
-std::string json_of(const Value& value, std::optional<std::size_t> indent);
+std::string json_of(const Value& value, std::optional<std::size_t> indent, Budget& budget);
 
 }  // namespace attnviz::templates
