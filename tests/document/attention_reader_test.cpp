@@ -269,4 +269,12 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
   }
 }
 
+TEST_CASE("attention JSON: a message about another schema is short, however long its name is") {
+  const std::string name = "attnviz." + std::string(5000, 'x');
+  const std::string message =
+      failure("{\"schema\": \"" + name + "\", \"attention\": [[[[1]]]]}").what();
+  CHECK(message.starts_with("a.json: schema: expected \"attnviz.attention/1\", found \"attnviz.x"));
+  CHECK(message.size() < 200);
+}
+
 }  // namespace attnviz

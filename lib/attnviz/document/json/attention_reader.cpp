@@ -233,10 +233,11 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
   constexpr std::string_view kSchema = "attnviz.attention/1";
   if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
     const bool is_model = schema->as_string().starts_with("attnviz.weights/");
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}expected \"{}\", found \"{}\"{}", schema->where(), kSchema,
-                            schema->as_string(), is_model ? "; these are a model's weights" : ""),
-                "schema");
+    throw Error(
+        ErrorKind::kMalformed,
+        fmt::format("{}expected \"{}\", found {}{}", schema->where(), kSchema,
+                    quoted(schema->as_string()), is_model ? "; these are a model's weights" : ""),
+        "schema");
   }
   read_run(root, read);
   document.kind = asked.kind.value_or(document.kind);
