@@ -151,6 +151,7 @@ cross() {
     return
   fi
   try "$name" "qemu-$processor" -L "$libraries" -- -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CROSSCOMPILING_EMULATOR="qemu-$processor;-L;$libraries" \
     -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$processor" \
     "-DCMAKE_CXX_COMPILER=$compiler" "-DCMAKE_SYSROOT=$libraries" \
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY
