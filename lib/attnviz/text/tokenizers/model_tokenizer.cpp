@@ -35,9 +35,12 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   return tokens;
 }
 
+// With a seed that differs from run to run, as addresses do: nobody can write words that hash
+// alike.
 struct StringHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept { return hash_of(text); }
+  std::size_t operator()(std::string_view text) const noexcept { return hash_of(text, seed); }
+  std::uint64_t seed;
 };
 
 // Leaves BOS out where it begins a text: the same token may end one, too.
@@ -63,7 +66,8 @@ struct PlacedId {
 // Words come again and again: the pieces of short ones are remembered for the length of a text.
 class WordCache {
  public:
-  explicit WordCache(const TokenModel& model) : model_(model) {}
+  explicit WordCache(const TokenModel& model)
+      : model_(model), known_(0, StringHash{reinterpret_cast<std::uintptr_t>(this)}) {}
 
   const std::vector<ModelToken>& pieces(std::string_view word) {
     constexpr std::size_t kLongest = 64;

@@ -12,7 +12,7 @@
 
 namespace attnviz {
 
-std::uint32_t hash_of(std::string_view text) noexcept {
+std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept {
   // Multiplies eight bytes at a time by a large odd number and folds, as wyhash and its kin do. The
   // last bytes are read again where there are not eight: that is faster than one by one.
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
@@ -22,7 +22,7 @@ std::uint32_t hash_of(std::string_view text) noexcept {
   };
   const char* data = text.data();
   const std::size_t size = text.size();
-  std::uint64_t hash = size * kFactor;
+  std::uint64_t hash = (size + seed) * kFactor;
   std::uint64_t rest = 0;
   if (size >= 8) {
     for (std::size_t i = 0; i + 8 < size; i += 8) {
@@ -97,9 +97,17 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
     grow(2 * (entries_.size() + 1));
   }
   const std::uint32_t hash = hash_of(piece);
-  Slot& slot = slots_[slot_of(piece, hash)];
+  const std::size_t at = slot_of(piece, hash);
+  Slot& slot = slots_[at];
   if (slot.entry != 0) {
     return false;
+  }
+  // In a table that is half full only pieces that were made for it lie so far from their places,
+  // and looking for them would take quadratic time.
+  constexpr std::size_t kLongestSearch = 2048;
+  if (((at - hash) & (slots_.size() - 1)) > kLongestSearch) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: too many pieces that hash alike", quoted(piece)));
   }
   const Place place{static_cast<std::uint32_t>(characters_.size()),
                     static_cast<std::uint32_t>(piece.size())};
