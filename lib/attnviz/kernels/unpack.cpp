@@ -54,14 +54,16 @@ void unpack_lanes(const BlocksApart& from, const LaneBlocks& to) {
     store_words_of_quants<Blocks::kNumbers>(quants[0], to);
   }
 }
+template <class Blocks>
+constexpr auto kUnpackLanes = unpack_lanes<Blocks>;
 #else
 template <class Blocks>
-constexpr decltype(Unpacker::unpack_lanes) unpack_lanes = nullptr;
+constexpr decltype(Unpacker::unpack_lanes) kUnpackLanes = nullptr;
 #endif
 
 template <class Blocks>
 constexpr Unpacker kUnpacker = {unpack_blocks<Blocks>,
-                                unpack_lanes<Blocks>,
+                                kUnpackLanes<Blocks>,
                                 {Blocks::kNumbers, Blocks::kBytes},
                                 Blocks::kGroup,
                                 Blocks::kHasMinimums};
