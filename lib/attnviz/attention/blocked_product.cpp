@@ -15,19 +15,19 @@ constexpr double kWorthAThread = 16e6;
 constexpr double kWorthWaking = 2e6;
 
 // Columns of a block. What is done once a block, as making integers of activations, is much beside
-// products of few rows and those with quantised weights.
+// products of few rows and those with quantised weights: a fourth of all columns, or of a thread's.
 std::size_t block_cols(std::size_t n_rows, std::size_t n_cols, bool is_quantised,
                        std::size_t n_threads) noexcept {
   constexpr std::size_t kFewRows = 16;
-  constexpr std::size_t kBlocksAThread = 4;
-  constexpr std::size_t kQuantisedBlocks = 4;
-  const std::size_t count = (n_cols + kBlockCols - 1) / kBlockCols;
-  if (n_rows > kFewRows) {
-    const std::size_t many = std::clamp<std::size_t>(count / kQuantisedBlocks, 1, 4);
-    return (is_quantised ? many : 1) * kBlockCols;
+  constexpr std::size_t kParts = 4;
+  constexpr std::size_t kMostCols = 4 * kBlockCols;  // of many rows, which stay in the cache
+  const auto in_blocks = [](std::size_t cols) {
+    return std::max<std::size_t>((cols + kBlockCols - 1) / kBlockCols, 1) * kBlockCols;
+  };
+  if (n_rows <= kFewRows) {
+    return in_blocks(n_cols / (kParts * std::max<std::size_t>(n_threads, 1)));
   }
-  const std::size_t blocks = kBlocksAThread * std::max<std::size_t>(n_threads, 1);
-  return (count + blocks - 1) / blocks * kBlockCols;
+  return is_quantised ? std::min(in_blocks(n_cols / kParts), kMostCols) : kBlockCols;
 }
 
 std::span<const float> bias_of(const Projection& projection, const OutputBlock& block) noexcept {

@@ -39,8 +39,8 @@ void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_
 /// The threads that pay for so many multiply-adds: one, or n_threads.
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept;
 
-/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds, by
-/// weights that are quantised or not.
+/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds,
+/// by weights that are quantised or not.
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work, bool is_quantised = false);
 

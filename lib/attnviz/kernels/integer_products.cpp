@@ -30,6 +30,7 @@ constexpr std::size_t kDepth = 256;        // numbers of a column in a panel: wh
 constexpr std::size_t kWord = 4;           // numbers that one dot product adds up
 constexpr std::size_t kSmallestGroup = 16;
 constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
+constexpr std::size_t kPanelsAhead = 3;     // that are asked for: what memory takes
 constexpr std::size_t kMostRows = 96;
 constexpr std::size_t kMostDepth = 2048;  // of rows: their digits stay in the first-level cache
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
@@ -336,7 +337,7 @@ class RowsProduct {
     const std::size_t cols = std::min(kPanel, out_.cols - col);
     const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
     const std::size_t n_panels = (std::min(first + depth_, end_) - first + kDepth - 1) / kDepth;
-    const std::size_t ahead = (at - first) / kDepth + 3;
+    const std::size_t ahead = (at - first) / kDepth + kPanelsAhead;
     const std::uint8_t* const next =
         block_at(col + ahead / n_panels * cols, first + ahead % n_panels * kDepth);
     make_panel({block_at(col, at), next, row_bytes_, n_blocks, cols}, type_, panel_);
@@ -380,7 +381,7 @@ bool has_integer_products() noexcept {
   static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                           __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma") &&
-                          __builtin_cpu_supports("avx512vnni");
+                          __builtin_cpu_supports("avx512vnni") && can_unpack_lanes();
   return has;
 }
 

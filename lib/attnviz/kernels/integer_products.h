@@ -6,7 +6,8 @@
 
 namespace attnviz::kernels {
 
-/// Whether the processor has AVX-512 VNNI, and this was compiled for it.
+/// Whether the processor has AVX-512 VNNI, and this and the unpacking of lanes were compiled for
+/// it.
 bool has_integer_products() noexcept;
 
 /// out = x · w + bias, where bias is null for none; out += x · w where `adds`. Shapes as those of
@@ -18,7 +19,8 @@ bool has_integer_products() noexcept;
 /// what is rounded, as floats are, is each group's sum and what sums over groups. A group with an
 /// activation that is not finite makes NaN. The bits of a row or column do not depend on others.
 ///
-/// Preconditions: has_integer_products(); is_quantised(w.type).
+/// Preconditions: has_integer_products(), and the SIMD target in use is the best;
+/// is_quantised(w.type).
 void integer_matmul(ConstMatrix x, const StoredMatrix& w, const float* bias, bool adds,
                     Matrix out) noexcept;
 

@@ -143,6 +143,15 @@ Unpacker unpacker(StoredType type) noexcept {
   return HWY_DYNAMIC_DISPATCH(unpacker)(type);
 }
 
+bool can_unpack_lanes() noexcept {
+#if HWY_ARCH_X86
+  constexpr std::int64_t kAvx3AndBetter = HWY_AVX3 | (HWY_AVX3 - 1);  // better ones are lower bits
+  return (hwy::SupportedTargets() & HWY_TARGETS & kAvx3AndBetter) != 0;
+#else
+  return false;
+#endif
+}
+
 void dequantise(StoredType type, const void* blocks, std::size_t first,
                 std::span<float> to) noexcept {
   HWY_DYNAMIC_DISPATCH(dequantise)(type, static_cast<const std::uint8_t*>(blocks), first, to);

@@ -47,7 +47,7 @@ struct LaneBlocks {
 struct Unpacker {
   /// Unpacks so many blocks, which may begin at any address.
   void (*unpack)(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to);
-  /// Unpacks kBlockLanes blocks. Null for targets without as wide vectors.
+  /// Unpacks kBlockLanes blocks. Null for SIMD targets without as wide vectors.
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
   BlockShape block;
   std::size_t group;  // numbers that share a scale: 16 or 32
@@ -56,6 +56,9 @@ struct Unpacker {
 
 /// By the SIMD target in use. Precondition: is_quantised(type).
 Unpacker unpacker(StoredType type) noexcept;
+
+/// Whether the best SIMD target that is compiled in and that this machine has unpacks lanes.
+bool can_unpack_lanes() noexcept;
 
 /// Numbers [first, first + to.size()) of those whose first block lies at `blocks`, which may be any
 /// address. The bits are those that the format's reference implementation computes.
