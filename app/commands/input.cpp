@@ -1,19 +1,13 @@
 #include "commands/input.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
-#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
@@ -94,11 +88,6 @@ nlohmann::json parsed_json(std::string_view text, const std::string& where) {
   }
 }
 
-[[noreturn]] void fail_to_read(const std::string& name, int error) {
-  throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", name,
-                                          std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
-}
-
 // Pictures, models and the like where a text was to be read, with the line that takes the file.
 void refuse_other_kinds(std::string_view first, const std::string& name, bool is_file) {
   const FileKind kind = kind_of_bytes(first);
@@ -150,24 +139,15 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk, bool 
     buffer_ = *input.text;
     ended_ = true;
   } else if (input.file && *input.file != "-") {
-    name_ = input.file->string();
-    fd_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) {
-      fail_to_read(name_, errno);
-    }
+    stream_.emplace(*input.file);
+    name_ = stream_->name();
   } else {
     absent_ = !input.text && !input.file && stdin_is_terminal();
     if (absent_ && (!model_may_have_one || input.many_texts())) {
       throw Error(ErrorKind::kUsage, kNoText);
     }
-    name_ = "standard input";
-    fd_ = STDIN_FILENO;
-  }
-}
-
-TextSource::~TextSource() {
-  if (fd_ > STDIN_FILENO) {
-    close(fd_);
+    stream_.emplace();
+    name_ = stream_->name();
   }
 }
 
@@ -180,13 +160,10 @@ bool TextSource::fill() {
   }
   const std::size_t size = buffer_.size();
   buffer_.resize(size + kChunk);
-  const auto [count, error] = read_some(fd_, std::span(buffer_).subspan(size));
+  const std::size_t count = stream_->read(std::span(buffer_).subspan(size));
   buffer_.resize(size + count);
-  if (error != 0) {
-    fail_to_read(name_, error);
-  }
   if (size == 0 && lines_.count() == 0) {
-    refuse_other_kinds(buffer_, name_, fd_ != STDIN_FILENO);
+    refuse_other_kinds(buffer_, name_, stream_->is_file());
   }
   ended_ = count == 0;
   return !ended_;
@@ -204,7 +181,7 @@ void TextSource::or_else(const std::string& text) {
     return;
   }
   name_ = "TEXT";
-  fd_ = -1;
+  stream_.reset();
   buffer_ = text;
   ended_ = true;
 }
@@ -212,7 +189,7 @@ void TextSource::or_else(const std::string& text) {
 std::string TextSource::whole() {
   while (!ended_ && fill()) {
   }
-  if (fd_ >= 0) {
+  if (stream_) {
     drop_byte_order_mark(buffer_);
     drop_line_end(buffer_);
   }
@@ -234,7 +211,7 @@ std::optional<std::string> TextSource::next_line() {
   }
   std::string line = buffer_.substr(consumed_, end + 1 - consumed_);
   consumed_ = end + 1;
-  if (lines_.count() == 0 && fd_ >= 0) {
+  if (lines_.count() == 0 && stream_) {
     drop_byte_order_mark(line);
   }
   drop_line_end(line);
@@ -351,13 +328,7 @@ void TextSource::skip_lines(std::size_t count) {
 }
 
 double TextSource::share_read() const {
-  struct stat info {};
-  const off_t place = fd_ < 0 ? -1 : lseek(fd_, 0, SEEK_CUR);
-  if (place < 0 || fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
-    return 0.0;
-  }
-  return (static_cast<double>(place) - static_cast<double>(buffer_.size() - consumed_)) /
-         static_cast<double>(info.st_size);
+  return stream_ ? stream_->share_read(buffer_.size() - consumed_) : 0.0;
 }
 
 void TextSource::for_each(const std::function<void(const InputText&)>& answer) {

@@ -16,6 +16,7 @@
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"
+#include "system/input_stream.h"
 
 namespace attnviz::app {
 
@@ -37,9 +38,6 @@ class TextSource {
   /// Opens the file. Throws Error{kIo}, or Error{kUsage} when nothing is given and standard input
   /// is a terminal; of that or_else() decides where the model may have a text of its own.
   TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one = false);
-  ~TextSource();
-  TextSource(const TextSource&) = delete;
-  TextSource& operator=(const TextSource&) = delete;
 
   /// `text`, unless it is empty, where nothing is given and nothing comes from standard input.
   /// Called before anything was read. Throws Error{kIo}, and Error{kUsage} when there is no text at
@@ -80,7 +78,7 @@ class TextSource {
   const InputOptions& input_;
   bool quiet_;
   std::string name_;
-  int fd_ = -1;
+  std::optional<InputStream> stream_;
   bool ended_ = false;        // nothing more to read into buffer_
   bool finished_ = false;     // the one text, or the last, was handed out
   std::string buffer_;        // read, not yet handed out

@@ -206,10 +206,11 @@ ListedModel demo_entry() {
 
 void run(const ModelsOptions& options) {
   Phases phases(options.talk);
+  Unread unread;
   if (options.names) {  // nothing is looked into: shells ask for them while one types
     std::string names = std::string(kDemo) + "\n";
     for (const Store& store : model_stores()) {
-      for (const StoreEntry& entry : store.list(store.root)) {
+      for (const StoreEntry& entry : store.list(store.root, unread)) {
         names += entry.problem.empty() ? printable_message(entry.name) + "\n" : "";
       }
     }
@@ -218,9 +219,12 @@ void run(const ModelsOptions& options) {
   ModelList list;
   list.models.push_back(demo_entry());
   for (const Store& store : model_stores()) {
-    list.places.push_back(
-        {store.title, short_path(store.root), is_there(store.root), is_barred(store.root)});
-    for (StoreEntry& entry : store.list(store.root)) {
+    const bool barred = is_barred(store.root);
+    list.places.push_back({store.title, short_path(store.root), is_there(store.root), barred});
+    if (barred) {
+      continue;  // the list says so
+    }
+    for (StoreEntry& entry : store.list(store.root, unread)) {
       ListedModel model;
       model.name = std::move(entry.name);
       model.store = store.title;
@@ -237,6 +241,9 @@ void run(const ModelsOptions& options) {
     }
   }
   phases.done("look");
+  for (const std::string& folder : unread) {
+    tell(options.talk, fmt::format("{}; models in it are not listed", folder));
+  }
   if (options.json) {
     write_model_list_json(list, write_to_stdout);
   } else {

@@ -51,8 +51,9 @@ std::string quantisation_in(std::string_view stem) {
   return {};
 }
 
-void add_files(const fs::path& folder, std::string_view prefix, std::vector<GgufChoice>& files) {
-  for (const std::string& name : names_in(folder)) {
+void add_files(const fs::path& folder, std::string_view prefix, Unread* unread,
+               std::vector<GgufChoice>& files) {
+  for (const std::string& name : names_in(folder, unread)) {
     if (!name.ends_with(kExtension) || !name.starts_with(prefix) ||
         ascii_lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
       continue;
@@ -70,13 +71,14 @@ void add_files(const fs::path& folder, std::string_view prefix, std::vector<Gguf
 
 }  // namespace
 
-std::vector<GgufChoice> gguf_files_in(const fs::path& folder, std::string_view prefix) {
+std::vector<GgufChoice> gguf_files_in(const fs::path& folder, std::string_view prefix,
+                                      Unread* unread) {
   std::vector<GgufChoice> files;
-  add_files(folder, prefix, files);
+  add_files(folder, prefix, unread, files);
   for (const std::string& name : prefix.empty() ? names_in(folder) : std::vector<std::string>()) {
     std::error_code ignored;
     if (fs::is_directory(folder / name, ignored)) {
-      add_files(folder / name, {}, files);
+      add_files(folder / name, {}, unread, files);
     }
   }
   std::vector<std::string> short_tags;

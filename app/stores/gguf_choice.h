@@ -19,8 +19,9 @@ struct GgufChoice {
 
 /// Those in a folder and in the folders in it, in order: of shards the first, and no projectors
 /// (mmproj-…). `prefix`: only files whose names begin so, which is no part of their tags.
+/// What cannot be read is added to `unread`.
 std::vector<GgufChoice> gguf_files_in(const std::filesystem::path& folder,
-                                      std::string_view prefix = {});
+                                      std::string_view prefix = {}, Unread* unread = nullptr);
 
 /// The file that `name` asks for with its tag, whatever the case. Without a tag, or with "latest":
 /// the only one, or Q4_K_M; throws Error{kUsage} that names them when it is neither. Nothing when

@@ -25,11 +25,11 @@ std::optional<fs::path> find_lm_studio(const fs::path& root, const ModelName& na
   return choose_gguf(gguf_files_in(root / name.parts[0] / name.parts[1]), name);
 }
 
-std::vector<StoreEntry> list_lm_studio(const fs::path& root) {
+std::vector<StoreEntry> list_lm_studio(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
-  for (const std::string& publisher : names_in(root)) {
-    for (const std::string& repository : names_in(root / publisher)) {
-      for (GgufChoice& file : gguf_files_in(root / publisher / repository)) {
+  for (const std::string& publisher : names_in(root, &unread)) {
+    for (const std::string& repository : names_in(root / publisher, &unread)) {
+      for (GgufChoice& file : gguf_files_in(root / publisher / repository, {}, &unread)) {
         entries.push_back(
             {fmt::format("{}/{}:{}", publisher, repository, file.tag), std::move(file.path), {}});
       }
@@ -93,9 +93,9 @@ std::optional<fs::path> find_llama_cpp(const fs::path& root, const ModelName& na
                                      : choose_gguf(files_of(root, *found, repositories), name);
 }
 
-std::vector<StoreEntry> list_llama_cpp(const fs::path& root) {
+std::vector<StoreEntry> list_llama_cpp(const fs::path& root, Unread& unread) {
   std::map<fs::path, StoreEntry> entries;  // by file, as several manifests may tell of one
-  const std::vector<Repository> repositories = repositories_in(names_in(root));
+  const std::vector<Repository> repositories = repositories_in(names_in(root, &unread));
   for (const Repository& repository : repositories) {
     for (GgufChoice& file : files_of(root, repository, repositories)) {
       StoreEntry entry{
@@ -103,7 +103,7 @@ std::vector<StoreEntry> list_llama_cpp(const fs::path& root) {
       entries.emplace(std::move(file.path), std::move(entry));
     }
   }
-  for (GgufChoice& file : gguf_files_in(root)) {
+  for (GgufChoice& file : gguf_files_in(root, {}, &unread)) {
     if (file.path.parent_path() == root) {  // others lie in folders
       StoreEntry entry{name_of_shards(file.path), file.path, {}};
       entries.emplace(std::move(file.path), std::move(entry));

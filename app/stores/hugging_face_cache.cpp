@@ -26,7 +26,7 @@ std::optional<fs::path> cache_folder() {
 }
 
 // The snapshot that refs/main names, or the one that was written last.
-std::optional<fs::path> snapshot(const fs::path& repository) {
+std::optional<fs::path> snapshot(const fs::path& repository, Unread* unread = nullptr) {
   const std::string revision = first_line(repository / "refs" / "main");
   if (!revision.empty()) {
     const auto name = parse_model_name(revision);
@@ -36,7 +36,7 @@ std::optional<fs::path> snapshot(const fs::path& repository) {
   }
   std::optional<fs::path> newest;
   fs::file_time_type newest_time;
-  for (const std::string& name : names_in(repository / "snapshots")) {
+  for (const std::string& name : names_in(repository / "snapshots", unread)) {
     const fs::path path = repository / "snapshots" / name;
     std::error_code ignored;
     const fs::file_time_type time = fs::last_write_time(path, ignored);
@@ -73,15 +73,15 @@ std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& nam
   return name.tag.empty() ? found : std::nullopt;
 }
 
-std::vector<StoreEntry> list_cache(const fs::path& root) {
+std::vector<StoreEntry> list_cache(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
-  for (const std::string& folder : names_in(root)) {
+  for (const std::string& folder : names_in(root, &unread)) {
     const auto name = repository_name(folder);
-    const auto found = name ? snapshot(root / folder) : std::nullopt;
+    const auto found = name ? snapshot(root / folder, &unread) : std::nullopt;
     if (!found) {
       continue;
     }
-    std::vector<GgufChoice> files = gguf_files_in(*found);
+    std::vector<GgufChoice> files = gguf_files_in(*found, {}, &unread);
     if (has_safetensors(*found) || (files.empty() && is_there(*found / "config.json"))) {
       entries.push_back({*name, *found, {}});
     }

@@ -55,8 +55,9 @@ bool is_well_known(const std::string& word, bool beside_sentence) {
 std::string similar_names(const ModelName& name, const std::vector<Store>& stores) {
   std::vector<std::string> tags;
   std::vector<std::string> all = {kDemo};
+  Unread not_told;
   for (const Store& store : stores) {
-    for (const StoreEntry& entry : store.list(store.root)) {
+    for (const StoreEntry& entry : store.list(store.root, not_told)) {
       if (entry.name.starts_with(name.path() + ":")) {
         tags.push_back(entry.name);
       }
@@ -129,12 +130,6 @@ bool names_model(const std::string& word, bool beside_sentence) {
       return true;  // it is there, and cannot be used
     }
   });
-}
-
-std::string short_path(const fs::path& path) {
-  const std::string text = path.string();
-  const auto home = environment("HOME");
-  return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
 }
 
 fs::path find_model(const fs::path& given) {

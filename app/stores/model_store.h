@@ -60,7 +60,4 @@ std::string no_model_words(FileKind kind, const std::filesystem::path& path);
 /// `beside_sentence` alone, where nothing else can be meant.
 bool names_model(const std::string& word, bool beside_sentence);
 
-/// "~/.ollama/models": with the home folder written short.
-std::string short_path(const std::filesystem::path& path);
-
 }  // namespace attnviz::app

@@ -184,13 +184,13 @@ std::string short_name(const std::string& host, const std::string& owner, const 
   return owner == kNamespace ? name : owner + "/" + name;
 }
 
-std::vector<StoreEntry> list_ollama(const fs::path& root) {
+std::vector<StoreEntry> list_ollama(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
   const fs::path manifests = root / "manifests";
-  for (const std::string& host : names_in(manifests)) {
-    for (const std::string& owner : names_in(manifests / host)) {
-      for (const std::string& model : names_in(manifests / host / owner)) {
-        for (const std::string& tag : names_in(manifests / host / owner / model)) {
+  for (const std::string& host : names_in(manifests, &unread)) {
+    for (const std::string& owner : names_in(manifests / host, &unread)) {
+      for (const std::string& model : names_in(manifests / host / owner, &unread)) {
+        for (const std::string& tag : names_in(manifests / host / owner / model, &unread)) {
           const fs::path path = manifests / host / owner / model / tag;
           if (!is_file(path)) {
             continue;

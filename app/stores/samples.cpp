@@ -101,9 +101,9 @@ Store sample_store() {
           [](const fs::path& root, const ModelName& name) {
             return name.path() + ":" == kSamplePrefix ? find_sample(root, name.tag) : std::nullopt;
           },
-          [](const fs::path& root) {
+          [](const fs::path& root, Unread& unread) {
             std::vector<StoreEntry> entries;
-            for (const std::string& file : names_in(root)) {
+            for (const std::string& file : names_in(root, &unread)) {
               const fs::path path = root / file;
               if (is_sample(path) && is_weights(path)) {
                 entries.push_back({name_of_sample(path), path, {}});

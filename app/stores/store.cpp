@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
@@ -116,7 +117,13 @@ bool has_safetensors(const fs::path& folder) {
                                               is_there(folder / "model.safetensors.index.json"));
 }
 
-std::vector<std::string> names_in(const fs::path& folder) {
+std::string short_path(const fs::path& path) {
+  const std::string text = path.string();
+  const auto home = environment("HOME");
+  return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
+}
+
+std::vector<std::string> names_in(const fs::path& folder, Unread* unread) {
   std::vector<std::string> names;
   std::error_code error;
   fs::directory_iterator entries(folder, error);
@@ -126,6 +133,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
       names.push_back(std::move(name));
     }
     entries.increment(error);
+  }
+  if (unread != nullptr && error && error != std::errc::no_such_file_or_directory &&
+      error != std::errc::not_a_directory) {
+    std::string said = fmt::format("{}: {}", short_path(folder), error.message());
+    if (std::ranges::find(*unread, said) == unread->end()) {
+      unread->push_back(std::move(said));
+    }
   }
   std::ranges::sort(names);
   return names;

@@ -31,14 +31,17 @@ struct StoreEntry {
   bool has_chat_template = false;  // that the store keeps beside the file
 };
 
+/// What is wrong with folders that are there and cannot be read: "~/models: Permission denied".
+using Unread = std::vector<std::string>;
+
 struct Store {
   std::string title;           // "Ollama"
   std::filesystem::path root;  // which need not be there
   /// Nothing when the store has no such model. Throws Error for one that cannot be used.
   std::optional<std::filesystem::path> (*find)(const std::filesystem::path& root,
                                                const ModelName& name);
-  /// In order. Never throws for what lies in the store.
-  std::vector<StoreEntry> (*list)(const std::filesystem::path& root);
+  /// In order. Never throws for what lies in the store; what cannot be read is added to `unread`.
+  std::vector<StoreEntry> (*list)(const std::filesystem::path& root, Unread& unread);
 };
 
 /// Nothing when it is not set, or empty.
@@ -54,7 +57,10 @@ bool is_there(const std::filesystem::path& path);
 bool is_file(const std::filesystem::path& path);
 /// Whether a folder holds a model in Hugging Face's form: a config.json and safetensors.
 bool has_safetensors(const std::filesystem::path& folder);
-/// The names in a folder in order, without hidden ones; none when it cannot be read.
-std::vector<std::string> names_in(const std::filesystem::path& folder);
+/// "~/.ollama/models": with the home folder written short.
+std::string short_path(const std::filesystem::path& path);
+/// The names in a folder in order, without hidden ones; none when there is no such folder. When it
+/// cannot be read, those that could, and it is added to `unread`.
+std::vector<std::string> names_in(const std::filesystem::path& folder, Unread* unread = nullptr);
 
 }  // namespace attnviz::app

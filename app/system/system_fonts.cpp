@@ -1,14 +1,11 @@
 #include "system/system_fonts.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <fontconfig/fontconfig.h>
 #include <unistd.h>
 #include <utf8proc.h>
 
-#include <cerrno>
-#include <cstring>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +13,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/shared_library.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -40,26 +38,14 @@ struct Fontconfig {
 
 // Opened when a character is first looked for: the program starts without it and works without it.
 std::optional<Fontconfig> load() {
-  constexpr const char* kLibrary = "libfontconfig.so.1";
-  errno = 0;
-  void* library = dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
-    if (const int error = errno; error != 0 && error != ENOENT) {  // it is there
-      throw Error(ErrorKind::kIo,
-                  fmt::format("{}: cannot read: {}", kLibrary,
-                              std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
-    }
-    return std::nullopt;
-  }
+  const auto library = SharedLibrary::load("libfontconfig.so.1");
   Fontconfig functions = {};
-#define ATTNVIZ_FONTCONFIG_LOAD(name)                                                      \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, "Fc" #name)); \
-  if (functions.name == nullptr) {                                                         \
-    return std::nullopt;                                                                   \
+#define ATTNVIZ_FONTCONFIG_FIND(name) &&library->find("Fc" #name, functions.name)
+  if (library ATTNVIZ_FONTCONFIG_FUNCTIONS(ATTNVIZ_FONTCONFIG_FIND)) {
+    return functions;
   }
-  ATTNVIZ_FONTCONFIG_FUNCTIONS(ATTNVIZ_FONTCONFIG_LOAD)
-#undef ATTNVIZ_FONTCONFIG_LOAD
-  return functions;
+#undef ATTNVIZ_FONTCONFIG_FIND
+  return std::nullopt;
 }
 
 // While it lives, what is said on standard error is lost.

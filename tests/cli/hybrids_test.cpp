@@ -36,6 +36,53 @@ ProgramResult info_of_changed(const std::string& model, const std::string& key, 
   return attnviz({"info", "-m", folder.file("config.json")});
 }
 
+// Writes the model with its layers three times over.
+void write_tripled(const std::string& model, const TemporaryFolder& to) {
+  constexpr std::size_t kTimes = 3;
+  json config = read_json(model + "/config.json");
+  const std::size_t n_layers = config["num_hidden_layers"];
+  const json types = config["layer_types"];
+  config["num_hidden_layers"] = kTimes * n_layers;
+  for (std::size_t more = n_layers; more < kTimes * n_layers; ++more) {
+    config["layer_types"].push_back(types[more % n_layers]);
+  }
+  write_file(to.file("config.json"), config.dump());
+
+  constexpr std::size_t kSizeBytes = 8;
+  const std::string file = read_file(model + "/model.safetensors");
+  const std::size_t size =
+      static_cast<unsigned char>(file[0]) + std::size_t{256} * static_cast<unsigned char>(file[1]);
+  const json tensors = json::parse(file.substr(kSizeBytes, size));
+  json header;
+  std::string bytes;
+  for (const auto& [name, tensor] : tensors.items()) {
+    const std::string layers = "model.layers.";
+    if (name == "__metadata__") {
+      continue;
+    }
+    const bool is_of_layer = name.starts_with(layers);
+    for (std::size_t time = 0; time < (is_of_layer ? kTimes : 1); ++time) {
+      const std::size_t digits = is_of_layer ? name.find('.', layers.size()) : 0;
+      const std::string named =
+          is_of_layer
+              ? layers + std::to_string(std::stoul(name.substr(layers.size())) + time * n_layers) +
+                    name.substr(digits)
+              : name;
+      const std::size_t begin = tensor["data_offsets"][0];
+      const std::size_t end = tensor["data_offsets"][1];
+      header[named] = tensor;
+      header[named]["data_offsets"] = {bytes.size(), bytes.size() + end - begin};
+      bytes += file.substr(kSizeBytes + size + begin, end - begin);
+    }
+  }
+  const std::string text = header.dump();
+  std::string counted(kSizeBytes, '\0');
+  for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i) {
+    counted[i] = static_cast<char>(text.size() >> (8 * i));
+  }
+  write_file(to.file("model.safetensors"), counted + text + bytes);
+}
+
 void check_malformed(const std::string& model, const std::string& key, const json& value,
                      const std::string& part) {
   const ProgramResult result = info_of_changed(model, key, value);
@@ -152,6 +199,30 @@ TEST_CASE("--show decay draws what states keep, and calls it no attention") {
   write_file(folder.file("a.json"), document.dump());
   CHECK(contains(attnviz({"render", folder.file("a.json")}).out, "L0 state 0"));
   CHECK(show_hybrid(kGraniteHybrid, {"--show", "decay"}).exit_code == 0);
+}
+
+TEST_CASE("--show decay: of hundreds of states the first layer's are drawn, unless asked for") {
+  const TemporaryFolder folder;
+  write_tripled(kGraniteHybrid, folder);
+  const auto drawn = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--show", "decay"});
+    return show_hybrid(folder.path(), std::move(more));
+  };
+  const ProgramResult few = drawn({});
+  CHECK(few.exit_code == 0);
+  CHECK(contains(few.out, "L0 state 7"));
+  CHECK(!contains(few.out, "L1 state 0"));
+  CHECK(contains(few.err, "of 72 states those of layer 0 are drawn; --layer and --head choose"));
+
+  const ProgramResult chosen = drawn({"--layer", "9"});
+  CHECK(contains(chosen.out, "L9 state 0"));
+  CHECK(!contains(chosen.out, "L0 state 0"));
+  CHECK(!contains(chosen.err, "are drawn"));
+
+  // What is read by programs has all of them.
+  const json document =
+      attnviz_json({"show", "-m", folder.path(), "--ids", kHybridIds, "--show", "decay"});
+  CHECK(document["layers"] == json{0, 1, 3, 4, 5, 7, 8, 9, 11});
 }
 
 TEST_CASE("cite: hybrids answer as models that keep keys do, whatever was hidden before") {

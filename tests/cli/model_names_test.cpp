@@ -303,4 +303,19 @@ TEST_CASE("models: with none, where was looked") {
   CHECK(home.run({"models", "x"}).exit_code == 2);
 }
 
+TEST_CASE("models: a folder that cannot be read is told once, and the others are listed") {
+  const Home home;
+  home.write(".lmstudio/models/publisher/good/model-Q4_K_M.gguf", marked_gguf(1));
+  home.write(".lmstudio/models/publisher/README", "no folder");
+  // Not even root can follow a link to itself.
+  fs::create_symlink("loop", home.path() / ".lmstudio/models/publisher/loop");
+  const ProgramResult result = home.run({"models"});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "publisher/good:Q4_K_M"));
+  CHECK(result.err ==
+        "attnviz: ~/.lmstudio/models/publisher/loop: Too many levels of symbolic links; models in "
+        "it are not listed\n");
+  CHECK(home.run({"models", "-q"}).err.empty());
+}
+
 }  // namespace attnviz::test

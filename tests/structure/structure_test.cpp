@@ -126,7 +126,7 @@ TEST_CASE("structure: only core and the program's system include what POSIX alon
     CAPTURE(header);
     const std::string include = "#include <" + std::string(header) + ">\n";
     CHECK(first_fault("lib/attnviz/formats/a.cpp", include) != "");
-    CHECK(first_fault("app/stores/a.cpp", include) != "");
+    CHECK(first_fault("app/commands/a.cpp", include) != "");
   }
 }
 

@@ -1,0 +1,39 @@
+// A text as it comes: from a file or from standard input.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace attnviz::app {
+
+/// Reads from beginning to end, and waits where nothing is there yet.
+class InputStream {
+ public:
+  /// Standard input, which stays open.
+  InputStream() noexcept;
+  /// Throws Error{kIo}.
+  explicit InputStream(const std::filesystem::path& file);
+  ~InputStream();
+  InputStream(const InputStream&) = delete;
+  InputStream& operator=(const InputStream&) = delete;
+
+  /// What messages call it.
+  const std::string& name() const noexcept { return name_; }
+  /// Whether it was opened by a name.
+  bool is_file() const noexcept;
+
+  /// The next bytes, at most so many: how many, and 0 at the end. Throws Error{kIo}.
+  std::size_t read(std::span<char> into);
+  /// The share of a regular file before the last `unread` bytes that were read; 0 of anything else.
+  double share_read(std::size_t unread) const;
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string name_;
+  int fd_;
+};
+
+}  // namespace attnviz::app
