@@ -351,7 +351,16 @@ TEST_CASE("all_finite: finds NaN and either infinity wherever they stand") {
         }
       }
     }
-    CHECK(kernels::all_finite({}));
+    CHECK(kernels::all_finite(std::span<const float>{}));
+
+    // What lies between the rows of a matrix does not count.
+    std::vector<float> rows(std::size_t{3} * 40);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = i % 40 < 37 ? 1.0f : kNan;
+    }
+    CHECK(kernels::all_finite(ConstMatrix{rows.data(), 3, 37, 40}));
+    rows[2 * 40 + 36] = kInfinity;
+    CHECK(!kernels::all_finite(ConstMatrix{rows.data(), 3, 37, 40}));
   });
 }
 

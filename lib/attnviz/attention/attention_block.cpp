@@ -32,27 +32,21 @@ std::size_t attending_rows(std::size_t n_keys) noexcept {
   return std::clamp(rows, kFewestRows, kMostRows);
 }
 
-bool all_finite(ConstMatrix x) noexcept {
-  for (std::size_t row = 0; row < x.rows; ++row) {
-    if (!kernels::all_finite(x.row(row))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::size_t first_query,
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
   const std::size_t n_keys = tensors.keys->n_keys();
-  const std::size_t end_query = first_query + n_queries;
-  scratch.ranges.clear();
-  for (std::size_t query = first_query; query < end_query; ++query) {
-    scratch.ranges.push_back(visible_range(rule.mask, query, query + 1, n_keys));
+  scratch.ranges.resize(n_queries);
+  for (std::size_t i = 0; i < n_queries; ++i) {
+    const std::size_t query = first_query + i;
+    scratch.ranges[i] = {rule.mask.first_key(query), rule.mask.end_key(query, n_keys)};
   }
   // Whole panels of the keys that one of the queries sees.
-  const KeyRange seen = visible_range(rule.mask, first_query, end_query, n_keys);
+  KeyRange seen = scratch.ranges.front();
+  for (const KeyRange& range : scratch.ranges) {
+    seen = {std::min(seen.first, range.first), std::max(seen.end, range.end)};
+  }
   const std::size_t first_key = seen.first / kPanel * kPanel;
   const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
   const Matrix rows = scratch_rows(scratch, n_queries, cols);
@@ -80,7 +74,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   }
   if (!context.empty()) {
     kernels::mix_values(rows, tensors.value, scratch.ranges, first_key, context);
-    if (!all_finite(context)) {
+    if (!kernels::all_finite(context)) {
       block.fault = BlockFault::kContext;
     }
   }

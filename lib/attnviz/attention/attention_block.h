@@ -54,6 +54,4 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern = {});
 
-bool all_finite(ConstMatrix x) noexcept;
-
 }  // namespace attnviz

@@ -16,6 +16,7 @@
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -266,7 +267,8 @@ class AttentionRun {
   // What an observer made of them, where no output is checked behind them.
   void check_contexts() const {
     for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
-      if (!all_finite(contexts_.col_block(first_col_[head], weights_.heads[head].d_value()))) {
+      if (!kernels::all_finite(
+              contexts_.col_block(first_col_[head], weights_.heads[head].d_value()))) {
         fail_head(head, BlockFault::kContext);
       }
     }
@@ -283,7 +285,7 @@ class AttentionRun {
           if (!residual.empty()) {
             kernels::add(block.of(residual), out);
           }
-          if (!all_finite(out)) {
+          if (!kernels::all_finite(out)) {
             is_finite = false;
           }
         },

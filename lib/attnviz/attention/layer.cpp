@@ -152,7 +152,7 @@ ConstMatrix layer_input(const WatchedLayer& run, ConstMatrix x) {
 }
 
 void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
-  if (!all_finite(x)) {
+  if (!kernels::all_finite(x)) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: layer {}, the output is not a finite number (weights too large?)",
                             model.config.name, layer));

@@ -48,7 +48,7 @@ void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threa
       kernels::soft_cap(logits.row(row), head.soft_cap);
     }
   }
-  if (!all_finite(logits)) {
+  if (!kernels::all_finite(logits)) {
     throw Error(
         ErrorKind::kMalformed,
         fmt::format("{}: a logit is not a finite number (weights too large?)", model.config.name));

@@ -48,20 +48,22 @@ HWY_NOINLINE void compute_scores(const ScoreTile& tile) {
   });
 }
 
-// A tile of whole panels, as tall as the registers allow.
-inline constexpr std::size_t kScorePanels = kHasManyRegisters ? 2 : 1;
-inline constexpr std::size_t kScoreRows = kHasManyRegisters       ? kTallTile
+// Tiles of whole panels. Low and wide where there are registers for it: of what the mask hides,
+// less lies beside low ones, and they load fewer queries for a multiply-add.
+inline constexpr std::size_t kScorePanels = kHasManyRegisters ? 3 : 1;
+inline constexpr std::size_t kScoreRows = kHasManyRegisters       ? 8
                                           : HWY_LANES(float) >= 8 ? 6
                                           : HWY_LANES(float) == 4 ? 2
                                                                   : 1;
 
-template <std::size_t kRows>
+template <std::size_t kRows, std::size_t kPanels = kScorePanels>
 HWY_INLINE void compute_scores(const ScoreTile& tile, std::size_t panels) {
-  if (panels == kScorePanels) {
-    compute_scores<kRows, kScorePanels>(tile);
-  } else {
-    compute_scores<kRows, 1>(tile);
+  if constexpr (kPanels > 1) {
+    if (panels < kPanels) {
+      return compute_scores<kRows, kPanels - 1>(tile, panels);
+    }
   }
+  compute_scores<kRows, kPanels>(tile);
 }
 
 // The union of the ranges of some rows; empty ranges count for nothing.
@@ -107,7 +109,7 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
                             scores.row_block(kMostRows, scores.rows - kMostRows));
   }
   const TileRanges<kScoreRows> seen(ranges, query.rows);
-  // A pair of panels stays in the first-level cache while all rows pass over it.
+  // A few panels stay in the first-level cache while all rows pass over it.
   for (std::size_t panel = seen.all().first / kKeys; panel * kKeys < seen.all().end;
        panel += kScorePanels) {
     const std::size_t begin = panel * kKeys;
@@ -142,12 +144,16 @@ HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride,
   });
 }
 
-// The columns of `value` and `context` that kVectors vectors hold.
+// The columns of `value` and `context` from `col` on: as many groups of kVectors vectors as they
+// hold, or one; which column follows.
 template <std::size_t kVectors, std::size_t kTallest, class D>
-HWY_INLINE void mix_columns(D d, ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
-                            std::size_t first_key, Matrix context) {
+HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
+                                   const KeyRange* ranges, std::size_t first_key, Matrix context,
+                                   std::size_t col) {
+  const std::size_t width = kVectors * hn::Lanes(d);
+  const std::size_t end_col = col + (value.cols - col) / width * width;
   // As many values as stay in the first-level cache beside the weights.
-  const std::size_t chunk = HWY_MAX(16, 8192 / (kVectors * hn::Lanes(d)));
+  const std::size_t chunk = HWY_MAX(16, 8192 / width);
   const KeyRange all = joined(ranges, weights.rows);
   for (std::size_t first = all.first; first < all.end || first == all.first; first += chunk) {
     const bool is_first = first == all.first;
@@ -156,13 +162,18 @@ HWY_INLINE void mix_columns(D d, ConstMatrix weights, ConstMatrix value, const K
       const std::size_t begin = HWY_MAX(seen.first, first);
       const std::size_t end = HWY_MIN(seen.end, first + chunk);
       const std::size_t count = begin < end ? end - begin : 0;
-      if (count > 0 || is_first) {
-        mix_tile<rows(), kVectors>(d, weights.row_data(row) + (count > 0 ? begin - first_key : 0),
-                                   weights.stride, value.row_block(count > 0 ? begin : 0, count),
-                                   is_first, context.row_data(row), context.stride);
+      if (count == 0 && !is_first) {
+        return;
+      }
+      const float* const from = weights.row_data(row) + (count > 0 ? begin - first_key : 0);
+      const ConstMatrix values = value.row_block(count > 0 ? begin : 0, count);
+      for (std::size_t i = col; i < end_col; i += width) {
+        mix_tile<rows(), kVectors>(d, from, weights.stride, values.col_block(i, width), is_first,
+                                   context.row_data(row) + i, context.stride);
       }
     });
   }
+  return end_col;
 }
 
 void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
@@ -170,29 +181,17 @@ void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
   const hn::ScalableTag<float> full;
   const hn::CappedTag<float, 4> quarter;
   const hn::CappedTag<float, 1> one;
-  const std::size_t lanes = hn::Lanes(full);
   std::size_t col = 0;
   const auto mix = [&](auto d, auto vectors, auto tallest) HWY_ATTR {
-    const std::size_t width = vectors() * hn::Lanes(d);
-    mix_columns<vectors(), tallest()>(d, weights, value.col_block(col, width), ranges, first_key,
-                                      context.col_block(col, width));
-    col += width;
+    if (col + vectors() * hn::Lanes(d) <= value.cols) {
+      col = mix_columns<vectors(), tallest()>(d, weights, value, ranges, first_key, context, col);
+    }
   };
-  while (col + kWideTileVectors * lanes <= value.cols) {
-    mix(full, Size<kWideTileVectors>{}, Size<kWideTile>{});
-  }
-  while (col + 2 * lanes <= value.cols) {
-    mix(full, Size<2>{}, Size<kTallTile>{});
-  }
-  while (col + lanes <= value.cols) {
-    mix(full, Size<1>{}, Size<kTallTile>{});
-  }
-  while (col + hn::Lanes(quarter) <= value.cols) {
-    mix(quarter, Size<1>{}, Size<kTallTile>{});
-  }
-  while (col < value.cols) {
-    mix(one, Size<1>{}, Size<kTallTile>{});
-  }
+  mix(full, Size<kWideTileVectors>{}, Size<kWideTile>{});
+  mix(full, Size<2>{}, Size<kTallTile>{});
+  mix(full, Size<1>{}, Size<kTallTile>{});
+  mix(quarter, Size<1>{}, Size<kTallTile>{});
+  mix(one, Size<1>{}, Size<kTallTile>{});
 }
 
 }  // namespace attnviz::kernels::HWY_NAMESPACE

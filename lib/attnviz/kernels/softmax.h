@@ -40,6 +40,9 @@ std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::siz
 void scale(std::span<float> x, float factor) noexcept;
 
 /// No value is NaN or infinite.
-bool all_finite(std::span<const float> values) noexcept;
+bool all_finite(ConstMatrix x) noexcept;
+inline bool all_finite(std::span<const float> x) noexcept {
+  return all_finite(ConstMatrix{x.data(), 1, x.size(), x.size()});
+}
 
 }  // namespace attnviz::kernels

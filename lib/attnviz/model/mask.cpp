@@ -51,30 +51,6 @@ bool Mask::visible(std::size_t query, std::size_t key) const noexcept {
   return false;
 }
 
-std::size_t Mask::first_key(std::size_t query) const noexcept {
-  switch (kind) {
-    case MaskKind::kWindow:
-      return query >= size ? query - size + 1 : 0;
-    case MaskKind::kBlock:
-      return query / size * size;
-    case MaskKind::kAround:
-      return query - std::min(query, size);
-    default:
-      return 0;
-  }
-}
-
-std::size_t Mask::end_key(std::size_t query, std::size_t n_keys) const noexcept {
-  switch (kind) {
-    case MaskKind::kNone:
-      return n_keys;
-    case MaskKind::kAround:
-      return n_keys - std::min(n_keys, query) > size ? query + size + 1 : n_keys;
-    default:
-      return std::min(query + 1, n_keys);
-  }
-}
-
 std::size_t Mask::n_visible(std::size_t query, std::size_t first_key,
                             std::size_t end_key) const noexcept {
   const std::size_t first = std::max(first_key, this->first_key(query));

@@ -1,6 +1,7 @@
 // Who may see whom: the attention masks and their names.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,6 +47,30 @@ struct Mask {
   /// As written on the command line: "causal", "window:4".
   std::string name() const;
 };
+
+inline std::size_t Mask::first_key(std::size_t query) const noexcept {
+  switch (kind) {
+    case MaskKind::kWindow:
+      return query >= size ? query - size + 1 : 0;
+    case MaskKind::kBlock:
+      return query / size * size;
+    case MaskKind::kAround:
+      return query - std::min(query, size);
+    default:
+      return 0;
+  }
+}
+
+inline std::size_t Mask::end_key(std::size_t query, std::size_t n_keys) const noexcept {
+  switch (kind) {
+    case MaskKind::kNone:
+      return n_keys;
+    case MaskKind::kAround:
+      return n_keys - std::min(n_keys, query) > size ? query + size + 1 : n_keys;
+    default:
+      return std::min(query + 1, n_keys);
+  }
+}
 
 /// Throws Error{kUsage} naming the valid forms, with did-you-mean.
 Mask parse_mask(std::string_view name);

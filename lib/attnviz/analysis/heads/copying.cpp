@@ -18,6 +18,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
@@ -120,7 +121,7 @@ std::optional<double> score_head(const Model& model, HeadId id, ConstMatrix betw
   const MatrixBuffer output = to_floats(head_output(layer, id.head));
   MatrixBuffer all(output.rows(), value.cols);
   kernels::matmul(output.view(), std::as_const(read).view(), {}, all.view());
-  if (!all_finite(std::as_const(all).view())) {
+  if (!kernels::all_finite(std::as_const(all).view())) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: head {}: a number of W_O W_U W_E W_V is not finite (weights too "
                             "large?)",

@@ -10,6 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -45,7 +46,7 @@ class CrossRun {
                  [&](std::size_t head, std::size_t thread) { attend_head(head, thread); });
     check_heads();
     blocked_product(contexts_, cross_.output, request_.n_threads, out);
-    if (!all_finite(out)) {
+    if (!kernels::all_finite(out)) {
       fail("the output of cross-attention is not a finite number (weights too large?)");
     }
   }
