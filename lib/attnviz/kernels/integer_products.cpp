@@ -118,8 +118,10 @@ ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptr
   }
   ActivationGroup group{};
   const std::int32_t sum = _mm512_reduce_add_epi32(sums);
-  group.high = -sum >> 9;
-  group.low = (-sum & 511) << 7;
+  // Of numbers that are not finite it is anything, also the one that has no negative.
+  const auto negative = static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(sum));
+  group.high = negative >> 9;
+  group.low = (negative & 511) << 7;
   group.unit = bits >= kInfinity ? std::numeric_limits<float>::quiet_NaN() : power(exponent - 22);
   group.sum = static_cast<float>(sum) * group.unit;
   return group;
