@@ -287,11 +287,10 @@ class BlockLanes {
           from.blocks + offset, from.stride, [](auto, auto words) HWY_ATTR { return words; },
           words_ + word * kBlockLanes);
     };
+    std::size_t n_asked = 0;
     for (std::size_t word = 0; word < kWords; word += 4) {
-      if (word % 16 == 0) {
-        for (std::size_t i = 0; i < kBlockLanes; ++i) {
-          hwy::Prefetch(from.next + i * from.stride + HWY_MIN(4 * word + 63, Blocks::kBytes - 1));
-        }
+      for (; n_asked * kWords < (word + 4) * kBlockLanes && n_asked < kBlockLanes; ++n_asked) {
+        prefetch<Blocks::kBytes>(from.later + n_asked * from.later_stride);
       }
       const std::size_t first = HWY_MIN(word, kWords - 4);
       transpose(kFirst + 4 * first, first);

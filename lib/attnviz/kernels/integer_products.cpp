@@ -32,7 +32,8 @@ constexpr std::size_t kSmallestGroup = 16;
 constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
 constexpr std::size_t kPanelsAhead = 3;     // that are asked for: what memory takes
 constexpr std::size_t kMostRows = 96;
-constexpr std::size_t kMostDepth = 2048;  // of rows: their digits stay in the first-level cache
+constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the first-level cache
+constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
 // What belongs to activations that share a unit. Quants are multiplied with 128 added, so that they
@@ -136,11 +137,12 @@ struct Part {
   std::size_t n_groups;
 };
 
-// Where a panel's columns lie, and those of the next one.
+// Where a panel's columns lie, and what is to be asked for meanwhile: as many columns.
 struct PanelSource {
   const std::uint8_t* blocks;
-  const std::uint8_t* next_blocks;
   std::size_t row_bytes;
+  const std::uint8_t* later;
+  std::size_t later_row_bytes;
   std::size_t n_blocks;
   std::size_t cols;
 };
@@ -159,12 +161,17 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
     from.blocks = filled;
   }
   const std::size_t stride = from.cols < kPanel ? n_bytes : from.row_bytes;
+  // In order of memory, not block by block of all columns.
+  const bool in_order = from.later_row_bytes == n_bytes;
+  const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
+  const std::size_t later_block = type.block.bytes * (in_order ? kBlockLanes : 1);
   const std::size_t n_words = type.block.numbers / kWord;
   const std::size_t n_groups = type.block.numbers / type.group;
   for (std::size_t col = 0; col < kPanel; col += kBlockLanes) {
     for (std::size_t block = 0; block < from.n_blocks; ++block) {
       const std::size_t at = col * stride + block * type.block.bytes;
-      type.unpack_lanes({from.blocks + at, from.next_blocks + at, stride},
+      const std::size_t later = col * from.later_row_bytes + block * later_block;
+      type.unpack_lanes({from.blocks + at, stride, from.later + later, later_stride},
                         {panel.words + block * n_words * kPanel + col,
                          panel.scales + block * n_groups * kPanel + col,
                          panel.minimums + block * n_groups * kPanel + col});
@@ -300,7 +307,7 @@ class RowsProduct {
         skip_(w.skip),
         end_(w.skip + x.cols),
         depth_(std::min(kMostNumbers / std::max(x.rows, std::size_t{1}) / kDepth * kDepth,
-                        kMostDepth)) {}
+                        x.rows > 2 ? kMostDepth : kDepthOfFew)) {}
 
   void add() {
     for (std::size_t first = 0; first < end_; first += depth_) {
@@ -335,14 +342,27 @@ class RowsProduct {
     return data_ + row * row_bytes_ + number / type_.block.numbers * type_.block.bytes;
   }
 
+  // A panel's columns; and of those behind them as much, in the order in which it lies in memory,
+  // where whole columns are read, else the panel that comes after the next ones.
+  PanelSource source(std::size_t first, std::size_t at, std::size_t n_blocks, std::size_t col,
+                     std::size_t cols) const {
+    const std::size_t place = (at - first) / kDepth;
+    PanelSource from{block_at(col, at), row_bytes_, nullptr, row_bytes_, n_blocks, cols};
+    if (first == 0 && end_ <= depth_) {
+      from.later_row_bytes = n_blocks * type_.block.bytes;
+      from.later = block_at(col + cols, 0) + place * kPanel * from.later_row_bytes;
+    } else {
+      const std::size_t n_panels = (std::min(first + depth_, end_) - first + kDepth - 1) / kDepth;
+      const std::size_t ahead = place + kPanelsAhead;
+      from.later = block_at(col + ahead / n_panels * cols, first + ahead % n_panels * kDepth);
+    }
+    return from;
+  }
+
   void add_panel(std::size_t first, std::size_t at, std::size_t depth, std::size_t col) {
     const std::size_t cols = std::min(kPanel, out_.cols - col);
     const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
-    const std::size_t n_panels = (std::min(first + depth_, end_) - first + kDepth - 1) / kDepth;
-    const std::size_t ahead = (at - first) / kDepth + kPanelsAhead;
-    const std::uint8_t* const next =
-        block_at(col + ahead / n_panels * cols, first + ahead % n_panels * kDepth);
-    make_panel({block_at(col, at), next, row_bytes_, n_blocks, cols}, type_, panel_);
+    make_panel(source(first, at, n_blocks, col, cols), type_, panel_);
     const std::size_t first_group = at < skip_ ? (skip_ - at) / type_.group : 0;
     const std::size_t place = at - first + first_group * type_.group;
     const Part part{activations_.digits + place * 4, activations_.groups + place / type_.group,

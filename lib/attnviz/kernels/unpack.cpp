@@ -47,7 +47,7 @@ void unpack_lanes(const BlocksApart& from, const LaneBlocks& to) {
   } else {
     HWY_ALIGN std::int8_t quants[kBlockLanes][Blocks::kNumbers];
     for (std::size_t i = 0; i < kBlockLanes; ++i) {
-      prefetch<Blocks::kBytes>(from.next + i * from.stride);
+      prefetch<Blocks::kBytes>(from.later + i * from.later_stride);
       Blocks::unpack(from.blocks + i * from.stride,
                      {quants[i], to.scales + i, to.minimums + i, kLaneStep});
     }

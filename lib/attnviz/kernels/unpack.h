@@ -26,12 +26,13 @@ inline constexpr std::size_t kBlockLanes = 16;
 /// Numbers from one number of a block to the next, for two times as many blocks.
 inline constexpr std::size_t kLaneStep = 2 * kBlockLanes;
 
-/// kBlockLanes blocks that begin `stride` bytes after each other, and those that come next, which
-/// are asked for meanwhile.
+/// kBlockLanes blocks that begin `stride` bytes after each other, and as many that come later,
+/// which are asked for meanwhile.
 struct BlocksApart {
   const std::uint8_t* blocks;
-  const std::uint8_t* next;
   std::size_t stride;
+  const std::uint8_t* later;
+  std::size_t later_stride;
 };
 
 /// Where the numbers of kBlockLanes blocks go, of block b to place b: quants as UnpackedBlocks has
