@@ -36,16 +36,6 @@ constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the 
 constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
-// What belongs to activations that share a unit. Quants are multiplied with 128 added, so that they
-// are bytes without sign; 128 times the activations' sum, which is too much then, is what the two
-// sums of digits begin with: `high` counts in 2^16, `low` in ones.
-struct ActivationGroup {
-  float unit;
-  float sum;
-  std::int32_t high;
-  std::int32_t low;
-};
-
 // Rows of activations, `stride` numbers each. Of each four numbers the first digits lie together,
 // then the second ones, then the third ones, and four bytes that nobody reads: number = unit *
 // (2^16 first + 2^8 second + third), digits of -128 to 127.
@@ -147,6 +137,23 @@ struct PanelSource {
   std::size_t cols;
 };
 
+// work(blocks, column of the first, block) for the blocks of a panel of kPanel columns.
+template <class Work>
+void for_each_lanes(const PanelSource& from, const Unpacker& type, const Work& work) {
+  // What is asked for in the order of memory is not so block by block of all columns.
+  const bool in_order = from.later_row_bytes == from.n_blocks * type.block.bytes;
+  const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
+  const std::size_t later_block = type.block.bytes * (in_order ? kBlockLanes : 1);
+  for (std::size_t col = 0; col < kPanel; col += kBlockLanes) {
+    for (std::size_t block = 0; block < from.n_blocks; ++block) {
+      work(
+          BlocksApart{from.blocks + col * from.row_bytes + block * type.block.bytes, from.row_bytes,
+                      from.later + col * from.later_row_bytes + block * later_block, later_stride},
+          col, block);
+    }
+  }
+}
+
 void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   const std::size_t n_bytes = from.n_blocks * type.block.bytes;
   std::uint8_t filled[kPanel * kMostBytes];
@@ -159,24 +166,15 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
       }
     }
     from.blocks = filled;
+    from.row_bytes = n_bytes;
   }
-  const std::size_t stride = from.cols < kPanel ? n_bytes : from.row_bytes;
-  // In order of memory, not block by block of all columns.
-  const bool in_order = from.later_row_bytes == n_bytes;
-  const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
-  const std::size_t later_block = type.block.bytes * (in_order ? kBlockLanes : 1);
   const std::size_t n_words = type.block.numbers / kWord;
   const std::size_t n_groups = type.block.numbers / type.group;
-  for (std::size_t col = 0; col < kPanel; col += kBlockLanes) {
-    for (std::size_t block = 0; block < from.n_blocks; ++block) {
-      const std::size_t at = col * stride + block * type.block.bytes;
-      const std::size_t later = col * from.later_row_bytes + block * later_block;
-      type.unpack_lanes({from.blocks + at, stride, from.later + later, later_stride},
-                        {panel.words + block * n_words * kPanel + col,
-                         panel.scales + block * n_groups * kPanel + col,
-                         panel.minimums + block * n_groups * kPanel + col});
-    }
-  }
+  for_each_lanes(from, type, [&](const BlocksApart& lanes, std::size_t col, std::size_t block) {
+    type.unpack_lanes(lanes, {panel.words + block * n_words * kPanel + col,
+                              panel.scales + block * n_groups * kPanel + col,
+                              panel.minimums + block * n_groups * kPanel + col});
+  });
 }
 
 // out += some rows by a panel's columns, group after group. What three digits add up to leaves no
@@ -359,10 +357,24 @@ class RowsProduct {
     return from;
   }
 
+  // One row of activations, of which the panel's begin at `place`, by a whole panel.
+  void multiply(const PanelSource& from, std::size_t place, float* out) const {
+    for_each_lanes(from, type_, [&](const BlocksApart& lanes, std::size_t col, std::size_t block) {
+      const std::size_t number = place + block * type_.block.numbers;
+      type_.multiply_lanes(lanes, activations_.digits + number * 4,
+                           activations_.groups + number / type_.group, out + col);
+    });
+  }
+
   void add_panel(std::size_t first, std::size_t at, std::size_t depth, std::size_t col) {
     const std::size_t cols = std::min(kPanel, out_.cols - col);
     const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
-    make_panel(source(first, at, n_blocks, col, cols), type_, panel_);
+    const PanelSource from = source(first, at, n_blocks, col, cols);
+    if (x_.rows == 1 && cols == kPanel && at >= skip_ && depth % type_.block.numbers == 0 &&
+        type_.multiply_lanes != nullptr) {
+      return multiply(from, at - first, out_.row_data(0) + col);
+    }
+    make_panel(from, type_, panel_);
     const std::size_t first_group = at < skip_ ? (skip_ - at) / type_.group : 0;
     const std::size_t place = at - first + first_group * type_.group;
     const Part part{activations_.digits + place * 4, activations_.groups + place / type_.group,

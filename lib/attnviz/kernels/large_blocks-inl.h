@@ -126,26 +126,44 @@ struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
 // Of each 128 numbers, 32 i + j has its lower bits in nibbles of byte j (i even) or 32 + j (i odd),
 // the lower ones first, and its upper two in bits 2 i of byte j of another 32.
 struct BlocksQ6K : BlockLayout<256, 210, 16> {
+  template <class V>
+  struct Quants {
+    V first;
+    V second;
+    V third;
+    V fourth;
+  };
+  // Of bytes j and 32 + j of nibbles, and byte j of upper bits: numbers j, 32 + j, 64 + j, 96 + j.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE Quants<V> quants(D d, V first, V second, V upper) {
+    const V nibble = hn::Set(d, 15);
+    const auto quant = [&](V low, V high) HWY_ATTR {
+      return hn::Sub(hn::Or(low, hn::And(high, hn::Set(d, 0x30))), hn::Set(d, 32));
+    };
+    return {quant(hn::And(first, nibble), hn::ShiftLeft<4>(upper)),
+            quant(hn::And(second, nibble), hn::ShiftLeft<2>(upper)),
+            quant(hn::ShiftRight<4>(first), upper),
+            quant(hn::ShiftRight<4>(second), hn::ShiftRight<2>(upper))};
+  }
   template <class Place>
-  static HWY_INLINE void unpack(const Place& place) {
+  static HWY_INLINE void unpack_scales(const Place& place) {
     using Word = decltype(place.word(0));
     const Word scales[4] = {place.word(192), place.word(196), place.word(200), place.word(204)};
     place.template store_scales<16>(place.half(208), scales);
+  }
+  template <class Place>
+  static HWY_INLINE void unpack(const Place& place) {
+    unpack_scales(place);
     for (std::size_t part = 0; part < 2; ++part) {
       place.template for_each_vector<32>([&](auto tag, std::size_t j) HWY_ATTR {
-        const auto first = place.load(tag, 64 * part + j);
-        const auto second = place.load(tag, 64 * part + 32 + j);
-        const auto upper = place.load(tag, 128 + 32 * part + j);
-        const auto nibble = hn::Set(tag, 15);
-        const auto mask = hn::Set(tag, 0x30);
-        const auto store = [&](auto low, auto high, std::size_t at) HWY_ATTR {
-          const auto bits = hn::Or(low, hn::And(high, mask));
-          place.store(hn::Sub(bits, hn::Set(tag, 32)), tag, 128 * part + j + at);
-        };
-        store(hn::And(first, nibble), hn::ShiftLeft<4>(upper), 0);
-        store(hn::And(second, nibble), hn::ShiftLeft<2>(upper), 32);
-        store(hn::ShiftRight<4>(first), upper, 64);
-        store(hn::ShiftRight<4>(second), hn::ShiftRight<2>(upper), 96);
+        const auto found =
+            quants(tag, place.load(tag, 64 * part + j), place.load(tag, 64 * part + 32 + j),
+                   place.load(tag, 128 + 32 * part + j));
+        const std::size_t at = 128 * part + j;
+        place.store(found.first, tag, at);
+        place.store(found.second, tag, at + 32);
+        place.store(found.third, tag, at + 64);
+        place.store(found.fourth, tag, at + 96);
       });
     }
   }

@@ -44,12 +44,27 @@ struct LaneBlocks {
   float* minimums;
 };
 
+/// What belongs to activations that share a unit. Quants are multiplied with 128 added, so that
+/// they are bytes without sign; 128 times the activations' sum, which is too much then, is what the
+/// two sums of digits begin with: `high` counts in 2^16, `low` in ones.
+struct ActivationGroup {
+  float unit;
+  float sum;
+  std::int32_t high;
+  std::int32_t low;
+};
+
 /// How blocks of one type are unpacked.
 struct Unpacker {
   /// Unpacks so many blocks, which may begin at any address.
   void (*unpack)(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to);
   /// Unpacks kBlockLanes blocks. Null for SIMD targets without as wide vectors.
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
+  /// Adds the products of kBlockLanes blocks with a row of activations, given as integer_products.h
+  /// has them, to out[b]: what a product of unpacked lanes adds, to the bit. Null for SIMD targets
+  /// without integer products, and for types whose quants are looked up.
+  void (*multiply_lanes)(const BlocksApart& from, const std::int8_t* digits,
+                         const ActivationGroup* groups, float* out);
   BlockShape block;
   std::size_t group;  // numbers that share a scale: 16 or 32
   bool has_minimums;
