@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "attnviz/core/float16.h"
+#include "attnviz/core/random_bits.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/simd.h"
+#include "attnviz/kernels/unpack.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -146,6 +148,53 @@ TEST_CASE("integer products: an error is small beside a group's largest activati
       largest += std::abs(weight) * (k / 32 % 2 == 0 ? 10000.0 : 1.0);
     }
     CHECK(std::abs(out[c] - sum) <= 0x1p-22 * largest);
+  }
+}
+
+TEST_CASE("integer products: one row alone has the bits that it has beside others, of any type") {
+  if (cannot_run()) {
+    return;
+  }
+  constexpr std::size_t kRows = 3;
+  constexpr std::size_t kCols = 70;  // two panels and a part of one
+  constexpr std::size_t kDepth = 768;
+  for (auto type = static_cast<int>(StoredType::kQ4_0); type <= static_cast<int>(kLastStoredType);
+       ++type) {
+    const auto stored = static_cast<StoredType>(type);
+    CAPTURE(stored_type_name(stored));
+    // Any bytes are quants; halves that are not small numbers would hide the sums' last bits.
+    const kernels::Unpacker how = kernels::unpacker(stored);
+    std::vector<std::uint8_t> bytes(stored_bytes(stored, kDepth * kCols));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::uint8_t>(RandomBits({7, i})[0] & 0x3F);
+    }
+    REQUIRE(bytes.size() == kCols * kDepth / how.block.numbers * how.block.bytes);
+    const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, stored, true);
+    const std::vector<float> x = test::random_values(kRows * kDepth, 5);
+    std::vector<float> all(kRows * kCols);
+    kernels::integer_matmul({x.data(), kRows, kDepth, kDepth}, w, nullptr, false,
+                            {all.data(), kRows, kCols, kCols});
+    std::vector<float> weights(kDepth);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      std::vector<float> one(kCols);
+      kernels::integer_matmul({x.data() + row * kDepth, 1, kDepth, kDepth}, w, nullptr, false,
+                              {one.data(), 1, kCols, kCols});
+      CHECK(std::memcmp(one.data(), all.data() + row * kCols, kCols * sizeof(float)) == 0);
+      for (std::size_t col = 0; col < kCols; ++col) {
+        kernels::dequantise(stored, bytes.data(), col * kDepth, weights);
+        double sum = 0.0;
+        double largest = 0.0;
+        for (std::size_t k = 0; k < kDepth; ++k) {
+          const double product = static_cast<double>(x[row * kDepth + k]) * weights[k];
+          sum += product;
+          largest += std::abs(product);
+        }
+        CAPTURE(col);
+        if (std::isfinite(sum)) {
+          CHECK(std::abs(one[col] - sum) <= 4e-6 * largest);
+        }
+      }
+    }
   }
 }
 

@@ -60,9 +60,10 @@ struct Unpacker {
   void (*unpack)(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to);
   /// Unpacks kBlockLanes blocks. Null for SIMD targets without as wide vectors.
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
-  /// Adds the products of kBlockLanes blocks with a row of activations, given as integer_products.h
-  /// has them, to out[b]: what a product of unpacked lanes adds, to the bit. Null for SIMD targets
-  /// without integer products, and for types whose quants are looked up.
+  /// Adds the products of kBlockLanes blocks with one row of activations to out[b]: to the bit what
+  /// those of unpacked lanes add. `digits`: of each four numbers four first digits, four second
+  /// ones, four third ones and four bytes that are not read. Needs AVX-512 VNNI; null for most
+  /// types, and where it is not compiled.
   void (*multiply_lanes)(const BlocksApart& from, const std::int8_t* digits,
                          const ActivationGroup* groups, float* out);
   BlockShape block;
