@@ -170,6 +170,26 @@ TEST_CASE("tokenizer.json: Unigram's list and unknown id are checked") {
   check_fails(with(R"("vocab": ["a"])"), kBad, "expected a [");
 }
 
+TEST_CASE("a text that stages make longer and longer is told with their file") {
+  std::string stages;
+  for (int i = 0; i < 40; ++i) {
+    stages += i == 0 ? "" : ",";
+    stages += R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+  }
+  const auto made = [&stages](std::string_view added) {
+    return ModelTokenizer(read_tokenizer_json(
+        R"({"added_tokens": [)" + std::string(added) +
+            R"(], "normalizer": {"type": "Sequence", "normalizers": [)" + stages +
+            R"(]}, "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})",
+        "t.json"));
+  };
+  constexpr std::string_view kMessage =
+      "t.json: the tokenizer makes 1 byte of text longer and longer: expected at most 4160 bytes";
+  check_fails([&] { made("").tokenize("a"); }, kUnknown, kMessage);
+  check_fails([&] { made(R"({"id": 9, "content": "a", "normalized": true})"); }, kUnknown,
+              kMessage);
+}
+
 TEST_CASE("pieces that would take long to find at each place of a text are refused") {
   const auto unigram = [](std::size_t size) {
     return [text = R"({"model": {"type": "Unigram", "vocab": [["a", 0], [")" +

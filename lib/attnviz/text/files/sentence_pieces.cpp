@@ -127,6 +127,7 @@ void add_special_pieces(std::span<const SentencePiece> pieces, TokenizerParts& p
 TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
                                              std::string_view where) {
   TokenizerParts parts;
+  parts.where = fmt::format("{}: ", where);
   parts.model = make_model(settings, where);
   parts.normalizer = normalizer_of(settings);
   parts.decoder = Decoder({{DecoderStep::Kind::kReplace, std::string(kSentencePieceSpace), " "},

@@ -179,6 +179,7 @@ TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name
   model.at("vocab");
 
   TokenizerParts parts;
+  parts.where = fmt::format("{}: ", name);
   const auto normalizer = find_value(root, "normalizer");
   const auto pre_tokenizer = find_value(root, "pre_tokenizer");
   const bool is_byte_level = (normalizer && has_stage(*normalizer, "ByteLevel")) ||

@@ -52,10 +52,10 @@ void AlignedBuilder::check_growth(std::size_t n_more) const {
   constexpr std::size_t kAlways = std::size_t{1} << 12;
   const std::size_t most = kMostTimes * made_.source_size_ + kAlways;
   if (n_more > most - std::min(most, made_.text_.size())) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("the tokenizer makes {} of text longer and longer: expected at most {} "
-                            "bytes when normalized, found more",
-                            counted(made_.source_size_, "byte"), most));
+    throw TextGrows(
+        fmt::format("the tokenizer makes {} of text longer and longer: expected at most {} "
+                    "bytes when normalized, found more",
+                    counted(made_.source_size_, "byte"), most));
   }
 }
 

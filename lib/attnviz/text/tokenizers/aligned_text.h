@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/error.h"
+
 namespace attnviz {
 
 /// Bytes [begin, end).
@@ -53,8 +55,14 @@ class AlignedText {
   std::vector<Span> spans_;  // one a byte when is_changed_, else byte i is the source's offset_ + i
 };
 
+/// A text that becomes longer and longer; of which file's stages is said by who knows it.
+class TextGrows : public Error {
+ public:
+  explicit TextGrows(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
+};
+
 /// Makes a changed text, from left to right, out of `from`, which must outlive the builder. Throws
-/// Error{kUnsupported} when it becomes larger than 64 times its source and 4 KiB.
+/// TextGrows when it becomes larger than 64 times its source and 4 KiB.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const AlignedText& from);

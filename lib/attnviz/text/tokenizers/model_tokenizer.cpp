@@ -17,6 +17,16 @@ namespace {
 
 using Kind = TemplateItem::Kind;
 
+// What `work` makes; of stages that make a text longer and longer with the file they are of.
+template <class Work>
+auto with_place(const std::string& where, const Work& work) {
+  try {
+    return work();
+  } catch (const TextGrows& error) {
+    throw Error(error.kind(), where + error.what());
+  }
+}
+
 // Added tokens that are looked for in the source, or in the normalized text.
 std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, bool with_special) {
   std::vector<AddedToken> tokens;
@@ -27,7 +37,7 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
         tokens.back().content = token.as_normalized;
       } else if (normalized && parts.normalizer) {
         AlignedText content(token.content, 0);
-        parts.normalizer(content);
+        with_place(parts.where, [&] { parts.normalizer(content); });
         tokens.back().content = std::string(content.text());
       }
     }
@@ -259,8 +269,9 @@ TokenizedText ModelTokenizer::tokenize(std::string_view text,
     }
     const bool is_first = item.kind == Kind::kFirst;
     const std::size_t offset = is_first ? 0 : second_begin;
-    const std::vector<PlacedId> ids =
-        state_->encode(is_first ? text : second, options.parse_special);
+    const std::vector<PlacedId> ids = with_place(state_->parts.where, [&] {
+      return state_->encode(is_first ? text : second, options.parse_special);
+    });
     result.tokens.reserve(result.tokens.size() + ids.size() + 1);
     for (const PlacedId& placed : ids) {
       result.tokens.push_back(state_->token(

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "attnviz/core/unread.h"
@@ -29,6 +30,7 @@ struct TokenizerParts {
   std::optional<bool> adds_prefix_space;  // of a byte-level pre-tokenizer that is no sequence
   bool takes_any_byte = false;            // bytes that are no UTF-8 are tokens, not U+FFFD
   std::vector<PassedOver> passed_over;
+  std::string where;  // stands in front of what is wrong with the stages: a file and ": "
 };
 
 /// The id of a special or ordinary token by its name.
