@@ -59,7 +59,8 @@ HWY_INLINE void fill_zeros(const Row& row, std::size_t begin) {
 
 #if HWY_TARGET != HWY_SCALAR
 template <class D, class Combine>
-HWY_INLINE hn::Vec<hn::Full128<float>> combine_blocks(D d, hn::Vec<D> x, const Combine& combine) {
+HWY_INLINE hn::Vec<hn::Full128<float>> combine_blocks(D /*d*/, hn::Vec<D> x,
+                                                      const Combine& combine) {
   if constexpr (hn::MaxLanes(D()) > 4) {
     const hn::Half<D> half;
     return combine_blocks(half, combine(hn::LowerHalf(half, x), hn::UpperHalf(half, x)), combine);
