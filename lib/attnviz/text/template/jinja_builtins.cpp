@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "attnviz/text/template/python_text.h"
 
@@ -67,7 +66,11 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
 Value attribute_of(const Value& value, std::string_view path, Budget& budget) {
   budget.make(path.size());
   Value found = value;
-  for (const std::string& name : split_at(path, ".", std::numeric_limits<std::size_t>::max())) {
+  // Only as far as there is something: a path may have thousands of names.
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string name(path.substr(begin, end - begin));
+    begin = end + 1;
     const Map* const map = found.map();
     budget.read(map == nullptr ? 0 : map->members.size());
     const Value* const member = map == nullptr ? nullptr : map->find(name);
