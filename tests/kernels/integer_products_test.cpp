@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -193,6 +194,54 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
         if (std::isfinite(sum)) {
           CHECK(std::abs(one[col] - sum) <= 4e-6 * largest);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "integer products: one row alone has the bits that it has beside others, of largest sums") {
+  if (cannot_run()) {
+    return;
+  }
+  // Blocks whose quants are all the same, and the largest or the least: bytes [first, first +
+  // count) of one. What else there is are scales, of which each is positive.
+  struct Extreme {
+    StoredType type;
+    std::size_t first;
+    std::size_t count;
+  };
+  constexpr std::size_t kCols = 32;
+  constexpr std::size_t kDepth = 256;
+  for (const Extreme extreme : {Extreme{StoredType::kQ4_K, 16, 128}, {StoredType::kQ6_K, 0, 192}}) {
+    const std::size_t block = kernels::unpacker(extreme.type).block.bytes;
+    for (const std::uint8_t quants : {std::uint8_t{0}, std::uint8_t{255}}) {
+      std::vector<std::uint8_t> bytes(kCols * block, 0x3B);
+      for (std::size_t col = 0; col < kCols; ++col) {
+        std::fill_n(bytes.data() + col * block + extreme.first, extreme.count, quants);
+      }
+      const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, extreme.type, true);
+      for (const float sign : {1.0f, -1.0f}) {
+        // Just below what would take a larger unit: all three digits are the largest, or nearly so.
+        std::vector<float> x(2 * kDepth);
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          x[k] = sign * (0x1.FBp0f + static_cast<float>(k % 7) * 0x1p-22f);
+        }
+        std::vector<float> one(kCols);
+        std::vector<float> two(2 * kCols);
+        kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w, nullptr, false,
+                                {one.data(), 1, kCols, kCols});
+        kernels::integer_matmul({x.data(), 2, kDepth, kDepth}, w, nullptr, false,
+                                {two.data(), 2, kCols, kCols});
+        CAPTURE(stored_type_name(extreme.type));
+        CHECK(std::memcmp(one.data(), two.data(), kCols * sizeof(float)) == 0);
+        std::vector<float> weights(kDepth);
+        kernels::dequantise(extreme.type, bytes.data(), 0, weights);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < kDepth; ++k) {
+          sum += static_cast<double>(x[k]) * weights[k];
+        }
+        CHECK(std::abs(one[0] - sum) <= 1e-6 * std::abs(sum));
       }
     }
   }

@@ -231,11 +231,15 @@ HWY_INLINE void prefetch(const std::uint8_t* from) {
   }
 }
 
-// Four words of each of sixteen blocks that lie `stride` bytes apart, side by side: word i of block
-// b goes to place b of to[i * kStep].
-template <std::size_t kStep, class Map>
-HWY_INLINE void transpose_quads(const std::uint8_t* blocks, std::size_t stride, const Map& map,
-                                std::uint32_t* to) {
+// Sixteen bytes of each of sixteen blocks, four of them in a vector.
+struct LaneQuad {
+  LaneWords words[4];
+};
+
+// Of blocks that lie `stride` bytes apart, after map(tag, words) of what is loaded.
+template <class Map>
+HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride,
+                                    const Map& map) {
   const hn::FixedTag<std::uint32_t, kBlockLanes> d;
   const hn::FixedTag<std::uint64_t, kBlockLanes / 2> pairs;
   // The blocks i, i + 4, i + 8 and i + 12. By intrinsics, as Combine() clears what it then
@@ -259,10 +263,19 @@ HWY_INLINE void transpose_quads(const std::uint8_t* blocks, std::size_t stride, 
   const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, first, second));
   const auto next_low = hn::BitCast(pairs, hn::InterleaveLower(d, third, fourth));
   const auto next_high = hn::BitCast(pairs, hn::InterleaveUpper(d, third, fourth));
-  hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low, next_low)), d, to);
-  hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low, next_low)), d, to + kStep);
-  hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high, next_high)), d, to + 2 * kStep);
-  hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high)), d, to + 3 * kStep);
+  return {{hn::BitCast(d, hn::InterleaveLower(pairs, low, next_low)),
+           hn::BitCast(d, hn::InterleaveUpper(pairs, low, next_low)),
+           hn::BitCast(d, hn::InterleaveLower(pairs, high, next_high)),
+           hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high))}};
+}
+
+// Word i of block b goes to place b of to[i * kStep].
+template <std::size_t kStep, class Map>
+HWY_INLINE void transpose_quads(const std::uint8_t* blocks, std::size_t stride, const Map& map,
+                                std::uint32_t* to) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+  const LaneQuad quad = transposed_quad(blocks, stride, map);
+  for_each_size<4>([&](auto i) HWY_ATTR { hn::Store(quad.words[i()], d, to + i() * kStep); });
 }
 
 // Quants of sixteen blocks, kNumbers each.
@@ -276,12 +289,58 @@ void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
   }
 }
 
+// Scales of sixteen blocks.
+class LaneScales {
+ public:
+  explicit HWY_INLINE LaneScales(const LaneBlocks& to) : to_(to) {}
+
+  HWY_INLINE void store_scale(LaneFloats scales, std::size_t group) const {
+    hn::Store(scales, hn::FixedTag<float, kBlockLanes>(), to_.scales + group * kLaneStep);
+  }
+  HWY_INLINE void store_minimum(LaneFloats minimums, std::size_t group) const {
+    hn::Store(minimums, hn::FixedTag<float, kBlockLanes>(), to_.minimums + group * kLaneStep);
+  }
+  template <std::size_t kCount, std::int8_t kBias = 0>
+  HWY_INLINE void store_scales(LaneFloats factor, const LaneWords* integers) const {
+    store_scaled<kCount, kBias>(factor, integers, to_.scales);
+  }
+  template <std::size_t kCount>
+  HWY_INLINE void store_minimums(LaneFloats factor, const LaneWords* integers) const {
+    store_scaled<kCount, 0>(factor, integers, to_.minimums);
+  }
+
+ protected:
+  const LaneBlocks& to_;
+
+ private:
+  template <std::size_t kCount, std::int8_t kBias>
+  HWY_INLINE void store_scaled(LaneFloats factor, const LaneWords* integers, float* to) const {
+    const hn::FixedTag<float, kBlockLanes> d;
+    const hn::RebindToSigned<decltype(d)> words;
+    for_each_size<kCount>([&](auto i) HWY_ATTR {
+      const auto from = hn::BitCast(words, integers[i() / 4]);
+      const auto integer = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * (i() % 4)>(from));
+      const auto biased = kBias == 0 ? integer : hn::Add(integer, hn::Set(words, kBias));
+      hn::Store(hn::Mul(hn::ConvertTo(d, biased), factor), d, to + i() * kLaneStep);
+    });
+  }
+};
+
+// The half-precision number that begins at byte 0 or 2 of each word.
+HWY_INLINE LaneFloats half_of(LaneWords words, bool is_second) {
+  const hn::FixedTag<float, kBlockLanes> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> halves;
+  const hn::Rebind<std::uint16_t, decltype(d)> shorts;
+  const auto shifted = is_second ? hn::ShiftRight<16>(words) : words;
+  return hn::PromoteTo(d, hn::BitCast(halves, hn::TruncateTo(shorts, shifted)));
+}
+
 // Sixteen blocks. Vectors are of four bytes of each. What lies at words is laid side by side first,
 // and four more words, for what does not.
 template <class Blocks>
-class BlockLanes {
+class BlockLanes : public LaneScales {
  public:
-  BlockLanes(const BlocksApart& from, const LaneBlocks& to) : to_(to) {
+  BlockLanes(const BlocksApart& from, const LaneBlocks& to) : LaneScales(to) {
     const auto transpose = [&](std::size_t offset, std::size_t word) HWY_ATTR {
       transpose_quads<kBlockLanes>(
           from.blocks + offset, from.stride, [](auto, auto words) HWY_ATTR { return words; },
@@ -331,32 +390,12 @@ class BlockLanes {
   HWY_INLINE LaneFloats half(std::size_t offset) const {
     const bool is_aligned = offset >= kFirst && offset < kEnd;
     const std::size_t at = is_aligned ? offset - kFirst : offset - kOdd;
-    const LaneWords words = at_word(at / 4 + (is_aligned ? 0 : kWords));
-    const hn::FixedTag<float, kBlockLanes> d;
-    const hn::Rebind<hwy::float16_t, decltype(d)> halves;
-    const hn::Rebind<std::uint16_t, decltype(d)> shorts;
-    const auto shifted = at % 4 == 0 ? words : hn::ShiftRight<16>(words);
-    return hn::PromoteTo(d, hn::BitCast(halves, hn::TruncateTo(shorts, shifted)));
+    return half_of(at_word(at / 4 + (is_aligned ? 0 : kWords)), at % 4 != 0);
   }
   HWY_INLINE LaneWords word(std::size_t offset) const { return at_word((offset - kFirst) / 4); }
   HWY_INLINE LaneWords byte(std::size_t offset) const {
     const hn::FixedTag<std::uint32_t, kBlockLanes> d;
     return hn::And(at_word((offset - kOdd) / 4 + kWords), hn::Set(d, 255));
-  }
-
-  HWY_INLINE void store_scale(LaneFloats scales, std::size_t group) const {
-    hn::Store(scales, hn::FixedTag<float, kBlockLanes>(), to_.scales + group * kLaneStep);
-  }
-  HWY_INLINE void store_minimum(LaneFloats minimums, std::size_t group) const {
-    hn::Store(minimums, hn::FixedTag<float, kBlockLanes>(), to_.minimums + group * kLaneStep);
-  }
-  template <std::size_t kCount, std::int8_t kBias = 0>
-  HWY_INLINE void store_scales(LaneFloats factor, const LaneWords* integers) const {
-    store_scaled<kCount, kBias>(factor, integers, to_.scales);
-  }
-  template <std::size_t kCount>
-  HWY_INLINE void store_minimums(LaneFloats factor, const LaneWords* integers) const {
-    store_scaled<kCount, 0>(factor, integers, to_.minimums);
   }
 
  private:
@@ -366,18 +405,6 @@ class BlockLanes {
   HWY_INLINE LaneWords at_word(std::size_t i) const {
     return hn::Load(hn::FixedTag<std::uint32_t, kBlockLanes>(), words_ + i * kBlockLanes);
   }
-  template <std::size_t kCount, std::int8_t kBias>
-  HWY_INLINE void store_scaled(LaneFloats factor, const LaneWords* integers, float* to) const {
-    const hn::FixedTag<float, kBlockLanes> d;
-    const hn::RebindToSigned<decltype(d)> words;
-    for_each_size<kCount>([&](auto i) HWY_ATTR {
-      const auto from = hn::BitCast(words, integers[i() / 4]);
-      const auto integer = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * (i() % 4)>(from));
-      const auto biased = kBias == 0 ? integer : hn::Add(integer, hn::Set(words, kBias));
-      hn::Store(hn::Mul(hn::ConvertTo(d, biased), factor), d, to + i() * kLaneStep);
-    });
-  }
-
   static constexpr std::size_t kFirst = Blocks::kAligned;
   static constexpr std::size_t kWords = (Blocks::kBytes - kFirst) / 4;
   static constexpr std::size_t kEnd = kFirst + 4 * kWords;
@@ -386,7 +413,6 @@ class BlockLanes {
                                                               : kFirst;  // none
 
   HWY_ALIGN std::uint32_t words_[(kWords + 4) * kBlockLanes];
-  const LaneBlocks& to_;
 };
 
 #endif

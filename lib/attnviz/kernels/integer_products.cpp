@@ -137,23 +137,6 @@ struct PanelSource {
   std::size_t cols;
 };
 
-// work(blocks, column of the first, block) for the blocks of a panel of kPanel columns.
-template <class Work>
-void for_each_lanes(const PanelSource& from, const Unpacker& type, const Work& work) {
-  // What is asked for in the order of memory is not so block by block of all columns.
-  const bool in_order = from.later_row_bytes == from.n_blocks * type.block.bytes;
-  const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
-  const std::size_t later_block = type.block.bytes * (in_order ? kBlockLanes : 1);
-  for (std::size_t col = 0; col < kPanel; col += kBlockLanes) {
-    for (std::size_t block = 0; block < from.n_blocks; ++block) {
-      work(
-          BlocksApart{from.blocks + col * from.row_bytes + block * type.block.bytes, from.row_bytes,
-                      from.later + col * from.later_row_bytes + block * later_block, later_stride},
-          col, block);
-    }
-  }
-}
-
 void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   const std::size_t n_bytes = from.n_blocks * type.block.bytes;
   std::uint8_t filled[kPanel * kMostBytes];
@@ -170,11 +153,20 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   }
   const std::size_t n_words = type.block.numbers / kWord;
   const std::size_t n_groups = type.block.numbers / type.group;
-  for_each_lanes(from, type, [&](const BlocksApart& lanes, std::size_t col, std::size_t block) {
-    type.unpack_lanes(lanes, {panel.words + block * n_words * kPanel + col,
-                              panel.scales + block * n_groups * kPanel + col,
-                              panel.minimums + block * n_groups * kPanel + col});
-  });
+  // What is asked for in the order of memory is not so block by block of all columns.
+  const bool in_order = from.later_row_bytes == n_bytes;
+  const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
+  const std::size_t later_block = type.block.bytes * (in_order ? kLanes : 1);
+  for (std::size_t col = 0; col < kPanel; col += kLanes) {
+    for (std::size_t block = 0; block < from.n_blocks; ++block) {
+      type.unpack_lanes(
+          {from.blocks + col * from.row_bytes + block * type.block.bytes, from.row_bytes,
+           from.later + col * from.later_row_bytes + block * later_block, later_stride},
+          {panel.words + block * n_words * kPanel + col,
+           panel.scales + block * n_groups * kPanel + col,
+           panel.minimums + block * n_groups * kPanel + col});
+    }
+  }
 }
 
 // out += some rows by a panel's columns, group after group. What three digits add up to leaves no
@@ -310,8 +302,12 @@ class RowsProduct {
   void add() {
     for (std::size_t first = 0; first < end_; first += depth_) {
       type_.group == 16 ? make_activations<1>(first) : make_activations<2>(first);
-      for (std::size_t col = 0; col < out_.cols; col += kPanel) {
-        const std::size_t end = std::min(first + depth_, end_);
+      const std::size_t end = std::min(first + depth_, end_);
+      std::size_t col = 0;
+      for (; has_lanes(first, end, col); col += kLanes) {
+        multiply_lanes(first, end, col);
+      }
+      for (; col < out_.cols; col += kPanel) {
         for (std::size_t at = first; at < end; at += kDepth) {
           add_panel(first, at, std::min(kDepth, end - at), col);
         }
@@ -357,23 +353,28 @@ class RowsProduct {
     return from;
   }
 
-  // One row of activations, of which the panel's begin at `place`, by a whole panel.
-  void multiply(const PanelSource& from, std::size_t place, float* out) const {
-    for_each_lanes(from, type_, [&](const BlocksApart& lanes, std::size_t col, std::size_t block) {
-      const std::size_t number = place + block * type_.block.numbers;
-      type_.multiply_lanes(lanes, activations_.digits + number * 4,
-                           activations_.groups + number / type_.group, out + col);
-    });
+  // Whether columns [col, col + kLanes) of these numbers are multiplied where they are unpacked.
+  bool has_lanes(std::size_t first, std::size_t end, std::size_t col) const {
+    return type_.multiply_lanes != nullptr && x_.rows == 1 && col + kLanes <= out_.cols &&
+           first >= skip_ && (end - first) % type_.block.numbers == 0;
+  }
+  // Those columns, while what lies behind them is asked for.
+  void multiply_lanes(std::size_t first, std::size_t end, std::size_t col) {
+    const auto [numbers, bytes] = type_.block;
+    const std::size_t n_blocks = (end - first) / numbers;
+    for (std::size_t at = 0, later = 0; at < end - first; at += numbers, later += kLanes) {
+      type_.multiply_lanes(
+          {block_at(col, first + at), row_bytes_,
+           block_at(col + kLanes + later / n_blocks, first + later % n_blocks * numbers), bytes},
+          activations_.digits + at * 4, activations_.groups + at / type_.group,
+          out_.row_data(0) + col);
+    }
   }
 
   void add_panel(std::size_t first, std::size_t at, std::size_t depth, std::size_t col) {
     const std::size_t cols = std::min(kPanel, out_.cols - col);
     const std::size_t n_blocks = (depth + type_.block.numbers - 1) / type_.block.numbers;
     const PanelSource from = source(first, at, n_blocks, col, cols);
-    if (x_.rows == 1 && cols == kPanel && at >= skip_ && depth % type_.block.numbers == 0 &&
-        type_.multiply_lanes != nullptr) {
-      return multiply(from, at - first, out_.row_data(0) + col);
-    }
     make_panel(from, type_, panel_);
     const std::size_t first_group = at < skip_ ? (skip_ - at) / type_.group : 0;
     const std::size_t place = at - first + first_group * type_.group;

@@ -128,22 +128,22 @@ struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
 struct BlocksQ6K : BlockLayout<256, 210, 16> {
   template <class V>
   struct Quants {
-    V first;
-    V second;
-    V third;
-    V fourth;
+    V low;
+    V high;
   };
-  // Of bytes j and 32 + j of nibbles, and byte j of upper bits: numbers j, 32 + j, 64 + j, 96 + j.
-  template <class D, class V = hn::Vec<D>>
-  static HWY_INLINE Quants<V> quants(D d, V first, V second, V upper) {
-    const V nibble = hn::Set(d, 15);
-    const auto quant = [&](V low, V high) HWY_ATTR {
-      return hn::Sub(hn::Or(low, hn::And(high, hn::Set(d, 0x30))), hn::Set(d, 32));
-    };
-    return {quant(hn::And(first, nibble), hn::ShiftLeft<4>(upper)),
-            quant(hn::And(second, nibble), hn::ShiftLeft<2>(upper)),
-            quant(hn::ShiftRight<4>(first), upper),
-            quant(hn::ShiftRight<4>(second), hn::ShiftRight<2>(upper))};
+  // With 32 added, of byte 32 kSecond + j of nibbles and byte j of upper bits: numbers 32 kSecond +
+  // j and 64 + 32 kSecond + j.
+  template <int kSecond, class D, class V = hn::Vec<D>>
+  static HWY_INLINE Quants<V> quants(D d, V nibbles, V upper) {
+    const V mask = hn::Set(d, 0x30);
+    const V low = hn::And(nibbles, hn::Set(d, 15));
+    const V high = hn::ShiftRight<4>(nibbles);
+    if constexpr (kSecond == 0) {
+      return {hn::OrAnd(low, hn::ShiftLeft<4>(upper), mask), hn::OrAnd(high, upper, mask)};
+    } else {
+      return {hn::OrAnd(low, hn::ShiftLeft<2>(upper), mask),
+              hn::OrAnd(high, hn::ShiftRight<2>(upper), mask)};
+    }
   }
   template <class Place>
   static HWY_INLINE void unpack_scales(const Place& place) {
@@ -156,14 +156,14 @@ struct BlocksQ6K : BlockLayout<256, 210, 16> {
     unpack_scales(place);
     for (std::size_t part = 0; part < 2; ++part) {
       place.template for_each_vector<32>([&](auto tag, std::size_t j) HWY_ATTR {
-        const auto found =
-            quants(tag, place.load(tag, 64 * part + j), place.load(tag, 64 * part + 32 + j),
-                   place.load(tag, 128 + 32 * part + j));
-        const std::size_t at = 128 * part + j;
-        place.store(found.first, tag, at);
-        place.store(found.second, tag, at + 32);
-        place.store(found.third, tag, at + 64);
-        place.store(found.fourth, tag, at + 96);
+        const auto upper = place.load(tag, 128 + 32 * part + j);
+        for_each_size<2>([&](auto second) HWY_ATTR {
+          const std::size_t at = 32 * second() + j;
+          const auto found = quants<second()>(tag, place.load(tag, 64 * part + at), upper);
+          const auto bias = hn::Set(tag, 32);
+          place.store(hn::Sub(found.low, bias), tag, 128 * part + at);
+          place.store(hn::Sub(found.high, bias), tag, 128 * part + 64 + at);
+        });
       });
     }
   }

@@ -67,23 +67,25 @@ constexpr decltype(Unpacker::multiply_lanes) kMultiplyLanes = nullptr;
 // Highway's target has no integer products, which processors have that these functions are for.
 // Clang does not assemble what a function's target does not have.
 #if ATTNVIZ_HAS_BLOCK_LANES && HWY_COMPILER_GCC_ACTUAL
-// What three digits of a group of activations add up to with quants that are not stored before.
+using LaneBytes = hn::FixedTag<std::uint8_t, 4 * kBlockLanes>;
+
+// What three digits of a group of activations add up to with quants, to which kAdded is added so
+// that they are bytes without sign: 0 or 32. What is added takes part in the last digits, as 128
+// does elsewhere; sums of so small quants are floats without rounding either way.
+template <int kAdded>
 class LaneDots {
  public:
-  using Floats = hn::FixedTag<float, kBlockLanes>;
-
-  explicit HWY_INLINE LaneDots(const ActivationGroup& group)
-      : first_(_mm512_set1_epi32(group.high)),
-        second_(_mm512_setzero_si512()),
-        third_(_mm512_set1_epi32(group.low)) {}
+  explicit HWY_INLINE LaneDots(const ActivationGroup& group) : second_(_mm512_setzero_si512()) {
+    static_assert(kAdded == 0 || kAdded == 32);
+    first_ = _mm512_set1_epi32(kAdded == 0 ? 0 : group.high >> 2);
+    third_ = _mm512_set1_epi32(kAdded == 0 ? 0 : (group.high & 3) << 14 | group.low >> 2);
+  }
 
   // Four quants of each block by four activations.
-  template <class V>
-  HWY_INLINE void add(V quants, const std::int8_t* digits) {
-    const __m512i bytes = _mm512_xor_si512(quants.raw, _mm512_set1_epi8(-128));
-    add_products(first_, bytes, digits);
-    add_products(second_, bytes, digits + 4);
-    add_products(third_, bytes, digits + 8);
+  HWY_INLINE void add(hn::Vec<LaneBytes> quants, const std::int8_t* digits) {
+    add_products(first_, quants.raw, digits);
+    add_products(second_, quants.raw, digits + 4);
+    add_products(third_, quants.raw, digits + 8);
   }
   HWY_INLINE LaneFloats value() const {
     const __m512i high = _mm512_add_epi32(_mm512_slli_epi32(first_, 8), second_);
@@ -104,91 +106,135 @@ class LaneDots {
   __m512i third_;
 };
 
-// Scales and minimums of a block's groups; quants are left out.
-template <class Blocks>
-struct LaneScales {
-  static constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
-  HWY_ALIGN float scales[kGroups * kLaneStep];
-  HWY_ALIGN float minimums[kGroups * kLaneStep];
+// Bytes [kFirst, kFirst + 16) of blocks, and sixteen from kHalves on for numbers of half precision.
+template <std::size_t kFirst, std::size_t kHalves>
+class QuadLanes : public LaneScales {
+ public:
+  HWY_INLINE QuadLanes(const LaneQuad& first, const LaneQuad& halves, const LaneBlocks& to)
+      : LaneScales(to), first_(first), halves_(halves) {}
 
-  LaneBlocks places() { return {nullptr, scales, minimums}; }
-  HWY_INLINE LaneFloats add(LaneFloats sum, LaneFloats dots, std::size_t group,
-                            const ActivationGroup& activations) const {
-    const LaneDots::Floats d;
-    const auto scale = hn::Load(d, scales + group * kLaneStep);
+  HWY_INLINE LaneWords word(std::size_t offset) const {
+    return first_.words[(offset - kFirst) / 4];
+  }
+  HWY_INLINE LaneFloats half(std::size_t offset) const {
+    return half_of(halves_.words[(offset - kHalves) / 4], (offset - kHalves) % 4 != 0);
+  }
+
+ private:
+  const LaneQuad& first_;
+  const LaneQuad& halves_;
+};
+
+// kBlockLanes blocks whose quants are used as they come: sixteen bytes of each at a time, while a
+// part of the later ones is asked for. Scales and minimums are stored before.
+template <class Blocks>
+class LaneStream {
+ public:
+  explicit HWY_INLINE LaneStream(const BlocksApart& from) : from_(from) {}
+
+  // Bytes [offset, offset + 16), four of each block in a vector.
+  HWY_INLINE LaneQuad quad(std::size_t offset) {
+    constexpr std::size_t kQuads = Blocks::kBytes / 16;
+    constexpr std::size_t kLines = (Blocks::kBytes * kBlockLanes + 63) / 64;
+    constexpr std::size_t kLinesAtATime = (kLines + kQuads - 1) / kQuads;
+    // No function of its own: GCC takes one that does nothing else for one that does nothing.
+    for (std::size_t i = 0; i < kLinesAtATime; ++i) {
+      hwy::Prefetch(from_.later + 64 * i);
+    }
+    from_.later += 64 * kLinesAtATime;
+    return transposed_quad(from_.blocks + offset, from_.stride,
+                           [](auto, auto words) HWY_ATTR { return words; });
+  }
+
+  LaneBlocks scales() { return {nullptr, scales_, minimums_}; }
+  // sum += what a group's dots are worth.
+  HWY_INLINE void add(LaneFloats dots, std::size_t group, const ActivationGroup& activations,
+                      LaneFloats& sum) const {
+    const hn::FixedTag<float, kBlockLanes> d;
+    const auto scale = hn::Load(d, scales_ + group * kLaneStep);
     sum = hn::MulAdd(dots, hn::Mul(scale, hn::Set(d, activations.unit)), sum);
     if constexpr (Blocks::kHasMinimums) {
-      sum = hn::NegMulAdd(hn::Load(d, minimums + group * kLaneStep), hn::Set(d, activations.sum),
+      sum = hn::NegMulAdd(hn::Load(d, minimums_ + group * kLaneStep), hn::Set(d, activations.sum),
                           sum);
     }
-    return sum;
   }
+
+ private:
+  static constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
+
+  BlocksApart from_;
+  HWY_ALIGN float scales_[kGroups * kLaneStep];
+  HWY_ALIGN float minimums_[kGroups * kLaneStep];
 };
 
 void multiply_q4_k(const BlocksApart& from, const std::int8_t* digits,
                    const ActivationGroup* groups, float* out) {
-  LaneScales<BlocksQ4K> scales;
-  const LaneBlocks places = scales.places();
-  const BlockLanes<BlocksQ4K> place(from, places);
-  unpack_scales_and_minimums(place);
-  const hn::FixedTag<std::uint8_t, 4 * kBlockLanes> d;
-  LaneFloats sum = hn::LoadU(LaneDots::Floats(), out);
+  LaneStream<BlocksQ4K> stream(from);
+  const LaneBlocks scales = stream.scales();
+  const LaneQuad head = stream.quad(0);
+  unpack_scales_and_minimums(QuadLanes<0, 0>(head, head, scales));
+  const LaneBytes d;
+  const hn::FixedTag<float, kBlockLanes> floats;
+  LaneFloats sum = hn::LoadU(floats, out);
   for (std::size_t group = 0; group < 8; group += 2) {
-    LaneDots low(groups[group]);
-    LaneDots high(groups[group + 1]);
-    HWY_UNROLL(8)
-    for (std::size_t j = 0; j < 32; j += 4) {
-      const auto bytes = place.load(d, 16 + 16 * group + j);
-      low.add(hn::And(bytes, hn::Set(d, 15)), digits + 4 * j);
-      high.add(hn::ShiftRight<4>(bytes), digits + 4 * (32 + j));
-    }
-    sum = scales.add(sum, low.value(), group, groups[group]);
-    sum = scales.add(sum, high.value(), group + 1, groups[group + 1]);
+    LaneDots<0> low(groups[group]);
+    LaneDots<0> high(groups[group + 1]);
+    for_each_size<2>([&](auto half) HWY_ATTR {
+      const LaneQuad quad = stream.quad(16 + 16 * group + 16 * half());
+      for_each_size<4>([&](auto i) HWY_ATTR {
+        const std::size_t j = 16 * half() + 4 * i();
+        const auto bytes = hn::BitCast(d, quad.words[i()]);
+        low.add(hn::And(bytes, hn::Set(d, 15)), digits + 4 * j);
+        high.add(hn::ShiftRight<4>(bytes), digits + 4 * (32 + j));
+      });
+    });
+    stream.add(low.value(), group, groups[group], sum);
+    stream.add(high.value(), group + 1, groups[group + 1], sum);
     digits += std::ptrdiff_t{4} * 64;
   }
-  hn::StoreU(sum, LaneDots::Floats(), out);
+  hn::StoreU(sum, floats, out);
 }
 template <>
 constexpr auto kMultiplyLanes<BlocksQ4K> = multiply_q4_k;
 
 void multiply_q6_k(const BlocksApart& from, const std::int8_t* digits,
                    const ActivationGroup* groups, float* out) {
-  LaneScales<BlocksQ6K> scales;
-  const LaneBlocks places = scales.places();
-  const BlockLanes<BlocksQ6K> place(from, places);
-  BlocksQ6K::unpack_scales(place);
-  const hn::FixedTag<std::uint8_t, 4 * kBlockLanes> d;
-  LaneFloats sum = hn::LoadU(LaneDots::Floats(), out);
+  LaneStream<BlocksQ6K> stream(from);
+  const LaneBlocks scales = stream.scales();
+  const LaneQuad tail = stream.quad(192);
+  const LaneQuad end = stream.quad(194);
+  BlocksQ6K::unpack_scales(QuadLanes<192, 194>(tail, end, scales));
+  const LaneBytes d;
+  const hn::FixedTag<float, kBlockLanes> floats;
+  LaneFloats sum = hn::LoadU(floats, out);
   for (std::size_t part = 0; part < 2; ++part) {
     LaneFloats dots[8];  // by group, of which every second one is computed at a time
-    HWY_UNROLL(2)
-    for (std::size_t half = 0; half < 2; ++half) {
-      LaneDots of[4] = {LaneDots(groups[half]), LaneDots(groups[half + 2]),
-                        LaneDots(groups[half + 4]), LaneDots(groups[half + 6])};
-      HWY_UNROLL(4)
-      for (std::size_t i = 0; i < 16; i += 4) {
-        const std::size_t j = 16 * half + i;
-        const auto quants =
-            BlocksQ6K::quants(d, place.load(d, 64 * part + j), place.load(d, 64 * part + 32 + j),
-                              place.load(d, 128 + 32 * part + j));
-        of[0].add(quants.first, digits + 4 * j);
-        of[1].add(quants.second, digits + 4 * (32 + j));
-        of[2].add(quants.third, digits + 4 * (64 + j));
-        of[3].add(quants.fourth, digits + 4 * (96 + j));
-      }
-      HWY_UNROLL(4)
-      for (std::size_t i = 0; i < 4; ++i) {
-        dots[2 * i + half] = of[i].value();
-      }
-    }
-    HWY_UNROLL(8)
-    for (std::size_t group = 0; group < 8; ++group) {
-      sum = scales.add(sum, dots[group], 8 * part + group, groups[group]);
-    }
+    for_each_size<2>([&](auto half) HWY_ATTR {
+      const LaneQuad upper = stream.quad(128 + 32 * part + 16 * half());
+      for_each_size<2>([&](auto second) HWY_ATTR {
+        const std::size_t group = half() + 2 * second();
+        const std::size_t first = 32 * second() + 16 * half();
+        LaneDots<32> low(groups[group]);
+        LaneDots<32> high(groups[group + 4]);
+        const LaneQuad nibbles = stream.quad(64 * part + first);
+        for_each_size<4>([&](auto i) HWY_ATTR {
+          const std::size_t j = first + 4 * i();
+          const auto quants = BlocksQ6K::quants<second()>(d, hn::BitCast(d, nibbles.words[i()]),
+                                                          hn::BitCast(d, upper.words[i()]));
+          low.add(quants.low, digits + 4 * j);
+          high.add(quants.high, digits + 4 * (64 + j));
+        });
+        dots[group] = low.value();
+        dots[group + 4] = high.value();
+      });
+    });
+    for_each_size<8>([&](auto group) HWY_ATTR {
+      stream.add(dots[group()], 8 * part + group(), groups[group()], sum);
+    });
     digits += std::ptrdiff_t{4} * 128;
     groups += 8;
   }
-  hn::StoreU(sum, LaneDots::Floats(), out);
+  hn::StoreU(sum, floats, out);
 }
 template <>
 constexpr auto kMultiplyLanes<BlocksQ6K> = multiply_q6_k;

@@ -61,9 +61,9 @@ struct Unpacker {
   /// Unpacks kBlockLanes blocks. Null for SIMD targets without as wide vectors.
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
   /// Adds the products of kBlockLanes blocks with one row of activations to out[b]: to the bit what
-  /// those of unpacked lanes add. `digits`: of each four numbers four first digits, four second
-  /// ones, four third ones and four bytes that are not read. Needs AVX-512 VNNI; null for most
-  /// types, and where it is not compiled.
+  /// those of unpacked lanes add. As many later blocks lie one after the other. `digits`: of each
+  /// four numbers four first digits, four second ones, four third ones and four bytes that are not
+  /// read. Needs AVX-512 VNNI; null for most types, and where it is not compiled.
   void (*multiply_lanes)(const BlocksApart& from, const std::int8_t* digits,
                          const ActivationGroup* groups, float* out);
   BlockShape block;
