@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program as others would, and compares what it draws and computes with the release:
-#   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64] [s390x]
+#   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64] [s390x] [debian13] [debian13-clang]
 #
 #   plain       without any optimization
 #   baseline    for the oldest x86-64: no SIMD that is chosen at start
@@ -8,6 +8,8 @@
 #   clang-asan  Clang with the sanitizers
 #   arm64       cross-compiled, and run by qemu-user
 #   s390x       the same for a machine whose bytes are in the other order
+#   debian13    by the compiler and with the libraries of Debian 13, tests included, which run there
+#   debian13-clang  the same by its Clang
 #
 # Without a name: all. Pictures must be the same byte for byte, numbers to 2e-6. What cannot be tried
 # here is said: SKIPPED. Give the release build first: tests/run.sh does.
@@ -17,6 +19,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/cmake/steps.sh"
 place="$root/build/elsewhere"
 mkdir -p "$place"
+jobs="$(nproc)"
 
 skipped() { echo "SKIPPED: $1: $2" >&2; }
 
@@ -126,12 +129,13 @@ clang-asan() {
     "-DCMAKE_CXX_FLAGS=-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 }
 
+# Packages of dependencies.txt for which awk's condition holds, each followed by a comma.
+packages() { awk -F ' *[|] *' -v ORS=, "!/^#/ && ($1) { print \$3 }" "$root/lib/cmake/dependencies.txt"; }
+
 # Debian's packages for another machine, unpacked beside the build: nothing is installed.
 unpack_libraries() {
   local machine=$1 folder=$2 packages
-  packages="libc6-dev,libstdc++-12-dev,$(awk -F ' *[|] *' -v ORS=, \
-    '$2 == "build" && $1 !~ /^(compiler|cmake|ninja)$/ { print $3 }' \
-    "$root/lib/cmake/dependencies.txt")"
+  packages="libc6-dev,libstdc++-12-dev,$(packages '$2 == "build" && $1 !~ /^(compiler|cmake|ninja)$/')"
   [[ -e $folder/usr/include/stdio.h ]] ||
     mmdebstrap --arch="$machine" --variant=extract --include="${packages%,}" bookworm "$folder" \
       http://deb.debian.org/debian
@@ -160,8 +164,43 @@ cross() {
 arm64() { cross arm64 aarch64-linux-gnu-g++ aarch64; }
 s390x() { cross s390x s390x-linux-gnu-g++ s390x; }
 
+# A Debian 13 beside the build, in which a command runs that finds the sources where they are.
+install_debian13() {
+  local packages
+  packages="$(packages '$2 == "build" || $2 == "test"')clang"
+  [[ -e $1/usr/bin/clang++ ]] ||
+    mmdebstrap --variant=apt --include="$packages" trixie "$1" http://deb.debian.org/debian
+}
+in_debian13() (
+  # shellcheck disable=SC2016
+  exec unshare --mount bash -euc '
+    mkdir -p "$1$2"
+    mount --bind "$2" "$1$2" && mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev"
+    exec chroot "$1" bash -c "cd \"\$0\" && exec \"\$@\"" "$PWD" "${@:3}"' - "$place/system-debian13" "$root" "$@"
+)
+try_debian13() {
+  local name=$1 compiler=$2
+  if ((EUID != 0)) || ! command -v mmdebstrap >/dev/null || ! unshare --mount true; then
+    skipped "$name" "takes root and mmdebstrap"
+    return
+  fi
+  if ! step "$name: system" install_debian13 "$place/system-debian13"; then
+    skipped "$name" "its packages cannot be fetched"
+    return
+  fi
+  step "$name: configure" in_debian13 cmake -S "$root" -B "$place/$name" -G Ninja \
+    -DATTNVIZ_BUILD_TESTS=ON -DATTNVIZ_WARNINGS_AS_ERRORS=ON -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_CXX_COMPILER=$compiler"
+  step "$name: build" in_debian13 cmake --build "$place/$name"
+  step "$name: tests" in_debian13 ctest --test-dir "$place/$name" --output-on-failure -j "$jobs"
+  step "$name: run" results "$place/results/$name" in_debian13 "$place/$name/app/attnviz"
+  step "$name: compare" compare "$place/results/release" "$place/results/$name"
+}
+debian13() { try_debian13 debian13 g++; }
+debian13-clang() { try_debian13 debian13-clang clang++; }
+
 if (($# == 0)); then
-  set -- plain baseline clang clang-asan arm64 s390x
+  set -- plain baseline clang clang-asan arm64 s390x debian13 debian13-clang
 fi
 step "release: run" results "$place/results/release" "$root/build/release/app/attnviz"
 for one in "$@"; do

@@ -59,7 +59,7 @@ TEST_CASE("logit lens: probabilities and ranks of float64 numbers, at every poin
     for (std::size_t i = 0; i < points.size(); ++i) {
       CAPTURE(expected[i]["point"].get<std::string>());
       if (i + 1 < points.size()) {
-        CHECK(name_of(points[i], one.model.n_layers()) == expected[i]["point"]);
+        CHECK(name_of(points[i], one.model.n_layers()) == expected[i]["point"].get<std::string>());
       }
       test::check_why(points[i].target_log_probability, expected[i]["target_logprob"]);
       CHECK(points[i].target_rank == expected[i]["target_rank"].get<std::size_t>());
@@ -87,7 +87,7 @@ TEST_CASE("attribution: the parts of float64 numbers, which sum to the logit") {
       CAPTURE(kNames[direction]);
       double sum = 0.0;
       for (std::size_t i = 0; i < found.parts.size(); ++i) {
-        CHECK(name_of(found.parts[i]) == expected["parts"][i]);
+        CHECK(name_of(found.parts[i]) == expected["parts"][i].get<std::string>());
         sum += found.parts[i].shares[direction];
         test::check_why(found.parts[i].shares[direction], expected[kNames[direction]][i]);
       }

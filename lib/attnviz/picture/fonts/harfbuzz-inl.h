@@ -6,6 +6,10 @@
 
 namespace attnviz {
 
+// font_get_glyph_shape is called draw_glyph since HarfBuzz 7, where it has both names.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 /// The functions in use, with the types that HarfBuzz's headers give them.
 struct HarfBuzz {
 #define ATTNVIZ_HARFBUZZ_FUNCTIONS(use)                                                         \
@@ -28,6 +32,8 @@ struct HarfBuzz {
   ATTNVIZ_HARFBUZZ_FUNCTIONS(ATTNVIZ_HARFBUZZ_MEMBER)
 #undef ATTNVIZ_HARFBUZZ_MEMBER
 };
+
+#pragma GCC diagnostic pop
 
 /// Null when the system has no HarfBuzz, or one without these functions (older than 4.0). Throws
 /// Error{kIo} when it has one that cannot be loaded.
