@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "attnviz/core/cpu_feature.h"
 #include "attnviz/kernels/unpack.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -413,10 +414,7 @@ class RowsProduct {
 }  // namespace
 
 bool has_integer_products() noexcept {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("avx512dq") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma") &&
-                          __builtin_cpu_supports("avx512vnni") && can_unpack_lanes();
+  static const bool has = can_unpack_lanes() && ATTNVIZ_HAS_CPU_FEATURE(AVX512_VNNI, "avx512vnni");
   return has;
 }
 

@@ -7,44 +7,36 @@
 
 #include <hwy/targets.h>
 
-#if HWY_ARCH_X86
-#include <cpuid.h>
-#endif
-
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
+#include "attnviz/core/cpu_feature.h"
+
 namespace hwy {
 
 namespace {
-
-#if HWY_ARCH_X86
-// Not every compiler knows this one by name.
-bool has_f16c() noexcept {
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-}
-#endif
 
 // The features in each list are those that Highway compiles the target for
 // (hwy/ops/set_macros-inl.h).
 std::int64_t detect_targets() noexcept {
   std::int64_t targets = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
-  const bool ssse3 = __builtin_cpu_supports("ssse3") != 0;
-  const bool sse4 = ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
-                    __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("fma") && has_f16c();
-  const bool avx3 = avx2 && __builtin_cpu_supports("avx512f") &&
-                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512bw");
+  const bool ssse3 = ATTNVIZ_HAS_CPU_FEATURE(SSSE3, "ssse3");
+  const bool sse4 = ssse3 && ATTNVIZ_HAS_CPU_FEATURE(SSE4_1, "sse4.1") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(SSE4_2, "sse4.2") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(PCLMULQDQ, "pclmul") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(AES, "aes");
+  // Not every compiler has a name for F16C, which all have that have BMI2.
+  const bool avx2 = sse4 && ATTNVIZ_HAS_CPU_FEATURE(AVX, "avx") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(AVX2, "avx2") && ATTNVIZ_HAS_CPU_FEATURE(BMI1, "bmi") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(BMI2, "bmi2") && ATTNVIZ_HAS_CPU_FEATURE(FMA, "fma") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(F16C, "bmi2");
+  const bool avx3 = avx2 && ATTNVIZ_HAS_CPU_FEATURE(AVX512F, "avx512f") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(AVX512VL, "avx512vl") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(AVX512DQ, "avx512dq") &&
+                    ATTNVIZ_HAS_CPU_FEATURE(AVX512BW, "avx512bw");
   targets |= (ssse3 ? HWY_SSSE3 : 0) | (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) |
              (avx3 ? HWY_AVX3 : 0);
 #endif
