@@ -32,14 +32,13 @@ constexpr std::size_t kWord = 4;           // numbers that one dot product adds 
 constexpr std::size_t kSmallestGroup = 16;
 constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
 constexpr std::size_t kPanelsAhead = 3;     // that are asked for: what memory takes
-constexpr std::size_t kMostRows = 96;
+constexpr std::size_t kMostRows = 192;
 constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the first-level cache
 constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
-// Rows of activations, `stride` numbers each. Of each four numbers the first digits lie together,
-// then the second ones, then the third ones, and four bytes that nobody reads: number = unit *
-// (2^16 first + 2^8 second + third), digits of -128 to 127.
+// Of each four numbers the first digits lie together, then the second ones, the third ones, and four
+// bytes that nobody reads: number = unit * (2^16 first + 2^8 second + third), digits of -128 to 127.
 struct Activations {
   alignas(64) std::int8_t digits[kMostNumbers * 4];
   ActivationGroup groups[kMostNumbers / kSmallestGroup];
@@ -152,8 +151,8 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
     from.blocks = filled;
     from.row_bytes = n_bytes;
   }
-  const std::size_t n_words = type.block.numbers / kWord;
-  const std::size_t n_groups = type.block.numbers / type.group;
+  const std::size_t words = type.block.numbers / kWord * kPanel;
+  const std::size_t groups = type.block.numbers / type.group * kPanel;
   // What is asked for in the order of memory is not so block by block of all columns.
   const bool in_order = from.later_row_bytes == n_bytes;
   const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
@@ -163,9 +162,8 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
       type.unpack_lanes(
           {from.blocks + col * from.row_bytes + block * type.block.bytes, from.row_bytes,
            from.later + col * from.later_row_bytes + block * later_block, later_stride},
-          {panel.words + block * n_words * kPanel + col,
-           panel.scales + block * n_groups * kPanel + col,
-           panel.minimums + block * n_groups * kPanel + col});
+          {panel.words + block * words + col, panel.scales + block * groups + col,
+           panel.minimums + block * groups + col});
     }
   }
 }
@@ -325,6 +323,10 @@ class RowsProduct {
     for (std::size_t row = 0; row < x_.rows; ++row) {
       const float* const numbers = x_.row_data(row);
       for (std::size_t at = std::max(first, skip_ / kGroup * kGroup); at < end; at += kGroup) {
+        // So short a piece of a row is over before the processor knows what comes next.
+        for (std::size_t i = at - skip_; i < at - skip_ + kGroup; i += kLanes) {
+          _mm_prefetch(numbers + 2 * x_.stride + i, _MM_HINT_T0);
+        }
         const std::size_t place = row * depth_ + at - first;
         activations_.groups[place / kGroup] = make_group<kVectors>(
             numbers, static_cast<std::ptrdiff_t>(at) - static_cast<std::ptrdiff_t>(skip_),
@@ -421,8 +423,8 @@ bool has_integer_products() noexcept {
 void integer_matmul(ConstMatrix x, const StoredMatrix& w, const float* bias, bool adds,
                     Matrix out) noexcept {
   for (std::size_t row = 0; row < out.rows && !adds; ++row) {
-    bias == nullptr ? std::fill_n(out.row_data(row), out.cols, 0.0f)
-                    : std::copy_n(bias, out.cols, out.row_data(row));
+    float* const to = out.row_data(row);
+    bias == nullptr ? std::fill_n(to, out.cols, 0.0f) : std::copy_n(bias, out.cols, to);
   }
   for (std::size_t row = 0; row < out.rows; row += kMostRows) {
     const std::size_t n_rows = std::min(kMostRows, out.rows - row);
