@@ -103,10 +103,6 @@ TEST_CASE("--max-memory: what streams stays under it at any length") {
 }
 
 TEST_CASE("--max-memory: sizes as GNU's tools write them") {
-  for (const char* const size : {"1500M", "2G", "1.5GiB", "0.1T", "64MB", "50000000", "500000K"}) {
-    CAPTURE(size);
-    CHECK(attnviz({"tokenize", "a", "--max-memory", size}).exit_code == 0);
-  }
   for (const char* const size : {"", "M", "3x", "-1G", "1e9G", "2GBB", "nan", "5 5M", "2i"}) {
     CAPTURE(size);
     const ProgramResult result = attnviz({"tokenize", "a", "--max-memory", size});
@@ -116,6 +112,13 @@ TEST_CASE("--max-memory: sizes as GNU's tools write them") {
   const ProgramResult small = attnviz({"tokenize", "a", "--max-memory", "1M"});
   CHECK(small.exit_code == 2);
   CHECK(contains(small.err, "--max-memory: expected at least 32M, found \"1M\""));
+  if (skipped()) {
+    return;
+  }
+  for (const char* const size : {"1500M", "2G", "1.5GiB", "0.1T", "64MB", "50000000", "500000K"}) {
+    CAPTURE(size);
+    CHECK(attnviz({"tokenize", "a", "--max-memory", size}).exit_code == 0);
+  }
 }
 
 }  // namespace attnviz::test

@@ -194,6 +194,13 @@ TEST_CASE("Jinja: templates whose values hold one another many times end") {
   }
 }
 
+// What is left is found by the address sanitizer.
+TEST_CASE("Jinja: namespaces and loops that hold themselves are freed") {
+  CHECK(rendered("{% set n = namespace(a = 1) %}{% set n.n = n %}{{ n.n.n.a }}", Map()) == "1");
+  CHECK(rendered("{% for i in [5] %}{% set loop.own = [loop] %}{{ loop.own[0].first }}{% endfor %}",
+                 Map()) == "True");
+}
+
 TEST_CASE("Jinja: templates that would make a long text of many, or search one in another, end") {
   const std::string texts = "{% set s = 'a' * 9000000 %}{% set t = 'a' * 900000 + 'b' %}";
   for (const std::string& part : std::vector<std::string>{

@@ -37,8 +37,9 @@ constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the 
 constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly
 constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
 
-// Of each four numbers the first digits lie together, then the second ones, the third ones, and four
-// bytes that nobody reads: number = unit * (2^16 first + 2^8 second + third), digits of -128 to 127.
+// Of each four numbers the first digits lie together, then the second ones, the third ones, and
+// four bytes that nobody reads: number = unit * (2^16 first + 2^8 second + third), digits of -128
+// to 127.
 struct Activations {
   alignas(64) std::int8_t digits[kMostNumbers * 4];
   ActivationGroup groups[kMostNumbers / kSmallestGroup];
@@ -101,21 +102,17 @@ ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptr
     return value;
   };
   const __m512 per_unit = _mm512_set1_ps(power(276 - exponent));
+  const bool is_finite = bits < kInfinity;  // else integers are 0, and their unit is NaN
+  const auto kept = static_cast<__mmask16>(is_finite ? 0xFFFF : 0);
   __m512i sums = _mm512_setzero_si512();
   for (std::size_t v = 0; v < kVectors; ++v) {
-    const __m512i integers = _mm512_cvtps_epi32(_mm512_mul_ps(numbers[v], per_unit));
+    const __m512i integers = _mm512_maskz_cvtps_epi32(kept, _mm512_mul_ps(numbers[v], per_unit));
     store_digits(integers, digits + v * kLanes * 4);
     sums = _mm512_add_epi32(sums, integers);
   }
-  ActivationGroup group{};
   const std::int32_t sum = _mm512_reduce_add_epi32(sums);
-  // Of numbers that are not finite it is anything, also the one that has no negative.
-  const auto negative = static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(sum));
-  group.high = negative >> 9;
-  group.low = (negative & 511) << 7;
-  group.unit = bits >= kInfinity ? std::numeric_limits<float>::quiet_NaN() : power(exponent - 22);
-  group.sum = static_cast<float>(sum) * group.unit;
-  return group;
+  const float unit = is_finite ? power(exponent - 22) : std::numeric_limits<float>::quiet_NaN();
+  return {unit, static_cast<float>(sum) * unit, -sum >> 9, (-sum & 511) << 7};
 }
 
 // A part of each row of activations, and of some columns' numbers: those that both have.

@@ -171,6 +171,7 @@ class JinjaRun {
       if (of.map() == nullptr || !of.map()->is_namespace) {
         fail("only a namespace takes an attribute");
       }
+      namespaces_.add(of);
       return of.map()->set(target.name, value);
     }
     const std::vector<Value> items = items_of(value, budget_);
@@ -423,6 +424,7 @@ class JinjaRun {
   std::string_view source_;
   std::string_view where_;
   Budget budget_;
+  MapsInCircles namespaces_;
   std::shared_ptr<Scope> scope_;
   std::shared_ptr<Scope> top_;          // of the template
   std::optional<std::size_t> message_;  // whose turn of a loop runs
@@ -442,8 +444,7 @@ void Written::add(std::string_view more, std::optional<std::size_t> message) {
 }
 
 Written run_jinja(std::string_view source, std::string_view where, const Map& globals) {
-  const Body body = parse_jinja(source, where);
-  return JinjaRun(source, where, globals).write(body);
+  return JinjaRun(source, where, globals).write(parse_jinja(source, where));
 }
 
 }  // namespace attnviz::templates

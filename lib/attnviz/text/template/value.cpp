@@ -226,6 +226,12 @@ void Map::set(std::string_view key, Value value) {
   }
 }
 
+MapsInCircles::~MapsInCircles() {
+  for (const auto& [place, map] : maps_) {
+    map.map()->members.clear();
+  }
+}
+
 std::optional<double> Value::number() const noexcept {
   if (const auto one = integer()) {
     return static_cast<double>(*one);

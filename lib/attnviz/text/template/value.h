@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -91,6 +92,22 @@ class Value {
                std::shared_ptr<const std::string>, std::shared_ptr<List>, std::shared_ptr<Map>,
                std::shared_ptr<const Function>>
       data_;
+};
+
+/// Maps that may hold themselves, which would keep one another for ever. They are emptied when it
+/// ends.
+class MapsInCircles {
+ public:
+  MapsInCircles() = default;
+  ~MapsInCircles();
+  MapsInCircles(const MapsInCircles&) = delete;
+  MapsInCircles& operator=(const MapsInCircles&) = delete;
+
+  /// Precondition: the value is a map.
+  void add(const Value& map) { maps_.try_emplace(map.map(), map); }
+
+ private:
+  std::unordered_map<const Map*, Value> maps_;
 };
 
 Value list_of(std::vector<Value> items);
