@@ -184,7 +184,7 @@ const std::vector<Line>& lines_for_all() {
       {"attnviz to", {"tokenize", "tour"}},
       {"attnviz --sty", {"--style"}},
       {"attnviz weights --d-h", {"--d-head"}},
-      {"attnviz tokenize --mas", {}},
+      {"attnviz tokenize --mask", {}},
       {"attnviz --style b", {"blocks"}},
       {"attnviz --style arcs", {"arcs", "arcs-ascii"}},
       {"attnviz tour --style a", {"ascii", "auto"}},

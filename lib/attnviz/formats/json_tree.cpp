@@ -8,6 +8,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/json_tree_data.h"
 
 namespace attnviz {
@@ -109,10 +110,13 @@ std::uint64_t JsonNode::as_unsigned() const {
     fail_kind("a whole number");
   }
   if (!record.flag) {
-    // A 4.0 must not be called 4 here: its point is what is wrong.
-    fail(fmt::format("expected a whole number from 0 to 2^64 - 1, found {}",
-                     record.number < 0.0f ? fmt::format("{}", record.number)
-                                          : fmt::format("{:#}", record.number)));
+    std::string found;
+    if (record.number < 0.0f) {
+      found = fmt::format("{}", record.number);
+    } else {
+      append_json_number(found, record.number);  // not 4 for 4.0, whose point is what is wrong
+    }
+    fail("expected a whole number from 0 to 2^64 - 1, found " + found);
   }
   return record.integer;
 }
