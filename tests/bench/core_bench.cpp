@@ -181,11 +181,11 @@ void report(const Times& times, Figures& figures) {
     Shape shape;
     double share;
   };
-  constexpr Wanted kShares[] = {{{12, 64, 64}, 52},
-                                {{12, 256, 64}, 73},
-                                {{12, 1024, 64}, 78},
-                                {{12, 4096, 64}, 80},
-                                {{32, 1024, 128}, 83}};
+  constexpr Wanted kShares[] = {{{12, 64, 64}, 55},
+                                {{12, 256, 64}, 72},
+                                {{12, 1024, 64}, 76},
+                                {{12, 4096, 64}, 76},
+                                {{32, 1024, 128}, 80}};
   for (const auto& [shape, share] : kShares) {
     figures.at_least("core attention " + shape.name() + ", share of peak",
                      times.share_of_peak(ours(shape), shape.operations()), share, "%");
@@ -193,9 +193,9 @@ void report(const Times& times, Figures& figures) {
   for (const Shape& shape : kShapes) {
     if (shape.n >= 256) {
       figures.at_least("oneDNN by blocks of rows, " + shape.name(),
-                       times.ratio(theirs("oneDNN", shape), ours(shape)), 1.15, "x");
+                       times.ratio(theirs("oneDNN", shape), ours(shape)), 1.25, "x");
       figures.at_least("OpenBLAS by blocks of rows, " + shape.name(),
-                       times.ratio(theirs("OpenBLAS", shape), ours(shape)), 1.3, "x");
+                       times.ratio(theirs("OpenBLAS", shape), ours(shape)), 1.5, "x");
     }
     if (shape.n >= 1024) {
       figures.at_least("OpenBLAS n x n, " + shape.name(),

@@ -55,6 +55,10 @@ void register_all() {
 }
 
 void report(const Times& times, Figures& figures) {
+  constexpr double kAttention = 2.0 * kTokens * (kTokens + 1.0) * kHeadSize;
+  constexpr double kProducts = 8.0 * kTokens * kHeadSize * kHeadSize;
+  figures.at_least("32,768 tokens, one head, share of peak",
+                   times.share_of_peak("long text/nothing", kAttention + kProducts), 76, "%");
   for (const char* kind : {"max", "mean"}) {
     const std::string pooled = std::string(" pooled (") + kind + ") over not looked at";
     figures.at_most("32,768 tokens," + pooled,

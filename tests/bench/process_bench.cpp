@@ -143,12 +143,12 @@ void report(const Times& times, Figures& figures) {
     return;
   }
   fmt::print("\nan empty process takes {:.2f} ms here\n", times("process/nothing") * kMilli);
-  figures.at_most("process start to grid, quick start", times("process/quick start") * kMilli, 6,
+  figures.at_most("process start to grid, quick start", times("process/quick start") * kMilli, 3,
                   "ms");
   figures.at_most("process start to grid, random weights", times("process/random weights") * kMilli,
-                  2, "ms");
+                  1.6, "ms");
   figures.at_most("12 heads, 64 tokens, labelled PNG, whole process",
-                  times("process/labelled picture") * kMilli, 8, "ms");
+                  times("process/labelled picture") * kMilli, 6, "ms");
   figures.at_most("32,768 tokens, one head to a PNG, peak memory", peak_memory(long_text()) * kMega,
                   250, "MB");
   const auto [load, floats] = large_weights();

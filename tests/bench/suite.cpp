@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "attnviz/core/parallel_for.h"
 #include "bench/peak.h"
 
 namespace attnviz::bench {
@@ -12,10 +13,20 @@ namespace {
 
 constexpr int kPeakRounds = 20000;
 
+constexpr const char* kTwoPeaks = "peak, two threads";
+
 void peak(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(multiply_add_round(kPeakRounds));
   }
+}
+
+void two_peaks(benchmark::State& state) {
+  repeat(state, [] {
+    parallel_for(2, 2, [](std::size_t /*item*/, std::size_t /*thread*/) {
+      benchmark::DoNotOptimize(multiply_add_round(kPeakRounds));
+    });
+  });
 }
 
 }  // namespace
@@ -26,6 +37,7 @@ void add(const std::string& name, const std::function<void(benchmark::State&)>& 
 
 void register_peak() {
   add(kPeak, peak);
+  add(kTwoPeaks, two_peaks);
 }
 
 MatrixBuffer random_matrix(std::size_t rows, std::size_t cols, unsigned seed) {
@@ -57,6 +69,10 @@ double Times::share_of_peak(const std::string& name, double operations) const {
   }
   const double peak_rate = operations_of_a_round() * kPeakRounds / peak_rate_time;
   return 100.0 * operations / own / peak_rate;
+}
+
+double Times::peak_of_two_threads() const {
+  return 2.0 * ratio(kPeak, kTwoPeaks);
 }
 
 void Figures::at_least(const std::string& what, double found, double wanted, const char* unit) {

@@ -40,6 +40,9 @@ class Times {
   /// Percent of what multiply-adds on registers alone reach, for `operations` in the time of
   /// `name`.
   double share_of_peak(const std::string& name, double operations) const;
+  /// How many times the work of one thread two of them do with the same multiply-adds, while
+  /// whatever else runs on the machine runs.
+  double peak_of_two_threads() const;
 
  private:
   std::map<std::string, double> seconds_;
