@@ -4,11 +4,11 @@
 #include <bit>
 #include <cmath>
 
-#include "attnviz/attention/key_value_cache.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/rope.h"
 #include "attnviz/kernels/softmax.h"
+#include "attnviz/model/different_projections.h"
 
 namespace attnviz {
 
@@ -130,14 +130,14 @@ JointFactors joint_factors(const LayerWeights& layer, ConstMatrix x, std::size_t
   if (!layer.norms_heads_together) {
     return {};
   }
-  std::vector<const Projection*> queries;
-  std::vector<const Projection*> keys;
+  DifferentProjections queries;
+  DifferentProjections keys;
   for (const HeadWeights& head : layer.heads) {
-    place_of(head.query, queries);
-    place_of(head.key, keys);
+    queries.add(head.query);
+    keys.add(head.key);
   }
-  return {joint_factors(queries, layer.query_norm.epsilon, x, n_threads),
-          joint_factors(keys, layer.key_norm.epsilon, x, n_threads)};
+  return {joint_factors(queries.list(), layer.query_norm.epsilon, x, n_threads),
+          joint_factors(keys.list(), layer.key_norm.epsilon, x, n_threads)};
 }
 
 Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept {

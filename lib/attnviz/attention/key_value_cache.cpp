@@ -20,46 +20,30 @@ std::size_t value_floats(const Projection& value, std::size_t max_tokens) {
 
 }  // namespace
 
-std::size_t find_place(const Projection& projection,
-                       const std::vector<const Projection*>& projections) {
-  const auto found =
-      std::find_if(projections.begin(), projections.end(),
-                   [&projection](const Projection* other) { return projection == *other; });
-  return static_cast<std::size_t>(found - projections.begin());
-}
-
-std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections) {
-  const std::size_t place = find_place(projection, projections);
-  if (place == projections.size()) {
-    projections.push_back(&projection);
-  }
-  return place;
-}
-
 LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
     : n_shared_(layer.latents.n_shared()),
       n_channels_(layer.convolution.n_channels()),
       n_kept_(layer.recurrence.n_kept()) {
   for (const HeadWeights& head : layer.heads) {
-    place_of(head.key, keys_);
-    place_of(head.value, values_);
+    keys_.add(head.key);
+    values_.add(head.value);
   }
   std::size_t floats = checked_product({max_tokens, n_channels_}, "the channels of a text");
-  for (const Projection* key : keys_) {
+  for (const Projection* key : keys_.list()) {
     floats += key_floats(key->d_out() + n_shared_, max_tokens);
   }
-  for (const Projection* value : values_) {
+  for (const Projection* value : values_.list()) {
     floats += value_floats(*value, max_tokens);
   }
   memory_ = MatrixBuffer(1, floats + n_kept_);
   float* next = channel_memory_ = memory_.view().data;
   key_memory_.reserve(keys_.size());
-  for (const Projection* key : keys_) {
+  for (const Projection* key : keys_.list()) {
     key_memory_.push_back(next);
     next += key_floats(key->d_out() + n_shared_, max_tokens);
   }
   value_memory_.reserve(values_.size());
-  for (const Projection* value : values_) {
+  for (const Projection* value : values_.list()) {
     value_memory_.push_back(next);
     next += value_floats(*value, max_tokens);
   }
@@ -67,11 +51,11 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
 }
 
 kernels::KeyPanels LayerCache::keys(const Projection& key, std::size_t n_tokens) const noexcept {
-  return {n_tokens, key.d_out() + n_shared_, key_memory_[find_place(key, keys_)]};
+  return {n_tokens, key.d_out() + n_shared_, key_memory_[keys_.place_of(key)]};
 }
 
 Matrix LayerCache::values(const Projection& value, std::size_t n_tokens) const noexcept {
-  return {value_memory_[find_place(value, values_)], n_tokens, value.d_out(), value.d_out()};
+  return {value_memory_[values_.place_of(value)], n_tokens, value.d_out(), value.d_out()};
 }
 
 Matrix LayerCache::channels(std::size_t n_tokens) const noexcept {
@@ -94,15 +78,15 @@ void LayerCache::return_to_mark() noexcept {
 }
 
 double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
-  std::vector<const Projection*> keys, values;
+  DifferentProjections keys, values;
   for (const HeadWeights& head : layer.heads) {
-    place_of(head.key, keys);
-    place_of(head.value, values);
+    keys.add(head.key);
+    values.add(head.value);
   }
   auto numbers =
       static_cast<double>(layer.convolution.n_channels() + keys.size() * layer.latents.n_shared());
   for (const auto* all : {&keys, &values}) {
-    for (const Projection* projection : *all) {
+    for (const Projection* projection : all->list()) {
       numbers += static_cast<double>(projection->d_out());
     }
   }

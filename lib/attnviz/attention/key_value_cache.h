@@ -6,16 +6,10 @@
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
+#include "attnviz/model/different_projections.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
-
-/// The place of `projection` among `projections`, those that heads share once; their number when it
-/// is not there.
-std::size_t find_place(const Projection& projection,
-                       const std::vector<const Projection*>& projections);
-/// The same, put behind them if it is new.
-std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections);
 
 /// Those of one layer, or what its convolution looks back at, or its states. What heads share, as
 /// in grouped-query attention, is kept once.
@@ -46,7 +40,7 @@ class LayerCache {
   static double bytes(const LayerWeights& layer, std::size_t max_tokens);
 
  private:
-  std::vector<const Projection*> keys_, values_;
+  DifferentProjections keys_, values_;
   std::vector<float*> key_memory_, value_memory_;
   std::size_t n_shared_;  // numbers of a key that no projection makes
   std::size_t n_channels_;

@@ -24,12 +24,12 @@ ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotati
   value_of_.reserve(heads.size());
   for (const std::size_t head : heads) {
     const HeadWeights& weights = layer.heads[head];
-    query_of_.push_back(place_of(weights.query, query_weights_));
+    query_of_.push_back(query_weights_.add(weights.query));
     query_norms_.resize(query_weights_.size(), layer.query_norm_of(head));
-    key_of_.push_back(place_of(weights.key, key_weights_));
+    key_of_.push_back(key_weights_.add(weights.key));
     key_norms_.resize(key_weights_.size(), layer.key_norm_of(head));
     if (with_values) {
-      value_of_.push_back(place_of(weights.value, value_weights_));
+      value_of_.push_back(value_weights_.add(weights.value));
     }
   }
   take_memory(memory);
@@ -44,13 +44,13 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
     return with_margin(tokens_.count * projection->d_out());
   };
   std::size_t floats = 0;
-  for (const Projection* query : query_weights_) {
+  for (const Projection* query : query_weights_.list()) {
     floats += row_floats(query);
   }
-  for (const Projection* key : key_weights_) {
+  for (const Projection* key : key_weights_.list()) {
     floats += key_floats(key);
   }
-  for (const Projection* value : value_weights_) {
+  for (const Projection* value : value_weights_.list()) {
     floats += is_kept ? 0 : row_floats(value);
   }
   if (memory.cols() < floats) {
@@ -59,7 +59,7 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
   }
   float* next = memory.view().data;
   keys_.reserve(key_weights_.size());
-  for (const Projection* key : key_weights_) {
+  for (const Projection* key : key_weights_.list()) {
     keys_.push_back(is_kept ? tokens_.cache->keys(*key, tokens_.n_tokens())
                             : kernels::KeyPanels(tokens_.count, d_head(*key), next));
     next += key_floats(key);
@@ -69,19 +69,17 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
     next += row_floats(projection);
     return rows;
   };
-  std::transform(query_weights_.begin(), query_weights_.end(), std::back_inserter(queries_),
-                 take_rows);
-  std::transform(value_weights_.begin(), value_weights_.end(), std::back_inserter(values_),
-                 [&](const Projection* value) {
-                   return is_kept ? tokens_.cache->values(*value, tokens_.n_tokens())
-                                  : take_rows(value);
-                 });
+  std::ranges::transform(query_weights_.list(), std::back_inserter(queries_), take_rows);
+  std::ranges::transform(
+      value_weights_.list(), std::back_inserter(values_), [&](const Projection* value) {
+        return is_kept ? tokens_.cache->values(*value, tokens_.n_tokens()) : take_rows(value);
+      });
 }
 
 double ProjectedHeads::width() const noexcept {
   std::size_t width = 0;
   for (const auto* all : {&query_weights_, &key_weights_, &value_weights_}) {
-    for (const Projection* projection : *all) {
+    for (const Projection* projection : all->list()) {
       width += projection->d_out();
     }
   }
@@ -100,16 +98,16 @@ void ProjectedHeads::project(std::size_t product, const HeadInputs& inputs, std:
                : std::span<const float>{};
   };
   if (product < queries_.size()) {
-    project_rotated({*query_weights_[product], query_norms_[product], /*is_query=*/true,
+    project_rotated({query_weights_[product], query_norms_[product], /*is_query=*/true,
                      factors(&JointFactors::queries)},
                     rotation_, queries, position, queries_[product].row_block(first, count));
   } else if (product < first_value) {
     const std::size_t key = product - queries_.size();
-    project_keys(key, {*key_weights_[key], key_norms_[key], false, factors(&JointFactors::keys)},
+    project_keys(key, {key_weights_[key], key_norms_[key], false, factors(&JointFactors::keys)},
                  keys, position, scratch);
   } else {
     const std::size_t value = product - first_value;
-    project_values(layer_, *value_weights_[value], keys, values_[value].row_block(position, count));
+    project_values(layer_, value_weights_[value], keys, values_[value].row_block(position, count));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
+#include "attnviz/model/different_projections.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -71,7 +72,7 @@ class ProjectedHeads {
   const LayerWeights& layer_;
   const Rotation& rotation_;
   NewTokens tokens_;
-  std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
+  DifferentProjections query_weights_, key_weights_, value_weights_;
   std::vector<Norm> query_norms_, key_norms_;              // of each
   std::vector<Matrix> queries_;                            // [new tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // of all tokens

@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/model/different_projections.h"
 
 namespace attnviz {
 
@@ -26,18 +28,14 @@ Positions parse_positions(std::string_view name) {
 }
 
 std::vector<std::size_t> key_value_heads(const LayerWeights& layer) {
-  std::vector<const HeadWeights*> different;
+  DifferentProjections keys;
+  DifferentProjections values;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> different;
   std::vector<std::size_t> numbers;
   numbers.reserve(layer.heads.size());
   for (const HeadWeights& head : layer.heads) {
-    const auto found =
-        std::find_if(different.begin(), different.end(), [&head](const HeadWeights* other) {
-          return other->key == head.key && other->value == head.value;
-        });
-    numbers.push_back(static_cast<std::size_t>(found - different.begin()));
-    if (found == different.end()) {
-      different.push_back(&head);
-    }
+    const std::pair places(keys.add(head.key), values.add(head.value));
+    numbers.push_back(different.try_emplace(places, different.size()).first->second);
   }
   return numbers;
 }
