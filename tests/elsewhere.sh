@@ -135,6 +135,7 @@ packages() { awk -F ' *[|] *' -v ORS=, "!/^#/ && ($1) { print \$3 }" "$root/lib/
 # Debian's packages for another machine, unpacked beside the build: nothing is installed.
 unpack_libraries() {
   local machine=$1 folder=$2 packages
+  # shellcheck disable=SC2016
   packages="libc6-dev,libstdc++-12-dev,$(packages '$2 == "build" && $1 !~ /^(compiler|cmake|ninja)$/')"
   [[ -e $folder/usr/include/stdio.h ]] ||
     mmdebstrap --arch="$machine" --variant=extract --include="${packages%,}" bookworm "$folder" \
@@ -167,6 +168,7 @@ s390x() { cross s390x s390x-linux-gnu-g++ s390x; }
 # A Debian 13 beside the build, in which a command runs that finds the sources where they are.
 install_debian13() {
   local packages
+  # shellcheck disable=SC2016
   packages="$(packages '$2 == "build" || $2 == "test"')clang"
   [[ -e $1/usr/bin/clang++ ]] ||
     mmdebstrap --variant=apt --include="$packages" trixie "$1" http://deb.debian.org/debian

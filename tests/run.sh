@@ -9,7 +9,7 @@
 #   --fuzz N    hostile inputs for N minutes; see tests/fuzz/README.md
 #   --lint      clang-format, clang-tidy, and the types of the pages' scripts
 #   --reproducible  whether a build in another folder has the same bytes
-#   --elsewhere the builds of others: without optimization, for old processors, by Clang, for arm64, s390x
+#   --elsewhere the builds of others: unoptimized, for old processors, by Clang, on Debian 13, for arm64, s390x
 #   --all       everything but the coverage and elsewhere, with a short run of the benchmarks, as
 #               before a merge
 #
