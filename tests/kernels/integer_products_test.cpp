@@ -180,7 +180,8 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
       std::vector<float> one(kCols);
       kernels::integer_matmul({x.data() + row * kDepth, 1, kDepth, kDepth}, w, nullptr, false,
                               {one.data(), 1, kCols, kCols});
-      CHECK(std::memcmp(one.data(), all.data() + row * kCols, kCols * sizeof(float)) == 0);
+      CHECK(test::same_bits({one.data(), 1, kCols, kCols},
+                            {all.data() + row * kCols, 1, kCols, kCols}));
       for (std::size_t col = 0; col < kCols; ++col) {
         kernels::dequantise(stored, bytes.data(), col * kDepth, weights);
         double sum = 0.0;
@@ -234,7 +235,7 @@ TEST_CASE(
         kernels::integer_matmul({x.data(), 2, kDepth, kDepth}, w, nullptr, false,
                                 {two.data(), 2, kCols, kCols});
         CAPTURE(stored_type_name(extreme.type));
-        CHECK(std::memcmp(one.data(), two.data(), kCols * sizeof(float)) == 0);
+        CHECK(test::same_bits({one.data(), 1, kCols, kCols}, {two.data(), 1, kCols, kCols}));
         std::vector<float> weights(kDepth);
         kernels::dequantise(extreme.type, bytes.data(), 0, weights);
         double sum = 0.0;

@@ -1,6 +1,7 @@
 #include "attnviz/text/template/jinja_run.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <fstream>
@@ -210,7 +211,7 @@ TEST_CASE("Jinja: templates that would make a long text of many, or search one i
            "('\n' * 90000) | indent(s, blank=true)", "range(99999) | map(attribute=s) | list",
            "[s, s, s, s, s, s, s, s, s, s] | sort"}) {
     CAPTURE(part);
-    CHECK(failure(texts + "{{ " + part + " }}").find(": line ") != std::string::npos);
+    CHECK(failure(fmt::format("{}{{{{ {} }}}}", texts, part)).find(": line ") != std::string::npos);
   }
   CHECK(rendered("{% set s = 'ab' * 150000 %}{{ s.replace('a', '') | length }}", Map()) ==
         "150000");
