@@ -222,12 +222,9 @@ TEST_CASE(
         std::fill_n(bytes.data() + col * block + extreme.first, extreme.count, quants);
       }
       const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, extreme.type, true);
-      for (const float sign : {1.0f, -1.0f}) {
-        // Just below what would take a larger unit: all three digits are the largest, or nearly so.
-        std::vector<float> x(2 * kDepth);
-        for (std::size_t k = 0; k < x.size(); ++k) {
-          x[k] = sign * (0x1.FBp0f + static_cast<float>(k % 7) * 0x1p-22f);
-        }
+      // The largest that do not take a larger unit, and those whose last two digits are largest.
+      for (const float value : {0x1.FBFFFCp0f, -0x1.FBFFFCp0f, 0x1.F9FDFCp0f, -0x1.F9FDFCp0f}) {
+        const std::vector<float> x(2 * kDepth, value);
         std::vector<float> one(kCols);
         std::vector<float> two(2 * kCols);
         kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w, nullptr, false,
@@ -257,7 +254,6 @@ TEST_CASE("integer products: what is not finite stays so, and within its row") {
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
     std::vector<float> x(std::size_t{5} * 64, 0.5f);
-    // Alone, its sum is the least integer.
     std::fill_n(x.begin() + std::ptrdiff_t{64} * 2, 64, 0.0f);
     x[64 * 2 + 50] = bad;
     std::vector<float> out(std::size_t{5} * 40);
@@ -265,6 +261,18 @@ TEST_CASE("integer products: what is not finite stays so, and within its row") {
     for (std::size_t i = 0; i < out.size(); ++i) {
       CAPTURE(i);
       CHECK(std::isfinite(out[i]) == (i / 40 != 2));
+    }
+    for (const StoredType type : {StoredType::kQ4_K, StoredType::kQ6_K}) {
+      constexpr std::size_t kDepth = 512;
+      const std::vector<std::uint8_t> bytes(stored_bytes(type, kDepth * 32), 0x3B);
+      std::vector<float> row(kDepth);
+      row[300] = bad;
+      std::vector<float> sums(32);
+      kernels::integer_matmul({row.data(), 1, kDepth, kDepth},
+                              {bytes.data(), kDepth, 32, kDepth, type, true}, nullptr, false,
+                              {sums.data(), 1, 32, 32});
+      CHECK(std::isnan(sums[0]));
+      CHECK(std::isnan(sums[31]));
     }
   }
 }

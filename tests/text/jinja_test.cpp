@@ -202,6 +202,21 @@ TEST_CASE("Jinja: namespaces and loops that hold themselves are freed") {
                  Map()) == "True");
 }
 
+TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are freed") {
+  const std::string wrapped =
+      "{% set n = namespace(l = []) %}{% for i in range(20000) %}"
+      "{% set n.l = [[[[[[[[[[n.l]]]]]]]]]] %}{% endfor %}";
+  CHECK(rendered(wrapped + "hi", Map()) == "hi");
+  CHECK(rendered("{% set n = namespace() %}{% set n.a = n %}{% for i in range(90000) %}"
+                 "{% set n.l = {'a': n.l} %}{% endfor %}hi",
+                 Map()) == "hi");
+  // Loops whose attributes are set stay until the end, and are paid for.
+  CHECK(
+      failure("{% for k in range(9999) %}{% for i in range(15) %}{% set loop.x = [] %}{% endfor %}"
+              "{% endfor %}")
+          .find(": line ") != std::string::npos);
+}
+
 TEST_CASE("Jinja: templates that would make a long text of many, or search one in another, end") {
   const std::string texts = "{% set s = 'a' * 9000000 %}{% set t = 'a' * 900000 + 'b' %}";
   for (const std::string& part : std::vector<std::string>{

@@ -70,8 +70,9 @@ constexpr decltype(Unpacker::multiply_lanes) kMultiplyLanes = nullptr;
 using LaneBytes = hn::FixedTag<std::uint8_t, 4 * kBlockLanes>;
 
 // What three digits of a group of activations add up to with quants, to which kAdded is added so
-// that they are bytes without sign: 0 or 32. What is added takes part in the last digits, as 128
-// does elsewhere; sums of so small quants are floats without rounding either way.
+// that they are bytes without sign: 0 or 32. What is added is taken back by what the first and
+// third sums begin with; sums of so small quants are floats without rounding, as with 128
+// elsewhere.
 template <int kAdded>
 class LaneDots {
  public:
@@ -134,7 +135,7 @@ class LaneStream {
 
   // Bytes [offset, offset + 16), four of each block in a vector.
   HWY_INLINE LaneQuad quad(std::size_t offset) {
-    constexpr std::size_t kQuads = Blocks::kBytes / 16;
+    constexpr std::size_t kQuads = (Blocks::kBytes + 15) / 16;
     constexpr std::size_t kLines = (Blocks::kBytes * kBlockLanes + 63) / 64;
     constexpr std::size_t kLinesAtATime = (kLines + kQuads - 1) / kQuads;
     // No function of its own: GCC takes one that does nothing else for one that does nothing.

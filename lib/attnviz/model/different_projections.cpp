@@ -15,8 +15,9 @@ constexpr std::size_t kFew = 64;
 // Their distances are a file's, which may be made to be multiples of a table's size; the first
 // one's address is the system's, and unknown before.
 std::size_t DifferentProjections::Hash::operator()(const Projection* one) const noexcept {
-  const auto place = reinterpret_cast<std::uintptr_t>(one->weight.data) + one->weight.skip;
-  return (place ^ place >> 32) * 0x9E3779B97F4A7C15u >> 16;
+  const std::uint64_t place =
+      reinterpret_cast<std::uintptr_t>(one->weight.data) + std::uint64_t{one->weight.skip};
+  return static_cast<std::size_t>((place ^ place >> 32) * 0x9E3779B97F4A7C15u >> 16);
 }
 
 std::size_t DifferentProjections::place_of(const Projection& projection) const noexcept {

@@ -171,7 +171,7 @@ class JinjaRun {
       if (of.map() == nullptr || !of.map()->is_namespace) {
         fail("only a namespace takes an attribute");
       }
-      namespaces_.add(of);
+      namespaces_.add(of, value, budget_);
       return of.map()->set(target.name, value);
     }
     const std::vector<Value> items = items_of(value, budget_);

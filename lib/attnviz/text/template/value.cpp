@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 namespace attnviz::templates {
 
@@ -223,6 +224,37 @@ void Map::set(std::string_view key, Value value) {
     members.emplace_back(key, std::move(value));
   } else {
     found->second = std::move(value);
+  }
+}
+
+void Value::free_in_turn() noexcept {
+  static thread_local std::vector<Data>* waiting = nullptr;  // for their turn
+  const auto* const list = std::get_if<std::shared_ptr<List>>(&data_);
+  if ((list != nullptr ? list->use_count() : std::get<std::shared_ptr<Map>>(data_).use_count()) >
+      1) {
+    return;
+  }
+  std::vector<Data> turns;
+  try {
+    (waiting != nullptr ? *waiting : turns).push_back(std::move(data_));
+  } catch (const std::bad_alloc&) {
+    return;  // not moved: it is freed where it lies
+  }
+  if (waiting != nullptr) {
+    return;
+  }
+  waiting = &turns;
+  while (!turns.empty()) {
+    const Data one = std::move(turns.back());
+    turns.pop_back();
+  }
+  waiting = nullptr;
+}
+
+void MapsInCircles::add(const Value& map, const Value& member, Budget& budget) {
+  const bool may_close = member.map() != nullptr || member.list() != nullptr;
+  if (may_close && maps_.try_emplace(map.map(), map).second) {
+    budget.make((1 + map.map()->members.size()) * 2 * Budget::kBytesPerItem);
   }
 }
 

@@ -49,10 +49,20 @@ struct Undefined {
   std::string name;  // of what is not there
 };
 
-/// Copies share lists and maps.
+/// Copies share lists and maps. However deep these lie in one another, the last one to go frees
+/// them one after the other.
 class Value {
  public:
   Value() noexcept = default;  // None, nil
+  Value(const Value&) = default;
+  Value(Value&&) noexcept = default;
+  Value& operator=(const Value&) = default;
+  Value& operator=(Value&&) noexcept = default;
+  ~Value() {
+    if (list() != nullptr || map() != nullptr) {
+      free_in_turn();
+    }
+  }
   Value(Undefined undefined) : data_(std::move(undefined)) {}
   Value(bool flag) noexcept : data_(flag) {}
   Value(std::int64_t number) noexcept : data_(number) {}
@@ -88,10 +98,13 @@ class Value {
     return found == nullptr ? std::nullopt : std::optional<T>(*found);
   }
 
-  std::variant<std::monostate, Undefined, bool, std::int64_t, double,
-               std::shared_ptr<const std::string>, std::shared_ptr<List>, std::shared_ptr<Map>,
-               std::shared_ptr<const Function>>
-      data_;
+  using Data = std::variant<std::monostate, Undefined, bool, std::int64_t, double,
+                            std::shared_ptr<const std::string>, std::shared_ptr<List>,
+                            std::shared_ptr<Map>, std::shared_ptr<const Function>>;
+
+  void free_in_turn() noexcept;
+
+  Data data_;
 };
 
 /// Maps that may hold themselves, which would keep one another for ever. They are emptied when it
@@ -103,8 +116,8 @@ class MapsInCircles {
   MapsInCircles(const MapsInCircles&) = delete;
   MapsInCircles& operator=(const MapsInCircles&) = delete;
 
-  /// Precondition: the value is a map.
-  void add(const Value& map) { maps_.try_emplace(map.map(), map); }
+  /// A map that is to have `member`. What stays is paid for.
+  void add(const Value& map, const Value& member, Budget& budget);
 
  private:
   std::unordered_map<const Map*, Value> maps_;
