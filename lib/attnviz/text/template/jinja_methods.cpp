@@ -178,10 +178,10 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
                                                          {"upper", upper_case},
                                                          {"title", title_case},
                                                          {"capitalize", capitalized}};
-  for (const auto& [known, change] : changes) {
+  for (const auto& [known, to_use] : changes) {
     if (name == known) {
       return method(
-          [change = change](Text of, Given, Budget& b) { return made_text(change(of), b); });
+          [change = to_use](Text of, Given, Budget& b) { return made_text(change(of), b); });
     }
   }
   return std::nullopt;
