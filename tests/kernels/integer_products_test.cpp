@@ -292,6 +292,15 @@ TEST_CASE("integer products: zeros and numbers near the smallest give sums near 
   }
 }
 
+#if defined(__x86_64__)
+TEST_CASE("integer products: wherever the compiler's own library finds what they need") {
+  const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
+  CHECK(kernels::has_integer_products() == has);
+}
+#endif
+
 TEST_CASE("integer products: only where the target is avx3_vnni") {
   if (cannot_run()) {
     return;

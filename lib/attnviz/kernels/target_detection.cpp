@@ -7,6 +7,10 @@
 
 #include <hwy/targets.h>
 
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +22,21 @@ namespace hwy {
 
 namespace {
 
+#if HWY_ARCH_X86
+// Not every compiler knows this one by name.
+bool has_f16c() noexcept {
+#ifdef CPU_FEATURE_ACTIVE
+  return CPU_FEATURE_ACTIVE(F16C) != 0;
+#else
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+#endif
+}
+#endif
+
 // The features in each list are those that Highway compiles the target for
 // (hwy/ops/set_macros-inl.h).
 std::int64_t detect_targets() noexcept {
@@ -28,11 +47,10 @@ std::int64_t detect_targets() noexcept {
                     ATTNVIZ_HAS_CPU_FEATURE(SSE4_2, "sse4.2") &&
                     ATTNVIZ_HAS_CPU_FEATURE(PCLMULQDQ, "pclmul") &&
                     ATTNVIZ_HAS_CPU_FEATURE(AES, "aes");
-  // Not every compiler has a name for F16C, which all have that have BMI2.
   const bool avx2 = sse4 && ATTNVIZ_HAS_CPU_FEATURE(AVX, "avx") &&
                     ATTNVIZ_HAS_CPU_FEATURE(AVX2, "avx2") && ATTNVIZ_HAS_CPU_FEATURE(BMI1, "bmi") &&
                     ATTNVIZ_HAS_CPU_FEATURE(BMI2, "bmi2") && ATTNVIZ_HAS_CPU_FEATURE(FMA, "fma") &&
-                    ATTNVIZ_HAS_CPU_FEATURE(F16C, "bmi2");
+                    has_f16c();
   const bool avx3 = avx2 && ATTNVIZ_HAS_CPU_FEATURE(AVX512F, "avx512f") &&
                     ATTNVIZ_HAS_CPU_FEATURE(AVX512VL, "avx512vl") &&
                     ATTNVIZ_HAS_CPU_FEATURE(AVX512DQ, "avx512dq") &&
