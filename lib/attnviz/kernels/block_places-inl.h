@@ -236,10 +236,8 @@ struct LaneQuad {
   LaneWords words[4];
 };
 
-// Of blocks that lie `stride` bytes apart, after map(tag, words) of what is loaded.
-template <class Map>
-HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride,
-                                    const Map& map) {
+// Of blocks that lie `stride` bytes apart.
+HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride) {
   const hn::FixedTag<std::uint32_t, kBlockLanes> d;
   const hn::FixedTag<std::uint64_t, kBlockLanes / 2> pairs;
   // The blocks i, i + 4, i + 8 and i + 12. By intrinsics, as Combine() clears what it then
@@ -253,7 +251,7 @@ HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stri
     words = _mm512_inserti32x4(words, load(4), 1);
     words = _mm512_inserti32x4(words, load(8), 2);
     words = _mm512_inserti32x4(words, load(12), 3);
-    return map(d, LaneWords{words});
+    return LaneWords{words};
   };
   const auto first = four(0);
   const auto second = four(1);
@@ -269,23 +267,17 @@ HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stri
            hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high))}};
 }
 
-// Word i of block b goes to place b of to[i * kStep].
-template <std::size_t kStep, class Map>
-HWY_INLINE void transpose_quads(const std::uint8_t* blocks, std::size_t stride, const Map& map,
-                                std::uint32_t* to) {
-  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
-  const LaneQuad quad = transposed_quad(blocks, stride, map);
-  for_each_size<4>([&](auto i) HWY_ATTR { hn::Store(quad.words[i()], d, to + i() * kStep); });
-}
-
 // Quants of sixteen blocks, kNumbers each.
 template <std::size_t kNumbers>
 void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
+  const hn::FixedTag<std::uint32_t, kBlockLanes> d;
   for (std::size_t i = 0; i < kNumbers; i += 16) {
-    transpose_quads<kLaneStep>(
-        reinterpret_cast<const std::uint8_t*>(quants + i), kNumbers,
-        [](auto d, auto words) HWY_ATTR { return hn::Xor(words, hn::Set(d, 0x80808080u)); },
-        to.words + i / 4 * kLaneStep);
+    const LaneQuad quad =
+        transposed_quad(reinterpret_cast<const std::uint8_t*>(quants + i), kNumbers);
+    for_each_size<4>([&](auto word) HWY_ATTR {
+      hn::Store(hn::Xor(quad.words[word()], hn::Set(d, 0x80808080u)), d,
+                to.words + (i / 4 + word()) * kLaneStep);
+    });
   }
 }
 
@@ -342,9 +334,11 @@ class BlockLanes : public LaneScales {
  public:
   BlockLanes(const BlocksApart& from, const LaneBlocks& to) : LaneScales(to) {
     const auto transpose = [&](std::size_t offset, std::size_t word) HWY_ATTR {
-      transpose_quads<kBlockLanes>(
-          from.blocks + offset, from.stride, [](auto, auto words) HWY_ATTR { return words; },
-          words_ + word * kBlockLanes);
+      const hn::FixedTag<std::uint32_t, kBlockLanes> d;
+      const LaneQuad quad = transposed_quad(from.blocks + offset, from.stride);
+      for_each_size<4>([&](auto i) HWY_ATTR {
+        hn::Store(quad.words[i()], d, words_ + (word + i()) * kBlockLanes);
+      });
     };
     std::size_t n_asked = 0;
     for (std::size_t word = 0; word < kWords; word += 4) {

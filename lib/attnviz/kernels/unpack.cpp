@@ -143,8 +143,7 @@ class LaneStream {
       hwy::Prefetch(from_.later + 64 * i);
     }
     from_.later += 64 * kLinesAtATime;
-    return transposed_quad(from_.blocks + offset, from_.stride,
-                           [](auto, auto words) HWY_ATTR { return words; });
+    return transposed_quad(from_.blocks + offset, from_.stride);
   }
 
   LaneBlocks scales() { return {nullptr, scales_, minimums_}; }
