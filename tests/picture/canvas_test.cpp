@@ -123,28 +123,31 @@ TEST_CASE(
     ink.ink.push_back(i % 23 < i % 13 ? std::uint8_t{0} : static_cast<std::uint8_t>(i * i * 31));
   }
   const Rgb color{20, 90, 250};
-  for (const int n_colors : {2, 230, 240, 245, 250, 254, 256, 300}) {
-    CAPTURE(n_colors);
-    Canvas canvas(100, 10);
-    const auto below = [](int x) { return x / 33 % 2 == 0 ? Rgb{255, 255, 255} : Rgb{9, 60, 30}; };
-    for (int i = 0; i < n_colors; ++i) {
-      canvas.fill({i % 100, 6 + i / 100, 1, 1}, {static_cast<std::uint8_t>(i), 7, 7});
-    }
-    for (int x = 0; x < 100; ++x) {
-      canvas.fill({x, 0, 1, 6}, below(x));
-    }
-    canvas.draw(ink, 2, 1, color);
-    for (int y = 0; y < 5; ++y) {
-      for (int x = 0; x < 97; ++x) {
-        const unsigned share =
-            (ink.ink[97 * static_cast<std::size_t>(y) + static_cast<std::size_t>(x)] + 8u) / 17 *
-            17;
-        const auto mixed = [share](std::uint8_t under, std::uint8_t over) {
-          return static_cast<std::uint8_t>((over * share + under * (255 - share) + 127) / 255);
-        };
-        const Rgb under = below(x + 2);
-        REQUIRE(canvas.at(x + 2, y + 1) ==
-                Rgb{mixed(under.r, color.r), mixed(under.g, color.g), mixed(under.b, color.b)});
+  // Black's three channels are its number, too, where it is the first colour.
+  for (const Rgb first : {Rgb{255, 255, 255}, Rgb{0, 0, 0}}) {
+    for (const int n_colors : {2, 230, 240, 245, 250, 254, 256, 300}) {
+      CAPTURE(n_colors);
+      Canvas canvas(100, 10, first);
+      const auto below = [first](int x) { return x / 33 % 2 == 0 ? first : Rgb{9, 60, 30}; };
+      for (int i = 0; i < n_colors; ++i) {
+        canvas.fill({i % 100, 6 + i / 100, 1, 1}, {static_cast<std::uint8_t>(i), 7, 7});
+      }
+      for (int x = 0; x < 100; ++x) {
+        canvas.fill({x, 0, 1, 6}, below(x));
+      }
+      canvas.draw(ink, 2, 1, color);
+      for (int y = 0; y < 5; ++y) {
+        for (int x = 0; x < 97; ++x) {
+          const unsigned share =
+              (ink.ink[97 * static_cast<std::size_t>(y) + static_cast<std::size_t>(x)] + 8u) / 17 *
+              17;
+          const auto mixed = [share](std::uint8_t under, std::uint8_t over) {
+            return static_cast<std::uint8_t>((over * share + under * (255 - share) + 127) / 255);
+          };
+          const Rgb under = below(x + 2);
+          REQUIRE(canvas.at(x + 2, y + 1) ==
+                  Rgb{mixed(under.r, color.r), mixed(under.g, color.g), mixed(under.b, color.b)});
+        }
       }
     }
   }

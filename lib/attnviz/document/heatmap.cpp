@@ -188,23 +188,25 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
     if (by_row) {
       row_shares(panel, query, row);
     }
-    for (std::size_t key = 0; key < keys.size; ++key) {
-      const std::size_t cell = first_cell + keys.cell_of(key);
-      const float weight = panel.values(query, key);
-      const bool seen = pooled.visible[cell] != 0;
-      const bool value_stays = values.ignores(cell, weight, seen);
-      const bool share_stays = !by_row || shares.ignores(cell, row[key], seen);
-      // Asking for visibility is the slow part: only where the weight would change the cell.
-      if ((value_stays && share_stays) || !panel.is_visible(query, key)) {
-        continue;
+    for (std::size_t column = 0, key = 0; column < pooled.cols; ++column) {
+      const std::size_t cell = first_cell + column;
+      for (const std::size_t end = keys.end(column); key < end; ++key) {
+        const float weight = panel.values(query, key);
+        const bool seen = pooled.visible[cell] != 0;
+        const bool value_stays = values.ignores(cell, weight, seen);
+        const bool share_stays = !by_row || shares.ignores(cell, row[key], seen);
+        // Asking for visibility is the slow part: only where the weight would change the cell.
+        if ((value_stays && share_stays) || !panel.is_visible(query, key)) {
+          continue;
+        }
+        if (!value_stays) {
+          values.take(cell, weight);
+        }
+        if (!share_stays) {
+          shares.take(cell, row[key]);
+        }
+        pooled.visible[cell] = 1;
       }
-      if (!value_stays) {
-        values.take(cell, weight);
-      }
-      if (!share_stays) {
-        shares.take(cell, row[key]);
-      }
-      pooled.visible[cell] = 1;
     }
   }
   pooled.values = values.result();

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -76,20 +76,14 @@ PixelRect Canvas::clipped(const PixelRect& rect) const noexcept {
           std::clamp(rect.bottom(), top, height_) - top};
 }
 
-std::size_t Canvas::offset(int x, int y) const noexcept {
-  return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
-          static_cast<std::size_t>(x)) *
-         channels_;
-}
-
 Canvas::Code Canvas::code(Rgb color) {
   if (has_palette()) {
     if (const auto number = palette_.number(color)) {
-      return {*number, 0, 0};
+      return *number;
     }
     widen();
   }
-  return {color.r, color.g, color.b};
+  return color.r | Code{color.g} << 8 | Code{color.b} << 16;
 }
 
 void Canvas::widen() {
@@ -105,18 +99,14 @@ void Canvas::widen() {
   channels_ = 3;
 }
 
-void Canvas::paint_row(int x, int y, int count, const Code& code) noexcept {
+void Canvas::paint_row(int x, int y, int count, Code code) noexcept {
   std::uint8_t* target = pixel(x, y);
   if (has_palette()) {
-    if (count == 1) {  // most pixels of text
-      *target = code[0];
-    } else {
-      std::memset(target, code[0], static_cast<std::size_t>(count));
-    }
+    std::memset(target, static_cast<std::uint8_t>(code), static_cast<std::size_t>(count));
     return;
   }
-  for (int i = 0; i < count; ++i, target += code.size()) {
-    std::copy(code.begin(), code.end(), target);
+  for (int i = 0; i < count; ++i, target += channels_) {
+    paint(target, code);
   }
 }
 
@@ -164,7 +154,7 @@ void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, 
   for (int y = rect.y; y < rect.bottom(); ++y) {
     for (int x = rect.x; x < rect.right(); ++x, ++share) {
       if (*share != 0) {
-        paint_row(x, y, 1, code(mix(at(x, y), color, *share)));
+        paint(pixel(x, y), code(mix(at(x, y), color, *share)));
       }
     }
   }
@@ -173,8 +163,10 @@ void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, 
 void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
   // Text mostly stands on one colour: what its amounts of ink give there is worked out once.
-  std::array<std::optional<Code>, 255 / kInkStep + 1> mixtures;
-  Rgb mixed_below{};
+  constexpr Code kUnknown = ~Code{0};
+  std::array<Code, 255 / kInkStep + 1> mixtures;
+  mixtures.fill(kUnknown);
+  Code mixed_below = kUnknown;
   for (int row = area.y; row < area.bottom(); ++row) {
     const std::ptrdiff_t first =
         static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width + (area.x - x - ink.left);
@@ -185,27 +177,28 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
       const int column = area.x + i;
       if (image != nullptr) {
         const Rgb mixed = mix(at(column, row), color, step * kInkStep);
-        paint_row(column, row, 1, code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
-      } else if (step == 0) {
-        i += blank(amounts + i, area.width - i) - 1;
-      } else {
-        const Rgb below = at(column, row);
-        if (below != mixed_below) {
-          mixed_below = below;
-          mixtures = {};
-        }
-        std::optional<Code>& mixture = mixtures[step];
-        if (!mixture) {
-          const bool had_palette = has_palette();
-          mixture = code(mix(below, color, step * kInkStep));
-          if (has_palette() != had_palette) {
-            const Code painted = *mixture;  // the other codes are numbers of colours
-            mixtures = {};
-            mixture = painted;
-          }
-        }
-        paint_row(column, row, 1, *mixture);
+        paint(pixel(column, row), code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
+        continue;
       }
+      if (step == 0) {
+        i += blank(amounts + i, area.width - i) - 1;
+        continue;
+      }
+      if (const Code below = code_at(pixel(column, row)); below != mixed_below) {
+        mixed_below = below;
+        mixtures.fill(kUnknown);
+      }
+      Code mixture = mixtures[step];
+      if (mixture == kUnknown) {
+        const bool had_palette = has_palette();
+        mixture = code(mix(at(column, row), color, step * kInkStep));
+        if (has_palette() != had_palette) {
+          mixed_below = kUnknown;  // what is known are numbers of colours
+        } else {
+          mixtures[step] = mixture;
+        }
+      }
+      paint(pixel(column, row), mixture);
     }
   }
 }

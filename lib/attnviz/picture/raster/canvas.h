@@ -1,7 +1,6 @@
 // An 8-bit sRGB picture in memory: rectangles and text.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,16 +54,30 @@ class Canvas {
 
  private:
   using Pixels = std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>>;
-  /// A pixel's bytes; with a palette the first one alone.
-  using Code = std::array<std::uint8_t, 3>;
+  /// A pixel's bytes, the first one lowest; with a palette that one alone.
+  using Code = std::uint32_t;
 
   PixelRect clipped(const PixelRect& rect) const noexcept;
   std::uint8_t* pixel(int x, int y) noexcept { return pixels_.data() + offset(x, y); }
-  std::size_t offset(int x, int y) const noexcept;
+  std::size_t offset(int x, int y) const noexcept {
+    return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+            static_cast<std::size_t>(x)) *
+           channels_;
+  }
+  Code code_at(const std::uint8_t* pixel) const noexcept {
+    return has_palette() ? pixel[0] : pixel[0] | Code{pixel[1]} << 8 | Code{pixel[2]} << 16;
+  }
   /// Gives the palette up when it is full: pointers to pixels change.
   Code code(Rgb color);
   void widen();
-  void paint_row(int x, int y, int count, const Code& code) noexcept;
+  void paint(std::uint8_t* pixel, Code code) const noexcept {
+    pixel[0] = static_cast<std::uint8_t>(code);
+    if (!has_palette()) {
+      pixel[1] = static_cast<std::uint8_t>(code >> 8);
+      pixel[2] = static_cast<std::uint8_t>(code >> 16);
+    }
+  }
+  void paint_row(int x, int y, int count, Code code) noexcept;
 
   int width_;
   int height_;

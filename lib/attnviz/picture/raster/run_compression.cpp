@@ -141,10 +141,11 @@ class BitWriter {
 
   explicit BitWriter(char* to) noexcept : to_(to) {}
 
-  // At most 32 at once. Without a branch: whether bytes are full is as good as random.
-  void put(Bits bits) noexcept {
-    waiting_ |= std::uint64_t{bits.bits} << count_;
-    count_ += bits.count;
+  // At most 56 at once. Without a branch: whether bytes are full is as good as random.
+  template <class... MoreBits>
+  void put(Bits bits, MoreBits... more) noexcept {
+    append(bits);
+    (append(more), ...);
     store();
     to_ += count_ / 8;
     waiting_ >>= count_ / 8 * 8;
@@ -157,6 +158,10 @@ class BitWriter {
   }
 
  private:
+  void append(Bits bits) noexcept {
+    waiting_ |= std::uint64_t{bits.bits} << count_;
+    count_ += bits.count;
+  }
   void store() noexcept {
     if constexpr (std::endian::native == std::endian::little) {
       std::memcpy(to_, &waiting_, sizeof waiting_);
@@ -348,8 +353,11 @@ std::optional<std::string> RunCompression::finish() {
   out[1] = '\x01';  // fastest
   BitWriter writer(out.data() + kZlibHeader);
   put_header(writer, lengths);
-  for (const Token token : list) {
-    writer.put(token_bits[token]);
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+    writer.put(token_bits[list[i]], token_bits[list[i + 1]]);
+  }
+  if (list.size() % 2 != 0) {
+    writer.put(token_bits[list.back()]);
   }
   writer.put(codes[kEndOfBlock]);
   char* end = writer.finish();
