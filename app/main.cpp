@@ -47,7 +47,10 @@ int run_program(std::vector<std::string> arguments) {
   try {
     reserve_standard_streams();
     install_signal_handlers();
-    const CommandLine line = parse_command_line(std::move(arguments), names_model);
+    const CommandLine line = [&] {
+      const Making making("the command line");
+      return parse_command_line(std::move(arguments), names_model);
+    }();
     const std::vector<std::filesystem::path> outputs = written_files(line.command);
     const std::string problems = enter_sandbox(outputs, font_lists(outputs));
     if (is_verbose(line.command) && !problems.empty()) {

@@ -19,6 +19,7 @@
 #include "options/options.h"
 #include "outputs/outputs.h"
 #include "stores/model_source.h"
+#include "system/memory.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -48,6 +49,7 @@ struct AttentionSetup {
   ModelSource origin;  // of the model
   Outputs outputs;
   Model model;
+  Making making = Making("attention");  // from here on
 };
 
 /// The heads that were chosen, as select_heads() says it. Says so, unless quiet, where two numbers

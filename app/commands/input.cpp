@@ -19,6 +19,7 @@
 #include "options/program_words.h"
 #include "options/shell_words.h"
 #include "system/file_kind.h"
+#include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -358,6 +359,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
 
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
+  const Making making("the tokens of the text");
   if (text.has_target()) {
     throw Error(ErrorKind::kUsage,
                 "\"target\" and \"decoder_ids\" are of encoder-decoders, which attnviz show draws");

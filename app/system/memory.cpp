@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -107,7 +109,8 @@ double given_limit = kUnlimited;
 // Of a thread. The system's own, of 8 MB, would count whole, however little of it is used.
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
-std::string out_of_memory_message = "out of memory";
+std::string of_limit;                                     // what out_of_memory() says of it
+constinit std::atomic<const char*> made = "the program";  // now
 
 double available_memory() {
   if (given_limit != kUnlimited) {
@@ -166,7 +169,7 @@ void limit_memory(double bytes) {
     pthread_attr_destroy(&stacks);
   }
 #endif
-  out_of_memory_message = fmt::format("out of memory: --max-memory allows {}", in_bytes(bytes));
+  of_limit = fmt::format(": --max-memory allows {}", in_bytes(bytes));
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) == 0) {
     limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));
@@ -185,8 +188,18 @@ std::string in_bytes(double bytes) {
                           : fmt::format("{:.0f} GB", gigabytes);
 }
 
+Making::Making(const char* what) noexcept : before_(made.exchange(what)) {}
+
+Making::~Making() {
+  made = before_;
+}
+
 std::string_view out_of_memory() noexcept {
-  return out_of_memory_message;
+  static std::array<char, 160> message;
+  const auto end = fmt::format_to_n(message.data(), message.size(), "out of memory for {}{}",
+                                    made.load(), of_limit)
+                       .out;
+  return {message.data(), end};
 }
 
 std::string with_limit(std::string_view message) {

@@ -16,7 +16,20 @@ void limit_memory(double bytes);
 /// "64 MB", "2.5 GB", "10240 GB".
 std::string in_bytes(double bytes);
 
-/// "out of memory", and what allowed no more where that is known. Takes no memory.
+/// What is made from now on, until it ends: "the model". For out_of_memory() alone; of one thread.
+class Making {
+ public:
+  /// `what` is a literal.
+  explicit Making(const char* what) noexcept;
+  ~Making();
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+
+ private:
+  const char* before_;
+};
+
+/// "out of memory for the model", and what allowed no more where that is known. Takes no memory.
 std::string_view out_of_memory() noexcept;
 
 /// An Error's message; one of memory tells what allowed no more, too.

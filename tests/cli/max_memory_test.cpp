@@ -80,7 +80,7 @@ TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
   }
   const ProgramResult result = limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000));
   CHECK(result.exit_code == 1);
-  CHECK(result.err == "attnviz: out of memory: --max-memory allows 33 MB\n");
+  CHECK(result.err == "attnviz: out of memory for the tokens of the text: --max-memory allows 33 MB\n");
   CHECK(result.out.empty());
 }
 

@@ -12,6 +12,7 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -146,6 +147,8 @@ def finding(fault, result, undisturbed):
         return "not a word"
     if b"unexpected error" in result.err:
         return repr(result.err[-200:])
+    if fault.kind == "memory" and not re.search(rb"out of memory( for|: a matrix of) ", result.err):
+        return f"not what was made: {result.err[-200:]!r}"
     return None
 
 
