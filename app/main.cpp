@@ -66,7 +66,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const Error& error) {
     return failed(error.kind(), with_limit(in_program_words(error.what(), error.parameter())));
   } catch (const std::bad_alloc&) {
-    return failed(ErrorKind::kIo, out_of_memory());
+    return failed(ErrorKind::kIo, OutOfMemory().message());
   } catch (const std::filesystem::filesystem_error& error) {
     return failed(ErrorKind::kIo, fmt::format("{}: cannot read: {}", error.path1().string(),
                                               error.code().message()));

@@ -49,7 +49,7 @@ struct AttentionSetup {
   ModelSource origin;  // of the model
   Outputs outputs;
   Model model;
-  Making making = Making("attention");  // from here on
+  Making making = Making("attention");  // where nothing else is said to be
 };
 
 /// The heads that were chosen, as select_heads() says it. Says so, unless quiet, where two numbers

@@ -284,6 +284,7 @@ std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& fil
 }
 
 std::optional<InputText> TextSource::next() {
+  const Making making("the text");
   if (input_.ids) {
     return std::exchange(finished_, true) ? std::nullopt : std::optional(InputText{*input_.ids});
   }

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -109,8 +110,9 @@ double given_limit = kUnlimited;
 // Of a thread. The system's own, of 8 MB, would count whole, however little of it is used.
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
-std::string of_limit;                                     // what out_of_memory() says of it
-constinit std::atomic<const char*> made = "the program";  // now
+// What OutOfMemory says, before objects are made and after they end, too.
+constinit std::array<char, 64> of_limit{};
+constinit std::atomic<const char*> being_made = "the program";
 
 double available_memory() {
   if (given_limit != kUnlimited) {
@@ -169,7 +171,9 @@ void limit_memory(double bytes) {
     pthread_attr_destroy(&stacks);
   }
 #endif
-  of_limit = fmt::format(": --max-memory allows {}", in_bytes(bytes));
+  *fmt::format_to_n(of_limit.data(), of_limit.size() - 1, ": --max-memory allows {}",
+                    in_bytes(bytes))
+       .out = '\0';
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) == 0) {
     limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));
@@ -188,19 +192,20 @@ std::string in_bytes(double bytes) {
                           : fmt::format("{:.0f} GB", gigabytes);
 }
 
-Making::Making(const char* what) noexcept : before_(made.exchange(what)) {}
+Making::Making(const char* what) noexcept
+    : before_(being_made.exchange(what)), n_exceptions_(std::uncaught_exceptions()) {}
 
 Making::~Making() {
-  made = before_;
+  if (std::uncaught_exceptions() == n_exceptions_) {
+    being_made = before_;
+  }
 }
 
-std::string_view out_of_memory() noexcept {
-  static std::array<char, 160> message;
-  const auto end = fmt::format_to_n(message.data(), message.size(), "out of memory for {}{}",
-                                    made.load(), of_limit)
-                       .out;
-  return {message.data(), end};
-}
+OutOfMemory::OutOfMemory() noexcept
+    : size_(std::min(text_.size(),
+                     fmt::format_to_n(text_.data(), text_.size(), "out of memory for {}{}",
+                                      being_made.load(), of_limit.data())
+                         .size)) {}
 
 std::string with_limit(std::string_view message) {
   const bool is_of_memory = message.find("out of memory") != std::string_view::npos;

@@ -1,6 +1,7 @@
 // Says no before memory is taken that is not there, or that nobody allowed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -16,7 +17,8 @@ void limit_memory(double bytes);
 /// "64 MB", "2.5 GB", "10240 GB".
 std::string in_bytes(double bytes);
 
-/// What is made from now on, until it ends: "the model". For out_of_memory() alone; of one thread.
+/// While one lives, "the model" or the like is being made, which OutOfMemory says: of those that
+/// live the last one, and still after an exception has ended it. For the main thread.
 class Making {
  public:
   /// `what` is a literal.
@@ -27,10 +29,19 @@ class Making {
 
  private:
   const char* before_;
+  int n_exceptions_;
 };
 
 /// "out of memory for the model", and what allowed no more where that is known. Takes no memory.
-std::string_view out_of_memory() noexcept;
+class OutOfMemory {
+ public:
+  OutOfMemory() noexcept;
+  std::string_view message() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 160> text_;
+  std::size_t size_;
+};
 
 /// An Error's message; one of memory tells what allowed no more, too.
 std::string with_limit(std::string_view message);

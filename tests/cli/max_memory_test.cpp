@@ -1,9 +1,13 @@
 // --max-memory: told before, kept while.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/attnviz_program.h"
@@ -23,7 +27,7 @@ std::string words(std::size_t n) {
   return text;
 }
 
-ProgramResult limited(const std::string& limit, Words arguments, const std::string& text) {
+ProgramResult limited(const std::string& limit, Words arguments, const std::string& text = {}) {
   arguments.insert(arguments.end(), {"--max-memory", limit});
   return attnviz(arguments, text);
 }
@@ -74,14 +78,26 @@ TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same 
   CHECK(same);
 }
 
-TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
+TEST_CASE("--max-memory: what no estimate foresaw ends with a message that says what it was for") {
   if (skipped()) {
     return;
   }
-  const ProgramResult result = limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000));
-  CHECK(result.exit_code == 1);
-  CHECK(result.err == "attnviz: out of memory for the tokens of the text: --max-memory allows 33 MB\n");
-  CHECK(result.out.empty());
+  const TemporaryFolder folder;
+  const Words picture = {
+      "a b c d", "--random", "--layers", "1",  "--heads",           "1", "--dpi", "600",
+      "--cell",  "400",      "-q",       "-o", folder.file("a.png")};
+  const std::pair<std::string_view, ProgramResult> cases[] = {
+      {"the tokens of the text", limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000))},
+      {"the text", limited("32M", {"--random", "--json", "-q"}, std::string(50'000'000, 'a'))},
+      {"the output", limited("32M", picture)},
+  };
+  for (const auto& [what, result] : cases) {
+    CHECK(result.exit_code == 1);
+    CHECK(result.err ==
+          fmt::format("attnviz: out of memory for {}: --max-memory allows 33 MB\n", what));
+    CHECK(result.out.empty());
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("--max-memory: what streams stays under it at any length") {

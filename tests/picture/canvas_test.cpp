@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -113,6 +114,24 @@ TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing l
   CHECK_FALSE(inked.has_palette());
   CHECK(inked.at(14, 15) == Rgb{77, 88, 99});
   CHECK(inked.at(13, 15) == color(253));
+  // The same of an image, and of what is mixed in.
+  for (const bool is_image : {false, true}) {
+    CAPTURE(is_image);
+    Canvas full(1024, 1024);
+    for (int i = 0; i < 255; ++i) {
+      full.fill({i, 0, 1, 1}, color(i));
+    }
+    CHECK(full.has_palette());
+    if (is_image) {
+      full.draw({0, 0, 2, 1, {255, 255}, {77, 88, 99, 255, 66, 55, 44, 255}}, 500, 900, kRed);
+    } else {
+      full.blend({500, 900, 1, 1}, std::array<std::uint8_t, 1>{255}, {77, 88, 99});
+    }
+    CHECK_FALSE(full.has_palette());
+    CHECK(full.at(500, 900) == Rgb{77, 88, 99});
+    CHECK(full.at(501, 900) == (is_image ? Rgb{66, 55, 44} : kWhite));
+    CHECK(full.at(254, 0) == color(254));
+  }
 }
 
 TEST_CASE(
@@ -126,6 +145,7 @@ TEST_CASE(
   // Black's three channels are its number, too, where it is the first colour.
   for (const Rgb first : {Rgb{255, 255, 255}, Rgb{0, 0, 0}}) {
     for (const int n_colors : {2, 230, 240, 245, 250, 254, 256, 300}) {
+      CAPTURE(int{first.r});
       CAPTURE(n_colors);
       Canvas canvas(100, 10, first);
       const auto below = [first](int x) { return x / 33 % 2 == 0 ? first : Rgb{9, 60, 30}; };

@@ -154,7 +154,7 @@ void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, 
   for (int y = rect.y; y < rect.bottom(); ++y) {
     for (int x = rect.x; x < rect.right(); ++x, ++share) {
       if (*share != 0) {
-        paint(pixel(x, y), code(mix(at(x, y), color, *share)));
+        paint_pixel(x, y, code(mix(at(x, y), color, *share)));
       }
     }
   }
@@ -177,7 +177,7 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
       const int column = area.x + i;
       if (image != nullptr) {
         const Rgb mixed = mix(at(column, row), color, step * kInkStep);
-        paint(pixel(column, row), code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
+        paint_pixel(column, row, code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
         continue;
       }
       if (step == 0) {
@@ -198,7 +198,7 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
           mixtures[step] = mixture;
         }
       }
-      paint(pixel(column, row), mixture);
+      paint_pixel(column, row, mixture);
     }
   }
 }

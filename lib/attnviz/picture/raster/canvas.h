@@ -77,6 +77,7 @@ class Canvas {
       pixel[2] = static_cast<std::uint8_t>(code >> 16);
     }
   }
+  void paint_pixel(int x, int y, Code code) noexcept { paint(pixel(x, y), code); }
   void paint_row(int x, int y, int count, Code code) noexcept;
 
   int width_;

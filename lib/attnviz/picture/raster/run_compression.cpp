@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <concepts>
 #include <cstring>
 #include <functional>
 #include <queue>
@@ -142,10 +143,8 @@ class BitWriter {
   explicit BitWriter(char* to) noexcept : to_(to) {}
 
   // At most 56 at once. Without a branch: whether bytes are full is as good as random.
-  template <class... MoreBits>
-  void put(Bits bits, MoreBits... more) noexcept {
-    append(bits);
-    (append(more), ...);
+  void put(std::same_as<Bits> auto... bits) noexcept {
+    (append(bits), ...);
     store();
     to_ += count_ / 8;
     waiting_ >>= count_ / 8 * 8;
@@ -181,15 +180,15 @@ class BitWriter {
 constexpr std::size_t kHeaderBits = 3 + 5 + 5 + 4 + 19 * 3 + (kSymbols + 1) * 4;
 
 void put_header(BitWriter& writer, const CodeLengths& lengths) {
-  writer.put({0b101, 3});           // the last block, with codes of its own
-  writer.put({kSymbols - 257, 5});  // all symbols,
-  writer.put({0, 5});               // one distance,
-  writer.put({15, 4});              // 19 lengths of lengths, in this order:
+  writer.put(Bits{0b101, 3});           // the last block, with codes of its own
+  writer.put(Bits{kSymbols - 257, 5});  // all symbols,
+  writer.put(Bits{0, 5});               // one distance,
+  writer.put(Bits{15, 4});              // 19 lengths of lengths, in this order:
   for (int i = 0; i < 3; ++i) {
-    writer.put({0, 3});  // no repeated lengths,
+    writer.put(Bits{0, 3});  // no repeated lengths,
   }
   for (int i = 0; i < 16; ++i) {
-    writer.put({4, 3});  // the lengths 0 to 15 as themselves
+    writer.put(Bits{4, 3});  // the lengths 0 to 15 as themselves
   }
   for (const unsigned length : lengths) {
     writer.put(reversed(length, 4));
@@ -353,6 +352,7 @@ std::optional<std::string> RunCompression::finish() {
   out[1] = '\x01';  // fastest
   BitWriter writer(out.data() + kZlibHeader);
   put_header(writer, lengths);
+  static_assert(2 * (kLongestCode + 5 + 1) <= 56);  // a length's symbol, its rest and a distance
   for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
     writer.put(token_bits[list[i]], token_bits[list[i + 1]]);
   }
