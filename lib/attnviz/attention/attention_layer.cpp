@@ -191,10 +191,14 @@ class AttentionRun {
     scratch.resize(std::max(scratch.size(), threads));
     // All products of a block of tokens before the next one: the tokens stay in the second-level
     // cache, and there are more of them than weights of a product.
-    const std::size_t products = projected.n_products();
-    parallel_for(products * blocks, threads, [&](std::size_t item, std::size_t thread) {
-      projected.project(item % products, inputs_, item / products * kProjectedRows,
-                        scratch[thread]);
+    constexpr std::size_t kMostTogether = 8;
+    constexpr std::size_t kPartsOfAThread = 4;
+    const std::size_t share = projected.n_products() * blocks / (kPartsOfAThread * threads);
+    const auto products = projected.products(
+        threads == 1 ? kMostTogether : std::clamp<std::size_t>(share, 1, kMostTogether));
+    parallel_for(products.size() * blocks, threads, [&](std::size_t item, std::size_t thread) {
+      projected.project(products[item % products.size()], inputs_,
+                        item / products.size() * kProjectedRows, scratch[thread]);
     });
     return projected;
   }

@@ -70,14 +70,19 @@ void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexc
   }
 }
 
+void norm_and_rotate(const HeadSide& side, const Rotation& rotation, std::size_t first_position,
+                     Matrix x) noexcept {
+  norm_head(side.norm, side.joint_factors, x);
+  rotation.apply(first_position, x);
+  if (side.is_query) {
+    rotation.grow_queries(first_position, x);
+  }
+}
+
 void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
                      std::size_t first_position, Matrix out) noexcept {
   project_side(side.projection, x, out);
-  norm_head(side.norm, side.joint_factors, out);
-  rotation.apply(first_position, out);
-  if (side.is_query) {
-    rotation.grow_queries(first_position, out);
-  }
+  norm_and_rotate(side, rotation, first_position, out);
 }
 
 void norm_head(const Norm& norm, std::span<const float> joint_factors, Matrix x) noexcept {

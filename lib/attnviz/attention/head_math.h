@@ -59,9 +59,13 @@ struct HeadSide {
 /// [n, d_out + what x is wider than d_in].
 void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexcept;
 
-/// Queries or keys of what a head reads of the tokens, x as for project_side(), of which the first
-/// stands at `first_position`: projected, normed if the layer norms them, rotated, and grown with
-/// the position where queries are. out [n, d_head]; joint factors, if any, [n].
+/// In place, what project_side() gives, whose first token stands at `first_position`: normed if the
+/// layer norms them, rotated, and grown with the position where queries are. x [n, d_head]; joint
+/// factors, if any, [n].
+void norm_and_rotate(const HeadSide& side, const Rotation& rotation, std::size_t first_position,
+                     Matrix x) noexcept;
+
+/// Both: queries or keys of what a head reads of the tokens. Shapes as above.
 void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
                      std::size_t first_position, Matrix out) noexcept;
 

@@ -13,6 +13,21 @@ std::size_t with_margin(std::size_t n_floats) noexcept {
   return (n_floats + kLine - 1) / kLine * kLine;
 }
 
+// Of memory, which is made anew where it is too small.
+Matrix taken(MatrixBuffer& memory, std::size_t rows, std::size_t cols) {
+  if (memory.cols() < rows * cols) {
+    memory = {};  // before more is taken
+    memory = MatrixBuffer(1, rows * cols);
+  }
+  return {memory.view().data, rows, cols, cols};
+}
+
+void copy_rows(ConstMatrix from, Matrix to) noexcept {
+  for (std::size_t row = 0; row < from.rows; ++row) {
+    std::ranges::copy(from.row(row), to.row_data(row));
+  }
+}
+
 }  // namespace
 
 ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
@@ -53,11 +68,7 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
   for (const Projection* value : value_weights_.list()) {
     floats += is_kept ? 0 : row_floats(value);
   }
-  if (memory.cols() < floats) {
-    memory = {};  // before more is taken
-    memory = MatrixBuffer(1, floats);
-  }
-  float* next = memory.view().data;
+  float* next = taken(memory, 1, floats).data;
   keys_.reserve(key_weights_.size());
   for (const Projection* key : key_weights_.list()) {
     keys_.push_back(is_kept ? tokens_.cache->keys(*key, tokens_.n_tokens())
@@ -86,39 +97,114 @@ double ProjectedHeads::width() const noexcept {
   return static_cast<double>(width);
 }
 
-void ProjectedHeads::project(std::size_t product, const HeadInputs& inputs, std::size_t first,
-                             MatrixBuffer& scratch) {
-  const std::size_t count = std::min(kProjectedRows, tokens_.count - first);
-  const auto [queries, keys] = inputs.row_block(first, count);
-  const std::size_t position = tokens_.first + first;
-  const std::size_t first_value = queries_.size() + keys_.size();
+const Projection& ProjectedHeads::projection(std::size_t product) const noexcept {
+  return product < first_key()     ? query_weights_[product]
+         : product < first_value() ? key_weights_[product - first_key()]
+                                   : value_weights_[product - first_value()];
+}
+
+// Whether the next product's weights lie behind this one's, and it is of the same kind.
+bool ProjectedHeads::goes_with_next(std::size_t product) const noexcept {
+  const std::size_t next = product + 1;
+  if (next == n_products() || next == first_key() || next == first_value() ||
+      layer_.latents.present()) {
+    return false;
+  }
+  const auto [weight, bias] = projection(product);
+  const auto [next_weight, next_bias] = projection(next);
+  if (!is_quantised(weight.type)) {
+    return false;
+  }
+  StoredMatrix behind = weight;
+  behind.data = static_cast<const std::byte*>(weight.data) +
+                weight.cols * stored_bytes(weight.type, weight.stride);
+  behind.cols = next_weight.cols;
+  return next_weight == behind && next_bias.empty() == bias.empty() &&
+         next_bias.data() == bias.data() + bias.size();
+}
+
+std::vector<ProjectedHeads::Products> ProjectedHeads::products(std::size_t most) const {
+  std::vector<Products> all;
+  for (std::size_t product = 0; product < n_products(); ++product) {
+    if (!all.empty() && all.back().count < most && goes_with_next(product - 1)) {
+      ++all.back().count;
+    } else {
+      all.push_back({product, 1});
+    }
+  }
+  return all;
+}
+
+HeadSide ProjectedHeads::side_of(std::size_t product, std::size_t first,
+                                 std::size_t count) const noexcept {
+  const bool is_query = product < first_key();
   const auto factors = [&](const std::vector<float> JointFactors::*which) {
     return layer_.norms_heads_together
                ? std::span<const float>(tokens_.joint->*which).subspan(first, count)
                : std::span<const float>{};
   };
-  if (product < queries_.size()) {
-    project_rotated({query_weights_[product], query_norms_[product], /*is_query=*/true,
-                     factors(&JointFactors::queries)},
-                    rotation_, queries, position, queries_[product].row_block(first, count));
-  } else if (product < first_value) {
-    const std::size_t key = product - queries_.size();
-    project_keys(key, {key_weights_[key], key_norms_[key], false, factors(&JointFactors::keys)},
-                 keys, position, scratch);
-  } else {
-    const std::size_t value = product - first_value;
-    project_values(layer_, value_weights_[value], keys, values_[value].row_block(position, count));
+  return {projection(product), is_query ? query_norms_[product] : key_norms_[product - first_key()],
+          is_query, factors(is_query ? &JointFactors::queries : &JointFactors::keys)};
+}
+
+void ProjectedHeads::project(Products products, const HeadInputs& inputs, std::size_t first,
+                             MatrixBuffer& scratch) {
+  if (products.count == 1) {
+    return project_one(products.first, inputs, first, scratch);
+  }
+  const std::size_t count = std::min(kProjectedRows, tokens_.count - first);
+  Projection together = projection(products.first);
+  std::size_t bias = together.bias.size();
+  for (std::size_t i = 1; i < products.count; ++i) {
+    const Projection& next = projection(products.first + i);
+    together.weight.cols += next.d_out();
+    bias += next.bias.size();
+  }
+  together.bias = {together.bias.data(), bias};
+  const Matrix all = taken(scratch, count, together.d_out());
+  const HeadInputs rows = inputs.row_block(first, count);
+  project_side(together, products.first < first_key() ? rows.queries : rows.keys, all);
+  std::size_t col = 0;
+  for (std::size_t i = 0; i < products.count; ++i) {
+    const std::size_t product = products.first + i;
+    const std::size_t width = projection(product).d_out();
+    finish(product, all.col_block(col, width), first);
+    col += width;
   }
 }
 
-void ProjectedHeads::project_keys(std::size_t index, const HeadSide& side, ConstMatrix x,
-                                  std::size_t position, MatrixBuffer& scratch) {
-  if (const std::size_t width = d_head(side.projection); scratch.cols() != width) {
-    scratch = MatrixBuffer(kProjectedRows, width);
+// What a product gives for the new tokens from `first` on, to its place.
+void ProjectedHeads::finish(std::size_t product, Matrix rows, std::size_t first) {
+  const std::size_t position = tokens_.first + first;
+  if (product >= first_value()) {
+    const Matrix values = values_[product - first_value()].row_block(position, rows.rows);
+    copy_rows(rows, values);
+    return apply_norm(layer_.value_norm, values, values);
   }
-  const Matrix keys = scratch.view().row_block(0, x.rows);
-  project_rotated(side, rotation_, x, position, keys);
-  keys_[index].pack(keys, position);
+  norm_and_rotate(side_of(product, first, rows.rows), rotation_, position, rows);
+  if (product < first_key()) {
+    copy_rows(rows, queries_[product].row_block(first, rows.rows));
+  } else {
+    keys_[product - first_key()].pack(rows, position);
+  }
+}
+
+void ProjectedHeads::project_one(std::size_t product, const HeadInputs& inputs, std::size_t first,
+                                 MatrixBuffer& scratch) {
+  const std::size_t count = std::min(kProjectedRows, tokens_.count - first);
+  const auto [queries, keys] = inputs.row_block(first, count);
+  const std::size_t position = tokens_.first + first;
+  if (product < first_key()) {
+    project_rotated(side_of(product, first, count), rotation_, queries, position,
+                    queries_[product].row_block(first, count));
+  } else if (product < first_value()) {
+    const Matrix rows = taken(scratch, count, d_head(projection(product)));
+    project_side(projection(product), keys, rows);
+    finish(product, rows, first);
+  } else {
+    project_values(layer_, projection(product), keys,
+                   values_[product - first_value()].row_block(position, count));
+  }
 }
 
 HeadTensors ProjectedHeads::tensors(std::size_t index) const noexcept {

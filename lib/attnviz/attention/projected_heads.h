@@ -43,7 +43,14 @@ class ProjectedHeads {
                  std::span<const std::size_t> heads, const NewTokens& tokens, bool with_values,
                  MatrixBuffer& memory);
 
-  /// Matrix products to be done, each over all new tokens.
+  /// Some of the matrix products to be done, each over all new tokens.
+  struct Products {
+    std::size_t first;
+    std::size_t count;
+  };
+  /// All of them, at most `most` at a time, which is at least 1: of quantised weights that lie one
+  /// behind the other, as tokens become integers once for them all; others one by one.
+  std::vector<Products> products(std::size_t most) const;
   std::size_t n_products() const noexcept {
     return query_weights_.size() +
            (tokens_.has_keys ? 0 : key_weights_.size() + value_weights_.size());
@@ -51,10 +58,11 @@ class ProjectedHeads {
   /// The columns of all products together.
   double width() const noexcept;
 
-  /// Does kProjectedRows rows of a product, or as many as there are: those of the new tokens from
-  /// `first` on, a multiple of kProjectedRows. Different blocks and products may be done by
-  /// different threads at the same time, each with a scratch of its own.
-  void project(std::size_t product, const HeadInputs& inputs, std::size_t first,
+  /// Does kProjectedRows rows of some products(), or as many as there are: those of the new tokens
+  /// from `first` on, a multiple of kProjectedRows. Different blocks and products may be done by
+  /// different threads at the same time, each with a scratch of its own. The bits of a product do
+  /// not depend on which others it is done with.
+  void project(Products products, const HeadInputs& inputs, std::size_t first,
                MatrixBuffer& scratch);
 
   /// Of the head at `index` among those that were given; without values when these were not wanted.
@@ -66,8 +74,15 @@ class ProjectedHeads {
   std::size_t d_head(const Projection& key) const noexcept {
     return key.d_out() + layer_.latents.n_shared();
   }
-  void project_keys(std::size_t index, const HeadSide& side, ConstMatrix x, std::size_t position,
-                    MatrixBuffer& scratch);
+  // Queries come first, then keys, then values.
+  std::size_t first_key() const noexcept { return queries_.size(); }
+  std::size_t first_value() const noexcept { return queries_.size() + keys_.size(); }
+  const Projection& projection(std::size_t product) const noexcept;
+  bool goes_with_next(std::size_t product) const noexcept;
+  HeadSide side_of(std::size_t product, std::size_t first, std::size_t count) const noexcept;
+  void finish(std::size_t product, Matrix rows, std::size_t first);
+  void project_one(std::size_t product, const HeadInputs& inputs, std::size_t first,
+                   MatrixBuffer& scratch);
 
   const LayerWeights& layer_;
   const Rotation& rotation_;
