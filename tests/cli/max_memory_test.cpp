@@ -88,7 +88,7 @@ TEST_CASE("--max-memory: what no estimate foresaw ends with a message that says 
       "--cell",  "400",      "-q",       "-o", folder.file("a.png")};
   const std::pair<std::string_view, ProgramResult> cases[] = {
       {"the tokens of the text", limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000))},
-      {"the text", limited("32M", {"--random", "--json", "-q"}, std::string(50'000'000, 'a'))},
+      {"the text", limited("32M", {"--random", "--json", "-q"}, words(5'000'000))},
       {"the output", limited("32M", picture)},
   };
   for (const auto& [what, result] : cases) {
