@@ -113,6 +113,7 @@ constexpr std::size_t kStack = std::size_t{1} << 20;
 // What OutOfMemory says, before objects are made and after they end, too.
 constinit std::array<char, 64> of_limit{};
 constinit std::atomic<const char*> being_made = "the program";
+constinit std::atomic<const char*> given_up = nullptr;  // since the last began, by an exception
 
 double available_memory() {
   if (given_limit != kUnlimited) {
@@ -193,19 +194,23 @@ std::string in_bytes(double bytes) {
 }
 
 Making::Making(const char* what) noexcept
-    : before_(being_made.exchange(what)), n_exceptions_(std::uncaught_exceptions()) {}
+    : before_(being_made.exchange(what)), n_exceptions_(std::uncaught_exceptions()) {
+  given_up = nullptr;
+}
 
 Making::~Making() {
-  if (std::uncaught_exceptions() == n_exceptions_) {
-    being_made = before_;
+  const char* const own = being_made.exchange(before_);
+  if (std::uncaught_exceptions() > n_exceptions_ && given_up == nullptr) {
+    given_up = own;
   }
 }
 
-OutOfMemory::OutOfMemory() noexcept
-    : size_(std::min(text_.size(),
-                     fmt::format_to_n(text_.data(), text_.size(), "out of memory for {}{}",
-                                      being_made.load(), of_limit.data())
-                         .size)) {}
+OutOfMemory::OutOfMemory() noexcept {
+  const char* const what = given_up != nullptr ? given_up.load() : being_made.load();
+  size_ = std::min(text_.size(), fmt::format_to_n(text_.data(), text_.size(),
+                                                  "out of memory for {}{}", what, of_limit.data())
+                                     .size);
+}
 
 std::string with_limit(std::string_view message) {
   const bool is_of_memory = message.find("out of memory") != std::string_view::npos;

@@ -18,7 +18,7 @@ void limit_memory(double bytes);
 std::string in_bytes(double bytes);
 
 /// While one lives, "the model" or the like is being made, which OutOfMemory says: of those that
-/// live the last one, and still after an exception has ended it. For the main thread.
+/// live the last one, or of those that an exception has ended. For the main thread.
 class Making {
  public:
   /// `what` is a literal.
