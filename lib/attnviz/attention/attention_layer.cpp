@@ -192,7 +192,7 @@ class AttentionRun {
     // All products of a block of tokens before the next one: the tokens stay in the second-level
     // cache, and there are more of them than weights of a product.
     constexpr std::size_t kMostTogether = 8;
-    constexpr std::size_t kPartsOfAThread = 4;
+    constexpr std::size_t kPartsOfAThread = 4;  // with fewer, some threads end long before others
     const std::size_t share = projected.n_products() * blocks / (kPartsOfAThread * threads);
     const auto products = projected.products(
         threads == 1 ? kMostTogether : std::clamp<std::size_t>(share, 1, kMostTogether));
