@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "attnviz/kernels/copy.h"
+
 namespace attnviz {
 
 namespace {
@@ -20,12 +22,6 @@ Matrix taken(MatrixBuffer& memory, std::size_t rows, std::size_t cols) {
     memory = MatrixBuffer(1, rows * cols);
   }
   return {memory.view().data, rows, cols, cols};
-}
-
-void copy_rows(ConstMatrix from, Matrix to) noexcept {
-  for (std::size_t row = 0; row < from.rows; ++row) {
-    std::ranges::copy(from.row(row), to.row_data(row));
-  }
 }
 
 }  // namespace
@@ -178,12 +174,12 @@ void ProjectedHeads::finish(std::size_t product, Matrix rows, std::size_t first)
   const std::size_t position = tokens_.first + first;
   if (product >= first_value()) {
     const Matrix values = values_[product - first_value()].row_block(position, rows.rows);
-    copy_rows(rows, values);
+    kernels::copy(rows, values, /*stream=*/false);
     return apply_norm(layer_.value_norm, values, values);
   }
   norm_and_rotate(side_of(product, first, rows.rows), rotation_, position, rows);
   if (product < first_key()) {
-    copy_rows(rows, queries_[product].row_block(first, rows.rows));
+    kernels::copy(rows, queries_[product].row_block(first, rows.rows), /*stream=*/false);
   } else {
     keys_[product - first_key()].pack(rows, position);
   }
