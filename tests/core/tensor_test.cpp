@@ -31,6 +31,23 @@ TEST_CASE("MatrixBuffer: zeroed, aligned to 64 bytes, and views survive a move")
   CHECK(moved.view()(2, 4) == 7.0f);
 }
 
+TEST_CASE("shaped: memory that is there is kept for what fits into it, and also given up with it") {
+  MatrixBuffer kept;
+  const float* const data = shaped(kept, 4, 6).data;
+  const Matrix smaller = shaped(kept, 2, 3);
+  CHECK(smaller.data == data);
+  CHECK(smaller.rows == 2);
+  CHECK(smaller.cols == 3);
+  CHECK(smaller.stride == 3);
+  CHECK(kept.rows() == 2);
+  CHECK(shaped(kept, 6, 4).data == data);
+  const Matrix larger = shaped(kept, 5, 5);
+  larger(4, 4) = 1.0f;
+  const MatrixBuffer taken = std::exchange(kept, {});
+  CHECK(taken.view()(4, 4) == 1.0f);
+  CHECK(shaped(kept, 1, 1).data != taken.view().data);
+}
+
 TEST_CASE("MatrixBuffer: more memory than there is ends in an error") {
   try {
     const MatrixBuffer too_large(std::size_t{1} << 40, std::size_t{1} << 10);

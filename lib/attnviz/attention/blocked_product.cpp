@@ -50,8 +50,9 @@ void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
   const std::size_t threads = worthwhile_threads(multiply_adds, n_threads);
   const std::size_t most_cols = block_cols(n_rows, n_cols, is_quantised, threads);
   const std::size_t col_blocks = (n_cols + most_cols - 1) / most_cols;
-  parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t /*thread*/) {
+  parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t thread) {
     OutputBlock block;
+    block.thread = thread;
     block.first_row = item / col_blocks * kBlockRows;
     block.first_col = item % col_blocks * most_cols;
     block.n_rows = std::min(kBlockRows, n_rows - block.first_row);
@@ -60,12 +61,17 @@ void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
   });
 }
 
+void block_product(ConstMatrix x, const Projection& projection, const OutputBlock& block,
+                   Matrix out) {
+  kernels::matmul(x.row_block(block.first_row, block.n_rows),
+                  projection.weight.col_block(block.first_col, block.n_cols),
+                  bias_of(projection, block), out);
+}
+
 void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
                      const BlockDone& done) {
   const auto work = [&](const OutputBlock& block) {
-    kernels::matmul(x.row_block(block.first_row, block.n_rows),
-                    projection.weight.col_block(block.first_col, block.n_cols),
-                    bias_of(projection, block), block.of(out));
+    block_product(x, projection, block, block.of(out));
     if (done) {
       done(block);
     }

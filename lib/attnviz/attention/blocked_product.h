@@ -14,9 +14,10 @@ namespace attnviz {
 inline constexpr std::size_t kBlockRows = 192;
 inline constexpr std::size_t kBlockCols = 192;
 
-/// Where a block lies in the output.
+/// Where a block lies in the output, and the thread that works on it, below n_threads.
 struct OutputBlock {
   std::size_t first_row = 0, n_rows = 0, first_col = 0, n_cols = 0;
+  std::size_t thread = 0;
 
   template <class AnyMatrix>
   AnyMatrix of(AnyMatrix all) const noexcept {
@@ -31,6 +32,10 @@ using BlockDone = std::function<void(const OutputBlock& block)>;
 /// n_threads, which are used when the work pays.
 void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
                      const BlockDone& done = {});
+
+/// One block of x · weight + bias, to `out` [block.n_rows, block.n_cols].
+void block_product(ConstMatrix x, const Projection& projection, const OutputBlock& block,
+                   Matrix out);
 
 /// out += x · weight + bias.
 void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,

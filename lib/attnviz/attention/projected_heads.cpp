@@ -15,15 +15,6 @@ std::size_t with_margin(std::size_t n_floats) noexcept {
   return (n_floats + kLine - 1) / kLine * kLine;
 }
 
-// Of memory, which is made anew where it is too small.
-Matrix taken(MatrixBuffer& memory, std::size_t rows, std::size_t cols) {
-  if (memory.cols() < rows * cols) {
-    memory = {};  // before more is taken
-    memory = MatrixBuffer(1, rows * cols);
-  }
-  return {memory.view().data, rows, cols, cols};
-}
-
 }  // namespace
 
 ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
@@ -64,7 +55,7 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
   for (const Projection* value : value_weights_.list()) {
     floats += is_kept ? 0 : row_floats(value);
   }
-  float* next = taken(memory, 1, floats).data;
+  float* next = shaped(memory, 1, floats).data;
   keys_.reserve(key_weights_.size());
   for (const Projection* key : key_weights_.list()) {
     keys_.push_back(is_kept ? tokens_.cache->keys(*key, tokens_.n_tokens())
@@ -157,7 +148,7 @@ void ProjectedHeads::project(Products products, const HeadInputs& inputs, std::s
     bias += next.bias.size();
   }
   together.bias = {together.bias.data(), bias};
-  const Matrix all = taken(scratch, count, together.d_out());
+  const Matrix all = shaped(scratch, count, together.d_out());
   const HeadInputs rows = inputs.row_block(first, count);
   project_side(together, products.first < first_key() ? rows.queries : rows.keys, all);
   std::size_t col = 0;
@@ -194,7 +185,7 @@ void ProjectedHeads::project_one(std::size_t product, const HeadInputs& inputs, 
     project_rotated(side_of(product, first, count), rotation_, queries, position,
                     queries_[product].row_block(first, count));
   } else if (product < first_value()) {
-    const Matrix rows = taken(scratch, count, d_head(projection(product)));
+    const Matrix rows = shaped(scratch, count, d_head(projection(product)));
     project_side(projection(product), keys, rows);
     finish(product, rows, first);
   } else {

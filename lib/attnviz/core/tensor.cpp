@@ -56,10 +56,13 @@ MatrixBuffer copy_of(ConstMatrix rows) {
 }
 
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
-  if (kept.rows() != rows || kept.cols() != cols) {
+  const std::size_t has = kept.data_ == nullptr ? 0 : kept.data_.get_deleter().bytes;
+  if (has < checked_product({rows, cols, sizeof(float)}, "matrix")) {
     kept = {};  // before more is taken
     kept = MatrixBuffer(rows, cols);
   }
+  kept.rows_ = rows;
+  kept.cols_ = cols;
   return kept.view();
 }
 

@@ -78,6 +78,8 @@ class MatrixBuffer {
   std::size_t cols() const noexcept { return cols_; }
 
  private:
+  friend Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols);
+
   struct Free {
     std::size_t bytes;
     void operator()(float* data) const noexcept;
@@ -90,8 +92,8 @@ class MatrixBuffer {
 /// The same rows, in memory of its own. Throws as MatrixBuffer does.
 MatrixBuffer copy_of(ConstMatrix rows);
 
-/// The view of `kept`, made anew, after it is given back, unless it has this shape; with anything
-/// in it. Throws as MatrixBuffer does.
+/// The view of `kept` in this shape, with anything in it; made anew, after it is given back, where
+/// its memory is too little. Throws as MatrixBuffer does.
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols);
 
 }  // namespace attnviz

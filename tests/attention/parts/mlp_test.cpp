@@ -102,21 +102,53 @@ TEST_CASE("mlp: with and without a gate, added or not, as the formula says") {
   }
 }
 
+TEST_CASE("mlp: gates that alternate with what they open give what two matrices give") {
+  constexpr std::size_t kWidth = 401;
+  const Weights apart(5, kWidth, /*gated=*/true, Activation::kSilu);
+  MatrixBuffer both(5, 2 * kWidth);
+  for (std::size_t row = 0; row < 5; ++row) {
+    for (std::size_t col = 0; col < kWidth; ++col) {
+      both.view()(row, 2 * col) = apart.gate.view()(row, col);
+      both.view()(row, 2 * col + 1) = apart.up.view()(row, col);
+    }
+  }
+  Mlp mlp = apart.mlp;
+  mlp.gate = {};
+  mlp.up.weight = std::as_const(both).view();
+  mlp.interleaved = true;
+  const MatrixBuffer x = numbers(200, 5, 5.0);
+  for (const std::size_t n_threads : {std::size_t{1}, std::size_t{3}}) {
+    MatrixBuffer out(x.rows(), 5);
+    MlpMemory memory;
+    run_mlp(mlp, x.view(), /*add=*/false, n_threads, memory, out.view());
+    for (std::size_t row = 0; row < out.rows(); ++row) {
+      const std::vector<double> expected = expected_row(apart, x.view().row(row), silu);
+      for (std::size_t col = 0; col < expected.size(); ++col) {
+        CHECK(static_cast<double>(out.view()(row, col)) ==
+              doctest::Approx(expected[col]).epsilon(1e-4));
+      }
+    }
+  }
+}
+
 TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") {
   constexpr std::size_t kTokens = 2500;
   constexpr std::size_t kPart = 700;
-  const Weights weights(4, 8192, false, Activation::kGelu);
   const MatrixBuffer x = numbers(kTokens, 4, 6.0);
-  CHECK(mlp_bytes(weights.mlp, kTokens) <= 64e6);
-  CHECK(mlp_bytes(weights.mlp, kTokens) < 4.0 * 8192.0 * kTokens);
-  MatrixBuffer whole(kTokens, 4);
-  MlpMemory memory;
-  run_mlp(weights.mlp, x.view(), false, 3, memory, whole.view());
-  MatrixBuffer part(kPart, 4);
-  for (const std::size_t first : {std::size_t{0}, kTokens - kPart}) {
-    run_mlp(weights.mlp, x.view().row_block(first, kPart), false, 1, memory, part.view());
-    const float* const same = whole.view().row_data(first);
-    CHECK(std::equal(part.view().data, part.view().data + kPart * 4, same));
+  for (const bool gated : {false, true}) {
+    const Weights weights(4, 8192, gated, Activation::kGelu);
+    CHECK(mlp_bytes(weights.mlp, kTokens) <= 64e6);
+    CHECK(mlp_bytes(weights.mlp, kTokens) < 4.0 * 8192.0 * kTokens);
+    CHECK(mlp_bytes(weights.mlp, kPart) == 4.0 * 8192.0 * kPart);
+    MatrixBuffer whole(kTokens, 4);
+    MlpMemory memory;
+    run_mlp(weights.mlp, x.view(), false, 3, memory, whole.view());
+    MatrixBuffer part(kPart, 4);
+    for (const std::size_t first : {std::size_t{0}, kTokens - kPart}) {
+      run_mlp(weights.mlp, x.view().row_block(first, kPart), false, 1, memory, part.view());
+      const float* const same = whole.view().row_data(first);
+      CHECK(std::equal(part.view().data, part.view().data + kPart * 4, same));
+    }
   }
 }
 

@@ -15,8 +15,7 @@ constexpr double kHiddenAtOnce = 64e6;
 
 // Tokens whose hidden layers lie in memory together.
 std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
-  const double token_bytes =
-      static_cast<double>(mlp.d_ff() * sizeof(float)) * (mlp.is_gated() ? 2.0 : 1.0);
+  const auto token_bytes = static_cast<double>(mlp.d_ff() * sizeof(float));
   const auto fitting = static_cast<std::size_t>(kHiddenAtOnce / token_bytes);
   return std::min(n_tokens, std::max(fitting / kBlockRows, std::size_t{1}) * kBlockRows);
 }
@@ -75,46 +74,61 @@ Matrix take_apart(Matrix both, Matrix gates) noexcept {
   return both.col_block(0, gates.cols);
 }
 
+// What tokens have in the hidden layer. A block's gates meet what they open while both are in the
+// cache.
+void run_hidden(const Mlp& mlp, ConstMatrix tokens, std::size_t n_threads,
+                std::vector<MatrixBuffer>& ups, Matrix hidden) {
+  if (!mlp.is_gated()) {
+    return blocked_product(tokens, mlp.up, n_threads, hidden, [&](const OutputBlock& block) {
+      kernels::activate(mlp.activation, block.of(hidden));
+    });
+  }
+  const auto up_of = [&](const OutputBlock& block) {
+    const Matrix up = shaped(ups[block.thread], block.n_rows, block.n_cols);
+    block_product(tokens, mlp.up, block, up);
+    return up;
+  };
+  const auto open = [&](const OutputBlock& block) {
+    activate_gated(mlp, up_of(block), block.of(hidden));
+  };
+  const auto open_all = [&](std::size_t n_cols, const BlockDone& work) {
+    for_each_block(hidden.rows, n_cols, tokens.cols, n_threads, work,
+                   is_quantised(mlp.up.weight.type));
+  };
+  if (mlp.interleaved) {
+    open_all(mlp.up.d_out(), [&](OutputBlock block) {
+      const Matrix both = up_of(block);
+      block.first_col /= 2;
+      block.n_cols /= 2;
+      const Matrix gates = block.of(hidden);
+      activate_gated(mlp, take_apart(both, gates), gates);
+    });
+  } else if (mlp.sparsity > 0.0) {
+    constexpr std::size_t kWorkPerNumber = 8;
+    blocked_product(tokens, mlp.gate, n_threads, hidden);
+    const double t = normal_quantile(mlp.sparsity);
+    for_each_block(hidden.rows, 1, kWorkPerNumber * hidden.cols, n_threads,
+                   [&](const OutputBlock& block) {
+                     keep_largest(t, hidden.row_block(block.first_row, block.n_rows));
+                   });
+    open_all(hidden.cols, open);
+  } else {
+    blocked_product(tokens, mlp.gate, n_threads, hidden, open);
+  }
+}
+
 }  // namespace
 
 void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, MlpMemory& memory,
              Matrix out) {
   assert(mlp.present());
   const std::size_t step = tokens_at_once(mlp, x.rows);
-  const Matrix up_rows = shaped(memory.up, step, mlp.up.d_out());
-  const Matrix gate_rows = mlp.is_gated() ? shaped(memory.gate, step, mlp.d_ff()) : Matrix{};
+  const Matrix hidden_rows = shaped(memory.hidden, step, mlp.d_ff());
+  memory.up.resize(std::max({memory.up.size(), n_threads, std::size_t{1}}));
   for (std::size_t first = 0; first < x.rows; first += step) {
     const std::size_t count = std::min(step, x.rows - first);
-    const ConstMatrix tokens = x.row_block(first, count);
-    const Matrix up = up_rows.row_block(0, count);
-    Matrix hidden = up;
-    if (mlp.interleaved) {
-      hidden = gate_rows.row_block(0, count);
-      blocked_product(tokens, mlp.up, n_threads, up);
-      activate_gated(mlp, take_apart(up, hidden), hidden);
-    } else if (mlp.sparsity > 0.0) {
-      constexpr std::size_t kWorkPerNumber = 8;
-      hidden = gate_rows.row_block(0, count);
-      blocked_product(tokens, mlp.up, n_threads, up);
-      blocked_product(tokens, mlp.gate, n_threads, hidden);
-      const double t = normal_quantile(mlp.sparsity);
-      for_each_block(count, 1, kWorkPerNumber * hidden.cols, n_threads,
-                     [&](const OutputBlock& block) {
-                       const Matrix rows = hidden.row_block(block.first_row, block.n_rows);
-                       keep_largest(t, rows);
-                       activate_gated(mlp, up.row_block(block.first_row, block.n_rows), rows);
-                     });
-    } else if (mlp.is_gated()) {
-      hidden = gate_rows.row_block(0, count);
-      blocked_product(tokens, mlp.up, n_threads, up);
-      blocked_product(tokens, mlp.gate, n_threads, hidden, [&](const OutputBlock& block) {
-        activate_gated(mlp, block.of(up), block.of(hidden));
-      });
-    } else {
-      blocked_product(tokens, mlp.up, n_threads, up, [&](const OutputBlock& block) {
-        kernels::activate(mlp.activation, block.of(up));
-      });
-    }
+    const Matrix hidden = hidden_rows.row_block(0, count);
+    run_hidden(mlp, x.row_block(first, count), n_threads, memory.up, hidden);
     const Matrix result = out.row_block(first, count);
     if (add) {
       blocked_product_add(hidden, mlp.down, n_threads, result);
@@ -125,12 +139,9 @@ void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Mlp
 }
 
 double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept {
-  if (!mlp.present()) {
-    return 0.0;
-  }
-  const double hidden = mlp.is_gated() ? 2.0 : 1.0;
-  return static_cast<double>(tokens_at_once(mlp, n_tokens) * sizeof(float)) * hidden *
-         static_cast<double>(mlp.d_ff());
+  return mlp.present() ? static_cast<double>(tokens_at_once(mlp, n_tokens) * sizeof(float)) *
+                             static_cast<double>(mlp.d_ff())
+                       : 0.0;
 }
 
 }  // namespace attnviz
