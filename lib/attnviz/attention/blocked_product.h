@@ -14,7 +14,7 @@ namespace attnviz {
 inline constexpr std::size_t kBlockRows = 192;
 inline constexpr std::size_t kBlockCols = 192;
 
-/// Where a block lies in the output, and the thread that works on it, below n_threads.
+/// Where a block lies in the output, and the thread that works on it, as parallel_for() has it.
 struct OutputBlock {
   std::size_t first_row = 0, n_rows = 0, first_col = 0, n_cols = 0;
   std::size_t thread = 0;

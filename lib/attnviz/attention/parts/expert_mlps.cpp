@@ -139,6 +139,7 @@ double expert_bytes(const Experts& experts, std::size_t n_tokens) noexcept {
   const auto d_model = static_cast<double>(one.up.d_in());
   const double normed =
       experts.norm.present() ? 3.0 * static_cast<double>(n_tokens) * d_model : 0.0;
+  // Twice the hidden layers: threads keep what the most tokens of an expert took.
   return static_cast<double>(sizeof(float)) *
          (uses * (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff())) + normed);
 }
