@@ -13,9 +13,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "support/sanitized.h"
@@ -126,6 +129,29 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   _exit(kNotStarted);
 }
 
+// What a program that does not end is at, a line a thread, for those who look for the reason.
+std::string state_of(pid_t program) {
+  std::string all;
+  std::error_code gone;
+  const auto threads = "/proc/" + std::to_string(program) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(threads, gone)) {
+    all += '\n' + thread.path().filename().string() + ':';
+    std::string line;
+    for (const char* name : {"syscall", "wchan"}) {
+      std::ifstream file(thread.path() / name);
+      std::getline(file, line);
+      all += ' ' + line;
+    }
+    std::ifstream status(thread.path() / "status");
+    while (std::getline(status, line)) {
+      if (line.starts_with("State:") || line.starts_with("Sig") || line.starts_with("ShdPnd:")) {
+        all += ' ' + line;
+      }
+    }
+  }
+  return all;
+}
+
 // Feeds and reads a running program until it has closed everything.
 class Conversation {
  public:
@@ -140,9 +166,13 @@ class Conversation {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (out_.get() >= 0 || err_.get() >= 0) {
       if (std::chrono::steady_clock::now() > deadline) {
+        const std::string state = state_of(child_);
         kill(child_, SIGKILL);
         waitpid(child_, nullptr, 0);
-        throw std::runtime_error("the program did not end within a minute");
+        constexpr std::size_t kSaid = 500;
+        throw std::runtime_error("the program did not end within a minute; of output it wrote " +
+                                 std::to_string(result_.out.size()) + " bytes, and said \"" +
+                                 result_.err.substr(0, kSaid) + '"' + state);
       }
       step();
     }
