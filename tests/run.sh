@@ -31,7 +31,7 @@ run_tests() {
   fi
   if [[ $preset == tsan ]]; then
     layers=(core kernels attention analysis cli)
-    only=(-R "^($(IFS='|' && echo "${layers[*]}"))\$")
+    only=(-R "^($(IFS='|' && echo "${layers[*]}"))(_rest)?\$")
   fi
   step "$preset: configure" configure "$preset" "${options[@]}"
   step "$preset: build" build "$preset" "${layers[@]/#/test_}"
