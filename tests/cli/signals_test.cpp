@@ -29,6 +29,19 @@ TEST_CASE("signals remove unfinished files and end the program as if it handled 
   }
 }
 
+TEST_CASE("signals reach the program where whoever runs these tests ignores them") {
+  const auto before = std::signal(SIGQUIT, SIG_IGN);
+  const TemporaryFolder folder;
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"--lines", "--json", "-o", "a.json"};
+  run.input = "The cat\n";
+  run.signal_after_output = SIGQUIT;
+  CHECK(attnviz(run).signal == SIGQUIT);
+  CHECK(folder.names().empty());
+  std::signal(SIGQUIT, before);
+}
+
 TEST_CASE("an end that nothing can handle leaves no file, where files may be without a name") {
   const TemporaryFolder folder;
   const int unnamed = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
