@@ -17,10 +17,6 @@ PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most, const EntryNumber
   return axis;
 }
 
-std::size_t PoolAxis::end(std::size_t cell) const noexcept {
-  return cell < apart() ? cell + 1 : std::min(size, begin(cell) + block);
-}
-
 std::string PoolAxis::range(std::size_t cell, const char* dash) const {
   const std::string first_number = name(cell);
   const std::size_t last = end(cell) - 1;

@@ -1,6 +1,7 @@
 // Coarser grids of cells, each of which stands for the weights under it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +80,9 @@ struct PoolAxis {
   std::size_t begin(std::size_t cell) const noexcept {
     return cell < apart() ? cell : apart() + (cell - apart()) * block;
   }
-  std::size_t end(std::size_t cell) const noexcept;
+  std::size_t end(std::size_t cell) const noexcept {
+    return cell < apart() ? cell + 1 : std::min(size, begin(cell) + block);
+  }
   std::size_t cell_of(std::size_t entry) const noexcept {
     return entry < apart() ? entry : apart() + (entry - apart()) / block;
   }

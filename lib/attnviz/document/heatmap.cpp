@@ -183,6 +183,10 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
   CellPool values(kind, n_cells);
   CellPool shares(kind, by_row ? n_cells : 0);
   std::vector<float> row(by_row ? keys.size : 0);
+  std::vector<std::size_t> ends(pooled.cols);
+  for (std::size_t column = 0; column < ends.size(); ++column) {
+    ends[column] = keys.end(column);
+  }
   for (std::size_t query = 0; query < queries.size; ++query) {
     const std::size_t first_cell = queries.cell_of(query) * pooled.cols;
     if (by_row) {
@@ -190,7 +194,7 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
     }
     for (std::size_t column = 0, key = 0; column < pooled.cols; ++column) {
       const std::size_t cell = first_cell + column;
-      for (const std::size_t end = keys.end(column); key < end; ++key) {
+      for (; key < ends[column]; ++key) {
         const float weight = panel.values(query, key);
         const bool seen = pooled.visible[cell] != 0;
         const bool value_stays = values.ignores(cell, weight, seen);

@@ -117,7 +117,7 @@ void Canvas::fill(const PixelRect& rect, Rgb color) {
   }
   const Code painted = code(color);
   paint_row(area.x, area.y, area.width, painted);
-  repeat_top_row(area);
+  repeat_first_row(area);
 }
 
 void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {
@@ -140,9 +140,12 @@ void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness)
 
 void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
   const PixelRect area = clipped(rect);
-  if (area.empty()) {
-    return;
+  if (!area.empty()) {
+    repeat_first_row(area);
   }
+}
+
+void Canvas::repeat_first_row(const PixelRect& area) noexcept {
   const std::uint8_t* source = pixel(area.x, area.y);
   for (int y = area.y + 1; y < area.bottom(); ++y) {
     std::memcpy(pixel(area.x, y), source, static_cast<std::size_t>(area.width) * channels_);
@@ -173,6 +176,10 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
     const std::uint8_t* const amounts = ink.ink.data() + first;
     const std::uint8_t* const image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
     for (int i = 0; i < area.width; ++i) {
+      if (image == nullptr && amounts[i] <= kInkStep / 2) {
+        i += blank(amounts + i, area.width - i) - 1;
+        continue;
+      }
       const unsigned step = (amounts[i] + kInkStep / 2) / kInkStep;
       const int column = area.x + i;
       if (image != nullptr) {
@@ -180,11 +187,8 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
         paint_pixel(column, row, code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
         continue;
       }
-      if (step == 0) {
-        i += blank(amounts + i, area.width - i) - 1;
-        continue;
-      }
-      if (const Code below = code_at(pixel(column, row)); below != mixed_below) {
+      std::uint8_t* const target = pixel(column, row);
+      if (const Code below = code_at(target); below != mixed_below) {
         mixed_below = below;
         mixtures.fill(kUnknown);
       }

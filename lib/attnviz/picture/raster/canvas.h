@@ -58,6 +58,8 @@ class Canvas {
   using Code = std::uint32_t;
 
   PixelRect clipped(const PixelRect& rect) const noexcept;
+  /// Of an area that lies inside, and is not empty.
+  void repeat_first_row(const PixelRect& area) noexcept;
   std::uint8_t* pixel(int x, int y) noexcept { return pixels_.data() + offset(x, y); }
   std::size_t offset(int x, int y) const noexcept {
     return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
