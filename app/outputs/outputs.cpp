@@ -60,7 +60,10 @@ std::string way_to_pdf(const std::string& name) {
 }
 
 bool same_place(const fs::path& a, const fs::path& b) {
-  return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
+  const auto place = [](const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(follow_links(path)));
+  };
+  return place(a) == place(b);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Command lines that make no sense: exit 2, a message that names the option, nothing on stdout.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,18 @@ TEST_CASE("malformed weights files end with their exit code, and say file and pl
     CHECK(result.out.empty());
     CHECK(folder.names() == std::vector<std::string>{"w.json"});
   }
+}
+
+TEST_CASE("two names that lead to one file are refused, also before there is one") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("a.json", folder.file("b.json"));
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"-q", "cat", "-o", "a.json", "-o", "b.json"};
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(result.err.find("-o b.json: given twice") != std::string::npos);
+  CHECK(folder.names() == std::vector<std::string>{"b.json"});
 }
 
 }  // namespace attnviz::test

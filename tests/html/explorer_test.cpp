@@ -84,10 +84,10 @@ TEST_CASE("write_explorer: tokens, text and model of a small document") {
   document.model->n_layers = 1;
   document.model->n_heads = 4;
   document.model->n_kv_heads = 2;
-  document.drawing.title = "a title";
+  document.drawing.title = "a title\x1B\u202E";
   const PageData data = data_of(document, {.command = {.words = "attnviz -m tiny", .text = "The"}});
   CHECK(data["schema"] == "attnviz.page/1");
-  CHECK(data["title"] == "a title");
+  CHECK(data["title"] == "a title\\x1B\\u{202E}");
   CHECK(data["command"] == "attnviz -m tiny");
   CHECK(data["text"] == "The cat sat");
   CHECK(data["queries"]["text"] == json({"The", " cat", " sat"}));

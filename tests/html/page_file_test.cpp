@@ -41,8 +41,13 @@ TEST_CASE("html_text: signs of markup are named, all others stay") {
   CHECK(html_text("<b a=\"1\">Tom & Anna's</b>") ==
         "&lt;b a=&quot;1&quot;&gt;Tom &amp; Anna's&lt;/b&gt;");
   CHECK(html_text("&lt;") == "&amp;lt;");
-  CHECK(html_text("日本 \u2028") == "日本 \u2028");
+  CHECK(html_text("日本 \n") == "日本 \n");
   CHECK(html_text("") == "");
+  // What a terminal would obey, and what turns the direction of reading.
+  CHECK(html_text("x\x1B]0;a\x07") == "x\\x1B]0;a\\x07");
+  CHECK(html_text("x\u2028y") == "x\\u{2028}y");
+  CHECK(html_text("x\u202Ey") == "x\\u{202E}y");
+  CHECK(html_text("x\u009By").find("\u009B") == std::string::npos);
 }
 
 TEST_CASE("write_page: each mark of the frame is replaced once") {

@@ -302,7 +302,8 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   scene.items.emplace_back(run_of("\xE2\x90\xA0rising", 7, TextAngle::kRising));
   scene.items.emplace_back(run_of(std::string("a\x01\xEF\xBF\xBF"), 3, TextAngle::kLevel));
   const std::string svg = scene_svg(
-      scene, {{"Title", "a < b"}, {"attnviz", "{\"a\": \"</\xE2\x90\xA0\xEF\xBF\xBE\"}"}});
+      scene,
+      {{"Title", "a < b\x1B\u202E"}, {"attnviz", "{\"a\": \"</\xE2\x90\xA0\xEF\xBF\xBE\"}"}});
   const auto has = [&](const std::string& part) {
     CAPTURE(part);
     CHECK(svg.find(part) != std::string::npos);
@@ -314,7 +315,7 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   has(R"x(<text y="11" transform="translate(40 30) rotate(-45)" font-size)x");
   has(">\xE2\x90\xA3rising</text>");
   has(">a\xEF\xBF\xBD\xEF\xBF\xBD</tspan></text>");
-  has("<title>a &lt; b</title>");
+  has("<title>a &lt; b\\x1B\\u{202E}</title>");
   has("<metadata>attnviz: {\"a\": \"&lt;/\xE2\x90\xA0\\ufffe\"}");
   CHECK(svg.find("<script") == std::string::npos);
 }

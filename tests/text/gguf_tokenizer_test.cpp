@@ -333,12 +333,14 @@ TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with
   const ModelTokenizer tokenizer = tokenizer_of(llama()
                                                     .text("tokenizer.ggml.pre", "default")
                                                     .u32("tokenizer.ggml.fim_pre_token_id", 4)
+                                                    .u32("tokenizer.ggml.mask_token_id", 4294967295)
                                                     .u32("tokenizer.ggml.eot_token_id", 2));
-  REQUIRE(tokenizer.passed_over().size() == 2);  // the model reads what ends a turn
+  REQUIRE(tokenizer.passed_over().size() == 3);  // the model reads what ends a turn
   CHECK(tokenizer.passed_over()[0].name == "tokenizer.ggml.pre");
   CHECK(tokenizer.passed_over()[0].why == "another model of tokenizer uses it");
   CHECK(tokenizer.passed_over()[1].name == "tokenizer.ggml.fim_pre_token_id");
   CHECK(tokenizer.passed_over()[1].why == "the id of a token");
+  CHECK(tokenizer.passed_over()[2].why == "no token has this id; the usual one is taken");
 }
 
 TEST_CASE("GGUF tokenizers: what is wrong is told with its key") {

@@ -40,7 +40,7 @@ Value value_of(const Json& json) {
   if (json.is_object()) {
     auto map = std::make_shared<Map>();
     for (const auto& [key, one] : json.items()) {
-      map->set(key, value_of(one));
+      map->add(key, value_of(one));
     }
     return map;
   }
@@ -153,6 +153,67 @@ TEST_CASE("Jinja: templates that would take for ever, or all memory, end") {
   }
 }
 
+TEST_CASE("Jinja: chains of operators may be long where nobody runs them") {
+  for (const std::string part : {"+1", "|upper", ".b", " and 1", " if 1"}) {
+    std::string chain = "1";
+    for (int i = 0; i < 300000; ++i) {
+      chain += part;
+    }
+    CAPTURE(part);
+    CHECK(rendered("a{% if 0 %}{{ " + chain + " }}{% endif %}", Map()) == "a");
+    CHECK(failure("{{ " + chain + " }}").ends_with("too deep"));
+  }
+  std::string filters = "upper";
+  for (int i = 0; i < 300000; ++i) {
+    filters += "|upper";
+  }
+  CHECK(failure("{% filter " + filters + " %}a{% endfilter %}").ends_with("too deep"));
+}
+
+TEST_CASE("Jinja: targets in parentheses are not endless") {
+  const std::string open(300000, '(');
+  const std::string close(300000, ')');
+  CHECK(rendered("{% set (a) = 1 %}{% for ((b)) in [2] %}{{ a }}{{ b }}{% endfor %}", Map()) ==
+        "12");
+  for (const std::string& source : {"{% set " + open + "a" + close + " = 1 %}",
+                                    "{% for " + open + "a" + close + " in [1] %}{% endfor %}"}) {
+    CHECK(failure(source).find("nested too deep") != std::string::npos);
+  }
+}
+
+TEST_CASE("Jinja: templates that look up many names again and again end") {
+  const auto names = [](std::size_t count, const std::string& begin) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += (i == 0 ? "" : ",") + begin + std::to_string(i) + "=1";
+    }
+    return all;
+  };
+  const auto set = [](std::size_t count, const std::string& begin) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += "{% set " + begin + std::to_string(i) + " = 1 %}";
+    }
+    return all;
+  };
+  const auto often = [](const std::string& what) {
+    return "{% for i in range(99999) %}" + what + "{% endfor %}";
+  };
+  const std::string long_name(995, 'a');
+  for (const std::string& source :
+       {"{% set d = dict(" + names(99999, "a") + ") %}",
+        "{{ namespace(" + names(99999, "a") + ") }}",
+        "{% macro f(" + names(20000, "a") + ") %}{% endmacro %}" + often("{{ f() }}"),
+        "{% macro f(" + names(120000, "a") + ") %}{% endmacro %}{{ f() }}",
+        set(20000, "a") + often("{{ b }}"), set(60000, "a"),
+        set(2000, long_name) + often("{{ " + long_name + "b }}")}) {
+    CAPTURE(source.substr(0, 60));
+    CHECK(failure(source).find("long texts are read too often") != std::string::npos);
+  }
+  CHECK(rendered("{% macro f(" + names(100, "a") + ") %}{{ a7 }}{% endmacro %}{{ f(a7=2) }}",
+                 Map()) == "2");
+}
+
 TEST_CASE("Jinja: templates that read a long text again and again end") {
   for (const char* const part : {"s | length", "s.find('b')", "s[-1]"}) {
     CAPTURE(part);
@@ -234,7 +295,7 @@ TEST_CASE("Jinja: templates that would make a long text of many, or search one i
 
 TEST_CASE("Jinja: bytes that are no UTF-8 stay as they are") {
   Map globals;
-  globals.set("bad", std::string("a\xff\xc3"));
+  globals.add("bad", std::string("a\xff\xc3"));
   CHECK(rendered("{{ bad }}{{ bad|length }}{{ bad[::-1] }}{{ bad.strip() }}{{ bad|upper }}",
                  globals) ==
         "a\xff\xc3"

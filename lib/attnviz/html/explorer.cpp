@@ -78,7 +78,7 @@ class ExplorerWriter {
       pictures_.push_back(attention_heatmap(document));
     }
     const Heatmap together = attention_heatmap(whole);
-    title_ = together.title;
+    title_ = printable_message(together.title);
     notes_ = together.notes;
     if (documents.front().has_sinks()) {
       notes_.emplace_back(
@@ -281,7 +281,8 @@ class ExplorerWriter {
     json_.begin_object();
     json_.member("layer", pattern.head.layer);
     json_.member("head", pattern.head.head);
-    json_.member("title", is_head ? pattern.title : pictures_[document].panels[index].title);
+    json_.member("title", printable_message(is_head ? pattern.title
+                                                    : pictures_[document].panels[index].title));
     json_.member("names", is_head && facts && facts->named_heads ? names_in(*facts, pattern.head)
                                                                  : std::vector<std::string>());
     const std::size_t n_together =

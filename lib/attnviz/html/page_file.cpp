@@ -3,6 +3,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "attnviz/core/utf8.h"
 #include "attnviz/html/page_frame.h"
 
 namespace attnviz {
@@ -32,7 +33,7 @@ std::string browser_label(std::string text) {
 
 std::string html_text(std::string_view text) {
   std::string safe;
-  for (const char sign : text) {
+  for (const char sign : printable_message(text)) {
     switch (sign) {
       case '&':
         safe += "&amp;";

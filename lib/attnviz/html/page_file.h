@@ -13,7 +13,7 @@ namespace attnviz {
 /// theirs themselves.
 std::string browser_label(std::string text);
 
-/// `text` where HTML has text or an attribute in double quotes.
+/// `text` where HTML has text or an attribute in double quotes, as printable_message() makes it.
 std::string html_text(std::string_view text);
 
 /// Writes one HTML document: its title, `body` as it is (HTML), and what `write_data` writes (JSON)

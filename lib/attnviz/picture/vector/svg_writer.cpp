@@ -249,7 +249,7 @@ class SvgWriter {
     std::string facts;
     for (const auto& [keyword, text] : texts) {
       if (keyword == "Title") {
-        add("<title>{}</title>\n", escaped(text));
+        add("<title>{}</title>\n", escaped(printable_message(text)));
       } else if (!text.empty()) {
         facts += fmt::format("{}: {}\n", keyword, xml_safe_json(text));
       }

@@ -41,6 +41,16 @@ std::string where(const GgufMetadata& metadata, std::string_view key) {
   return fmt::format("{}: {}", metadata.gguf().file(), key);
 }
 
+// Special tokens, as keys name them.
+constexpr std::pair<std::string_view, std::optional<TokenId> SpecialIds::*> kRoles[] = {
+    {"bos", &SpecialIds::bos},       {"eos", &SpecialIds::eos},       {"padding", &SpecialIds::pad},
+    {"unknown", &SpecialIds::unk},   {"seperator", &SpecialIds::sep},  // as the format spells it
+    {"separator", &SpecialIds::sep}, {"cls", &SpecialIds::cls},       {"mask", &SpecialIds::mask}};
+
+std::string id_key(std::string_view role) {
+  return fmt::format("tokenizer.ggml.{}_token_id", role);
+}
+
 // The pieces by id, with what the file says of each.
 struct Pieces {
   std::vector<SentencePiece> list;
@@ -50,7 +60,7 @@ struct Pieces {
 // An id of a special token; nothing when the file does not tell one of the vocabulary.
 std::optional<TokenId> special_id(const GgufMetadata& metadata, const Pieces& pieces,
                                   std::string_view role) {
-  const auto id = metadata.id(fmt::format("tokenizer.ggml.{}_token_id", role));
+  const auto id = metadata.id(id_key(role));
   return id && *id < pieces.list.size() ? id : std::nullopt;
 }
 
@@ -161,15 +171,9 @@ Vocabulary vocabulary_of(const GgufMetadata& metadata, const Pieces& pieces) {
 
 // Ids by role: the file's, then those that are known already, then by their usual names.
 void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, TokenizerParts& parts) {
-  const std::pair<std::string_view, std::optional<TokenId>*> roles[] = {
-      {"bos", &parts.special.bos},       {"eos", &parts.special.eos},
-      {"padding", &parts.special.pad},   {"unknown", &parts.special.unk},
-      {"seperator", &parts.special.sep},  // as the format spells it
-      {"separator", &parts.special.sep}, {"cls", &parts.special.cls},
-      {"mask", &parts.special.mask}};
-  for (const auto& [role, id] : roles) {
+  for (const auto& [role, id] : kRoles) {
     if (const auto said = special_id(metadata, pieces, role)) {
-      *id = said;
+      parts.special.*id = said;
     }
   }
   find_special_ids(parts);
@@ -182,10 +186,9 @@ void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
     const std::string key = fmt::format("tokenizer.ggml.add_{}_token", role);
     const auto asked = metadata.flag(key);
     if (asked.value_or(false) && !id) {
-      const auto said = metadata.id(fmt::format("tokenizer.ggml.{}_token_id", role));
-      metadata.fail(key,
-                    said ? fmt::format("true, but the vocabulary has no token {}", *said)
-                         : fmt::format("true, but there is no tokenizer.ggml.{}_token_id", role));
+      const auto said = metadata.id(id_key(role));
+      metadata.fail(key, said ? fmt::format("true, but the vocabulary has no token {}", *said)
+                              : "true, but there is no " + id_key(role));
     }
     return id && asked.value_or(by_default) ? std::vector{*id} : std::vector<TokenId>();
   };
@@ -396,8 +399,15 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
                     {"t5", read_t5}};
   for (const auto& [name, read] : kReaders) {
     if (model == name) {
-      TokenizerParts parts = read(metadata, read_pieces(metadata));
+      const Pieces pieces = read_pieces(metadata);
+      TokenizerParts parts = read(metadata, pieces);
       parts.passed_over = pass_over_tokenizer_keys(metadata);
+      for (const auto& one : kRoles) {
+        const std::string key = id_key(one.first);
+        if (const auto id = metadata.id(key); id && *id >= pieces.list.size()) {
+          parts.passed_over.push_back({key, "no token has this id; the usual one is taken"});
+        }
+      }
       return parts;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "attnviz/core/error.h"
 
@@ -44,8 +45,11 @@ class Budget {
   }
   /// A search for `what`, which may be compared with the text at each of its places.
   void search(std::size_t text, std::size_t what) {
-    constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
     read(text > kMostRead ? kMostRead : text * (1 + std::min(what, text) / kAtOnce));
+  }
+  /// A search among so many names, each of which may begin as `name` does.
+  void look_up(std::size_t names, std::string_view name) {
+    read(1 + names * (1 + name.size() / kAtOnce));
   }
   /// Items of one list, before they are made. Each may be as much work as a step.
   void make_items(std::size_t count) {
@@ -74,6 +78,7 @@ class Budget {
   };
 
  private:
+  static constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
   static constexpr std::size_t kMostSteps = 2000000;
   static constexpr std::size_t kMostBytes = 64000000;
   static constexpr std::size_t kMostRead = 256000000;

@@ -32,8 +32,8 @@ std::string formatted(const std::string& format, const std::tm& time) {
 
 Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {
   auto map = std::make_shared<Map>();
-  map->set(is_go ? "Role" : "role", message.role);
-  map->set(is_go ? "Content" : "content", message.content);
+  map->add(is_go ? "Role" : "role", message.role);
+  map->add(is_go ? "Content" : "content", message.content);
   map->message = place;
   return map;
 }
@@ -45,19 +45,19 @@ Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage
     values.push_back(message_value(messages[i], i, /*is_go=*/false));
   }
   Map globals;
-  globals.set("messages", templates::list_of(std::move(values)));
-  globals.set("tools", {});
-  globals.set("documents", {});
-  globals.set("add_generation_prompt", request.add_generation_prompt);
-  globals.set("bos_token", with.bos_token);
-  globals.set("eos_token", with.eos_token);
-  globals.set("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
+  globals.add("messages", templates::list_of(std::move(values)));
+  globals.add("tools", {});
+  globals.add("documents", {});
+  globals.add("add_generation_prompt", request.add_generation_prompt);
+  globals.add("bos_token", with.bos_token);
+  globals.add("eos_token", with.eos_token);
+  globals.add("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
                 templates::Budget budget;
                 throw Error(ErrorKind::kMalformed, arguments.values.empty()
                                                        ? "the template refuses these messages"
                                                        : printed(arguments.values.front(), budget));
               }));
-  globals.set(
+  globals.add(
       "strftime_now", templates::function_of([now = request.now](const Arguments& given) {
         return Value(formatted(given.values.empty()
                                    ? ""
@@ -99,12 +99,12 @@ std::string all_system(std::span<const ChatMessage> messages) {
 
 Value go_data(std::string system, std::string prompt, std::string response) {
   auto data = std::make_shared<Map>();
-  data->set("System", std::move(system));
-  data->set("Prompt", std::move(prompt));
-  data->set("Response", std::move(response));
-  data->set("Think", false);
-  data->set("ThinkLevel", "");
-  data->set("IsThinkSet", false);
+  data->add("System", std::move(system));
+  data->add("Prompt", std::move(prompt));
+  data->add("Response", std::move(response));
+  data->add("Think", false);
+  data->add("ThinkLevel", "");
+  data->add("IsThinkSet", false);
   return data;
 }
 
@@ -155,7 +155,7 @@ Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> m
       values.push_back(message_value(one.message, one.first, /*is_go=*/true));
     }
     Value data = go_data(all_system(messages), "", "");
-    data.map()->set("Messages", templates::list_of(std::move(values)));
+    data.map()->add("Messages", templates::list_of(std::move(values)));
     return own.run(data, dates);
   }
   if (own.mentions("response")) {

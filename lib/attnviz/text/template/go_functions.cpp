@@ -86,11 +86,11 @@ Value slice(const std::vector<Value>& arguments, Budget& budget) {
   return list_of(std::move(some));
 }
 
-Value index(const std::vector<Value>& arguments) {
+Value index(const std::vector<Value>& arguments, Budget& budget) {
   Value of = arguments[0];
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (const Map* const map = of.map()) {
-      const Value* const found = map->find(needed_text(arguments[i], "index"));
+      const Value* const found = map->find(needed_text(arguments[i], "index"), budget);
       of = found == nullptr ? Value() : Value(*found);
     } else if (const List* const list = of.list(); list != nullptr && !list->items.empty()) {
       of = Value(list->items[bounded(arguments[i], list->items.size() - 1)]);
@@ -153,7 +153,7 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
   }
   need(2);
   if (name == "index") {
-    return index(arguments);
+    return index(arguments, budget);
   }
   if (name == "eq" || name == "ne") {
     const bool is_any = std::any_of(arguments.begin() + 1, arguments.end(), [&](const Value& one) {

@@ -186,7 +186,7 @@ class GoRun {
   }
 
   Value& variable(const std::string& name) {
-    budget_.read(variables_.size());
+    budget_.look_up(variables_.size(), name);
     const auto found = std::find_if(variables_.rbegin(), variables_.rend(),
                                     [&](const auto& one) { return one.first == name; });
     if (found == variables_.rend()) {
@@ -268,10 +268,10 @@ class GoRun {
     return field(value_of(*operand.pipe, dot), operand.fields);
   }
 
-  static Value field(Value of, const std::vector<std::string>& names) {
+  Value field(Value of, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const Map* const map = of.map();
-      const Value* const found = map == nullptr ? nullptr : map->find(name);
+      const Value* const found = map == nullptr ? nullptr : map->find(name, budget_);
       of = found == nullptr ? Value(Undefined{name}) : Value(*found);
     }
     return of;

@@ -50,8 +50,7 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
     return text->find(part) != std::string::npos;
   }
   if (const Map* const map = values.map()) {
-    budget.read(map->members.size());
-    return item.text() != nullptr && map->find(*item.text()) != nullptr;
+    return item.text() != nullptr && map->find(*item.text(), budget) != nullptr;
   }
   if (const List* const list = values.list()) {
     return std::ranges::any_of(list->items,
@@ -72,8 +71,7 @@ Value attribute_of(const Value& value, std::string_view path, Budget& budget) {
     const std::string name(path.substr(begin, end - begin));
     begin = end + 1;
     const Map* const map = found.map();
-    budget.read(map == nullptr ? 0 : map->members.size());
-    const Value* const member = map == nullptr ? nullptr : map->find(name);
+    const Value* const member = map == nullptr ? nullptr : map->find(name, budget);
     const List* const list = found.list();
     const bool is_index =
         list != nullptr && !name.empty() && name.size() < 10 &&
@@ -143,22 +141,22 @@ Value loop_value(const std::vector<Value>& items, std::size_t i) {
   const auto n = static_cast<std::int64_t>(items.size());
   const auto at = static_cast<std::int64_t>(i);
   auto loop = std::make_shared<Map>();
-  loop->set("index", at + 1);
-  loop->set("index0", at);
-  loop->set("revindex", n - at);
-  loop->set("revindex0", n - at - 1);
-  loop->set("first", at == 0);
-  loop->set("last", at + 1 == n);
-  loop->set("length", n);
-  loop->set("depth", std::int64_t{1});
-  loop->set("depth0", std::int64_t{0});
+  loop->add("index", at + 1);
+  loop->add("index0", at);
+  loop->add("revindex", n - at);
+  loop->add("revindex0", n - at - 1);
+  loop->add("first", at == 0);
+  loop->add("last", at + 1 == n);
+  loop->add("length", n);
+  loop->add("depth", std::int64_t{1});
+  loop->add("depth0", std::int64_t{0});
   if (i > 0) {
-    loop->set("previtem", items[i - 1]);
+    loop->add("previtem", items[i - 1]);
   }
   if (i + 1 < items.size()) {
-    loop->set("nextitem", items[i + 1]);
+    loop->add("nextitem", items[i + 1]);
   }
-  loop->set("cycle", function_of([i](const Arguments& arguments) {
+  loop->add("cycle", function_of([i](const Arguments& arguments) {
               if (arguments.values.empty()) {
                 fail("cycle: expected values");
               }
@@ -178,7 +176,7 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
     map->members = given->members;
   }
   for (const auto& [name, value] : arguments.named) {
-    map->set(name, value);
+    map->set(name, value, budget);
   }
   budget.make_items(map->members.size());
   return map;

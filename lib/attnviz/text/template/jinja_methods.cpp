@@ -191,8 +191,8 @@ std::optional<Function> map_method(const Value& map, std::string_view name, Budg
   if (name == "get") {
     return Function([map, &budget](const Arguments& arguments) {
       const Value& key = needed(arguments, 0, "key");
-      budget.read(map.map()->members.size());
-      const Value* const found = key.text() == nullptr ? nullptr : map.map()->find(*key.text());
+      const Value* const found =
+          key.text() == nullptr ? nullptr : map.map()->find(*key.text(), budget);
       const Value* const otherwise = arguments.find(1, "default");
       return found != nullptr ? *found : otherwise != nullptr ? *otherwise : Value();
     });

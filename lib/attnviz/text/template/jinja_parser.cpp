@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -194,6 +196,7 @@ class JinjaParser : JinjaExpressionParser {
 
   // A name, several of them, or an attribute of a namespace.
   ExpressionPtr parse_target() {
+    const Budget::Level deeper = level();
     ExpressionPtr first = parse_one_target();
     if (!is_operator(",")) {
       return first;
@@ -225,6 +228,24 @@ class JinjaParser : JinjaExpressionParser {
 };
 
 }  // namespace
+
+Expression::~Expression() {
+  // A chain of operators is a tree as deep as the chain is long: its parts go one after the other.
+  std::vector<ExpressionPtr> turns;
+  const auto take_parts = [&turns](Expression& of) {
+    std::ranges::move(of.parts, std::back_inserter(turns));
+    std::ranges::move(of.named | std::views::values, std::back_inserter(turns));
+    of.parts.clear();
+    of.named.clear();
+  };
+  for (take_parts(*this); !turns.empty();) {
+    const ExpressionPtr one = std::move(turns.back());
+    turns.pop_back();
+    if (one != nullptr) {
+      take_parts(*one);
+    }
+  }
+}
 
 Body parse_jinja(std::string_view source, std::string_view where) {
   return JinjaParser(source, where).parse();

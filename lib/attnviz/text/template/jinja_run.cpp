@@ -21,9 +21,9 @@ struct Scope {
   Map own;
   std::shared_ptr<Scope> outer;
 
-  const Value* find(std::string_view name) const noexcept {
+  const Value* find(std::string_view name, Budget& budget) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->outer.get()) {
-      if (const Value* const found = scope->own.find(name)) {
+      if (const Value* const found = scope->own.find(name, budget)) {
         return found;
       }
     }
@@ -47,7 +47,7 @@ class JinjaRun {
       : source_(source), where_(where), scope_(std::make_shared<Scope>()) {
     scope_->own = globals;
     const auto add = [this](const char* name, auto function) {
-      scope_->own.set(name, function_of([this, function](const Arguments& arguments) {
+      scope_->own.add(name, function_of([this, function](const Arguments& arguments) {
                         return Value(function(arguments, budget_));
                       }));
     };
@@ -122,7 +122,7 @@ class JinjaRun {
         assign(*statement.target, filtered(statement.value.get(), captured(statement.body)));
         return JinjaFlow::kOn;
       case StatementKind::kMacro:
-        scope_->own.set(statement.text, made_macro(statement));
+        scope_->own.set(statement.text, made_macro(statement), budget_);
         return JinjaFlow::kOn;
       case StatementKind::kFilter:
         write(printed(filtered(statement.value.get(), captured(statement.body)), budget_), out);
@@ -155,6 +155,7 @@ class JinjaRun {
 
   // Through filters whose innermost operand is a constant that stands for the text.
   Value filtered(const Expression* filters, const Value& text) {
+    const Budget::Level deeper(budget_);
     if (filters == nullptr || filters->kind != ExpressionKind::kFilter) {
       return text;
     }
@@ -164,7 +165,7 @@ class JinjaRun {
 
   void assign(const Expression& target, const Value& value) {
     if (target.kind == ExpressionKind::kName) {
-      return scope_->own.set(target.name, value);
+      return scope_->own.set(target.name, value, budget_);
     }
     if (target.kind == ExpressionKind::kAttribute) {
       const Value of = value_of(*target.parts.front());
@@ -172,7 +173,7 @@ class JinjaRun {
         fail("only a namespace takes an attribute");
       }
       namespaces_.add(of, value, budget_);
-      return of.map()->set(target.name, value);
+      return of.map()->set(target.name, value, budget_);
     }
     const std::vector<Value> items = items_of(value, budget_);
     if (items.size() != target.parts.size()) {
@@ -209,7 +210,7 @@ class JinjaRun {
     for (std::size_t i = 0; i < items.size(); ++i) {
       budget_.step(kStepsOfTurn);
       scope_ = std::make_shared<Scope>(Scope{{}, outer});
-      scope_->own.set("loop", loop_value(items, i));
+      scope_->own.add("loop", loop_value(items, i));
       assign(*loop.target, items[i]);
       if (const Map* const map = items[i].map(); map != nullptr && map->message) {
         message_ = map->message;
@@ -238,6 +239,7 @@ class JinjaRun {
                          macro.parameters.size(), arguments.values.size()));
       }
       for (const auto& [name, value] : arguments.named) {
+        budget_.look_up(2 * macro.parameters.size(), name);  // also when they are taken
         if (std::ranges::find(macro.parameters, name, &Parameter::name) == macro.parameters.end()) {
           fail(fmt::format("{} takes no argument {}", macro.text, name));
         }
@@ -248,10 +250,11 @@ class JinjaRun {
       for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
         const Parameter& parameter = macro.parameters[i];
         const Value* const given = arguments.find(i, parameter.name);
-        scope_->own.set(parameter.name, given != nullptr ? *given
-                                        : parameter.otherwise != nullptr
-                                            ? value_of(*parameter.otherwise)
-                                            : Value(Undefined{parameter.name}));
+        scope_->own.set(parameter.name,
+                        given != nullptr                 ? *given
+                        : parameter.otherwise != nullptr ? value_of(*parameter.otherwise)
+                                                         : Value(Undefined{parameter.name}),
+                        budget_);
       }
       Written out;
       run(macro.body, out);
@@ -281,7 +284,7 @@ class JinjaRun {
       case ExpressionKind::kConstant:
         return node.constant;
       case ExpressionKind::kName: {
-        const Value* const found = scope_->find(node.name);
+        const Value* const found = scope_->find(node.name, budget_);
         return found == nullptr ? Value(Undefined{node.name}) : *found;
       }
       case ExpressionKind::kList:
@@ -340,14 +343,11 @@ class JinjaRun {
   Value made_map(const Expression& node) {
     auto map = std::make_shared<Map>();
     for (std::size_t i = 0; i + 1 < node.parts.size(); i += 2) {
-      budget_.read(map->members.size());
-      map->set(printed(part(node, i), budget_), part(node, i + 1));
+      map->set(printed(part(node, i), budget_), part(node, i + 1), budget_);
     }
     budget_.make_items(map->members.size());
     return map;
   }
-
-  Value text(std::string made) { return made_text(std::move(made), budget_); }
 
   Value compared(const Expression& node) {
     Value left = part(node, 0);

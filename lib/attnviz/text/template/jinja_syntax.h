@@ -33,6 +33,11 @@ enum class ExpressionKind {
 };
 
 struct Expression {
+  Expression() = default;
+  Expression(const Expression&) = delete;
+  Expression& operator=(const Expression&) = delete;
+  ~Expression();
+
   ExpressionKind kind = ExpressionKind::kConstant;
   std::size_t at = 0;
   std::string name = {};

@@ -166,8 +166,7 @@ bool holds(std::string_view sign, const Value& left, const Value& right, Budget&
 Value item_of(const Value& of, const Value& index, Budget& budget) {
   require_defined(of);
   if (const Map* const map = of.map()) {
-    budget.read(map->members.size());
-    const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text());
+    const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text(), budget);
     if (found != nullptr) {
       return *found;
     }
@@ -199,8 +198,7 @@ Value attribute(const Value& of, std::string_view name, Budget& budget) {
   if (auto method = jinja_method(of, name, budget)) {
     return *method;
   }
-  budget.read(of.map() == nullptr ? 0 : of.map()->members.size());
-  const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name);
+  const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name, budget);
   return found == nullptr ? Value(Undefined{std::string(name)}) : *found;
 }
 

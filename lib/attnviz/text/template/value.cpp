@@ -213,18 +213,24 @@ const Value* Arguments::find(std::size_t place, std::string_view name) const noe
   return place < values.size() ? &values[place] : nullptr;
 }
 
-const Value* Map::find(std::string_view key) const noexcept {
+const Value* Map::find(std::string_view key, Budget& budget) const {
+  budget.look_up(members.size(), key);
   const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
   return found == members.end() ? nullptr : &found->second;
 }
 
-void Map::set(std::string_view key, Value value) {
+void Map::set(std::string_view key, Value value, Budget& budget) {
+  budget.look_up(members.size(), key);
   const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
   if (found == members.end()) {
-    members.emplace_back(key, std::move(value));
+    add(key, std::move(value));
   } else {
     found->second = std::move(value);
   }
+}
+
+void Map::add(std::string_view key, Value value) {
+  members.emplace_back(key, std::move(value));
 }
 
 void Value::free_in_turn() noexcept {
@@ -342,8 +348,7 @@ bool are_equal(const Value& one, const Value& other, Budget& budget) {
   if (const Map* a = one.map(), *b = other.map(); a != nullptr && b != nullptr) {
     return a == b || (a->members.size() == b->members.size() &&
                       std::ranges::all_of(a->members, [&](const auto& member) {
-                        budget.read(b->members.size());
-                        const Value* const found = b->find(member.first);
+                        const Value* const found = b->find(member.first, budget);
                         return found != nullptr && are_same(member.second, *found);
                       }));
   }

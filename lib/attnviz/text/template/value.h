@@ -39,8 +39,11 @@ struct Map {
   std::optional<std::size_t> message;  // its place among the messages, of those that are one
   bool is_namespace = false;
 
-  const Value* find(std::string_view key) const noexcept;
-  void set(std::string_view key, Value value);
+  /// Null when there is none.
+  const Value* find(std::string_view key, Budget& budget) const;
+  void set(std::string_view key, Value value, Budget& budget);
+  /// One that is not there yet.
+  void add(std::string_view key, Value value);
 };
 
 using Function = std::function<Value(const Arguments& arguments)>;
