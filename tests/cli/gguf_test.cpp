@@ -143,4 +143,14 @@ TEST_CASE("linear scaling leaves a GGUF model the context that its file tells") 
   CHECK(document["shape"]["n_ctx"] == document["file"]["metadata"]["llama.context_length"]);
 }
 
+TEST_CASE("-v names the file of a folder that is read") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "m" / "below");
+  fs::copy_file(kReference + "gguf/models/llama-q8-q5.gguf", folder.path() / "m/below/a.gguf");
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"-m", "m", "-v", "hi"};
+  CHECK(attnviz(run).err.find("attnviz: reads m/below/a.gguf\n") != std::string::npos);
+}
+
 }  // namespace attnviz::test
