@@ -50,6 +50,7 @@ export function overviewLayout(heads, available, between = []) {
   const step = size + THUMB_GAP + (grouped ? BRACKET_HEIGHT : 0) + (named ? NAME_HEIGHT : 0);
   /** @type {Thumb[]} */
   const thumbs = [];
+  /** @type {OverviewLayout["layers"]} */
   const layers = [];
   /** @type {OverviewLayout["blanks"]} */
   const blanks = [];

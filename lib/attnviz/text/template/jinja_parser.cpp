@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -234,7 +233,9 @@ Expression::~Expression() {
   std::vector<ExpressionPtr> turns;
   const auto take_parts = [&turns](Expression& of) {
     std::ranges::move(of.parts, std::back_inserter(turns));
-    std::ranges::move(of.named | std::views::values, std::back_inserter(turns));
+    for (auto& [name, value] : of.named) {
+      turns.push_back(std::move(value));
+    }
     of.parts.clear();
     of.named.clear();
   };
