@@ -233,8 +233,8 @@ Expression::~Expression() {
   std::vector<ExpressionPtr> turns;
   const auto take_parts = [&turns](Expression& of) {
     std::ranges::move(of.parts, std::back_inserter(turns));
-    for (auto& [name, value] : of.named) {
-      turns.push_back(std::move(value));
+    for (auto& argument : of.named) {
+      turns.push_back(std::move(argument.second));
     }
     of.parts.clear();
     of.named.clear();
