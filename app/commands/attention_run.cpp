@@ -271,10 +271,9 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
       model(model_of(origin, options, source)) {
-  for (const std::filesystem::path& file : files_of(origin)) {
-    if (options.talk.verbose) {
-      say(fmt::format("reads {}", file.string()));
-    }
+  if (const StoredModel* const stored = stored_model(origin);
+      stored != nullptr && options.talk.verbose) {
+    say(fmt::format("reads {}", stored->files().front().string()));
   }
   tell_passed_over(model.config.passed_over, options.talk);
   interventions_of(options.what_if, model);  // throws for what the model does not have

@@ -143,14 +143,16 @@ TEST_CASE("linear scaling leaves a GGUF model the context that its file tells") 
   CHECK(document["shape"]["n_ctx"] == document["file"]["metadata"]["llama.context_length"]);
 }
 
-TEST_CASE("-v names the file of a folder that is read") {
+TEST_CASE("-v says which file of a folder is read") {
   const TemporaryFolder folder;
   fs::create_directories(folder.path() / "m" / "below");
   fs::copy_file(kReference + "gguf/models/llama-q8-q5.gguf", folder.path() / "m/below/a.gguf");
   ProgramRun run;
   run.folder = folder.path();
   run.arguments = {"-m", "m", "-v", "hi"};
-  CHECK(attnviz(run).err.find("attnviz: reads m/below/a.gguf\n") != std::string::npos);
+  const std::string said = attnviz(run).err;
+  CHECK(said.find("attnviz: reads m/below/a.gguf\n") != std::string::npos);
+  CHECK(said.find("reads ") == said.rfind("reads "));
 }
 
 }  // namespace attnviz::test

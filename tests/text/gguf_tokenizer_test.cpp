@@ -340,7 +340,7 @@ TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with
   CHECK(tokenizer.passed_over()[0].why == "another model of tokenizer uses it");
   CHECK(tokenizer.passed_over()[1].name == "tokenizer.ggml.fim_pre_token_id");
   CHECK(tokenizer.passed_over()[1].why == "the id of a token");
-  CHECK(tokenizer.passed_over()[2].why == "no token has this id; the usual one is taken");
+  CHECK(tokenizer.passed_over()[2].why == "no token has this id");
 }
 
 TEST_CASE("GGUF tokenizers: what is wrong is told with its key") {

@@ -208,10 +208,40 @@ TEST_CASE("Jinja: templates that look up many names again and again end") {
         set(20000, "a") + often("{{ b }}"), set(60000, "a"),
         set(2000, long_name) + often("{{ " + long_name + "b }}")}) {
     CAPTURE(source.substr(0, 60));
-    CHECK(failure(source).find("long texts are read too often") != std::string::npos);
+    CHECK(failure(source).find("long texts or many names are read too often") != std::string::npos);
   }
   CHECK(rendered("{% macro f(" + names(100, "a") + ") %}{{ a7 }}{% endmacro %}{{ f(a7=2) }}",
                  Map()) == "2");
+}
+
+TEST_CASE("Jinja: methods that are kept, and filters with many arguments, are no way to wait") {
+  std::string ones;
+  for (int i = 0; i < 100000; ++i) {
+    ones += ",1";
+  }
+  ones += ") | list }}";
+  const std::string often = "{% for i in range(99999) %}{% if f() %}{% endif %}{% endfor %}";
+  for (const std::string& source :
+       {"{% set f = ('1' * 10000000).isdigit %}" + often,
+        "{% set f = (' ' * 10000000).strip %}" + often,
+        "{% set f = (' ' * 10000000).split %}" + often, "{{ range(99999) | map('string'" + ones,
+        "{{ range(99999) | select('defined'" + ones,
+        std::string("{% set s = 'a' * 1000000 %}{% set x = s ~ 'c' %}{% set t = (s ~ 'b',) %}") +
+            "{% for i in range(14) %}{% set t = t + t %}{{ x.startswith(t) }}{% endfor %}" +
+            "{% for i in range(9999) %}{{ x.startswith((s ~ 'b', s)) }}{% endfor %}"}) {
+    CAPTURE(source.substr(0, 60));
+    CHECK(failure(source).find("long texts or many names are read too often") != std::string::npos);
+  }
+}
+
+TEST_CASE("Jinja: the length and the ends of a long list are asked for as often as it has items") {
+  CHECK(
+      rendered("{% set a = range(9999) | list %}{% for i in a %}"
+               "{% if i == a | length - 1 or i == a | last or i == a | first %}{{ i }} {% endif %}"
+               "{% endfor %}",
+               Map()) == "0 9998 ");
+  CHECK(rendered("{{ 'abc' | first }}{{ 'abc' | last }}{{ nothing | length }}{{ [] | last }}",
+                 Map()) == "ac0");
 }
 
 TEST_CASE("Jinja: templates that read a long text again and again end") {
@@ -219,7 +249,8 @@ TEST_CASE("Jinja: templates that read a long text again and again end") {
     CAPTURE(part);
     const std::string source = std::string("{% set s = 'a' * 10000000 %}") +
                                "{% for i in range(3000) %}{% set x = " + part + " %}{% endfor %}";
-    CHECK(rendered(source, Map()).find("long texts are read too often") != std::string::npos);
+    CHECK(rendered(source, Map()).find("long texts or many names are read too often") !=
+          std::string::npos);
   }
   CHECK(rendered("{% set s = 'a' * 10000 %}{% for i in range(3000) %}{{ s[0] }}{% endfor %}",
                  Map()) == std::string(3000, 'a'));

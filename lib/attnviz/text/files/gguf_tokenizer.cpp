@@ -405,7 +405,7 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
       for (const auto& one : kRoles) {
         const std::string key = id_key(one.first);
         if (const auto id = metadata.id(key); id && *id >= pieces.list.size()) {
-          parts.passed_over.push_back({key, "no token has this id; the usual one is taken"});
+          parts.passed_over.push_back({key, "no token has this id"});
         }
       }
       return parts;

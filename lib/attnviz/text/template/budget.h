@@ -40,7 +40,7 @@ class Budget {
   void read(std::size_t size) {
     n_read_ += size;
     if (n_read_ > kMostRead) {
-      fail("long texts are read too often");
+      fail("long texts or many names are read too often");
     }
   }
   /// A search for `what`, which may be compared with the text at each of its places.

@@ -41,7 +41,11 @@ std::vector<GoNode> cut(const std::vector<GoNode>& nodes, bool& is_cut) {
     if (is_cut) {
       break;
     }
-    GoNode copy = node;
+    GoNode copy;
+    copy.kind = node.kind;
+    copy.at = node.at;
+    copy.text = node.text;
+    copy.pipe = node.pipe;
     if (node.kind == GoNode::Kind::kAction) {
       is_cut = mentions_field(*node.pipe, "response");
     }
@@ -253,6 +257,7 @@ class GoRun {
   }
 
   Value operand_value(const GoOperand& operand, const Value& dot) {
+    budget_.step();
     switch (operand.kind) {
       case GoOperand::Kind::kConstant:
         return operand.constant;
@@ -270,6 +275,8 @@ class GoRun {
 
   Value field(Value of, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
+      budget_.step();
+      budget_.make(name.size());
       const Map* const map = of.map();
       const Value* const found = map == nullptr ? nullptr : map->find(name, budget_);
       of = found == nullptr ? Value(Undefined{name}) : Value(*found);

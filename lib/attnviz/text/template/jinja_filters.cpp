@@ -54,7 +54,7 @@ Value length(const Arguments& arguments, Budget& budget) {
   if (value.list() == nullptr && value.undefined() == nullptr) {
     fail(fmt::format("{} has no length", value.kind()));
   }
-  return static_cast<std::int64_t>(items_of(value, budget).size());
+  return static_cast<std::int64_t>(value.list() == nullptr ? 0 : value.list()->items.size());
 }
 
 Value otherwise(const Arguments& arguments, Budget& /*budget*/) {
@@ -98,6 +98,7 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
     const Value looked_at = by_attribute ? attribute_of(item, path, budget) : item;
     bool passes = looked_at.is_true();
     if (arguments.values.size() > test_at) {
+      budget.read(arguments.values.size() * Budget::kReadPerValue);
       Arguments of_test;
       of_test.values.push_back(looked_at);
       of_test.values.insert(of_test.values.end(),
@@ -147,6 +148,7 @@ Value map(const Arguments& arguments, Budget& budget) {
     if (filter == nullptr) {
       fail(fmt::format("no filter is called {}", name));
     }
+    budget.read((arguments.values.size() + arguments.named.size()) * Budget::kReadPerValue);
     Arguments of_filter;
     of_filter.values.push_back(item);
     of_filter.values.insert(of_filter.values.end(), arguments.values.begin() + 2,
@@ -278,13 +280,15 @@ Value dictsort(const Arguments& arguments, Budget& budget) {
   return list_value(std::move(pairs), budget);
 }
 
-Value first(const Arguments& arguments, Budget& budget) {
-  const std::vector<Value> values = items_of(subject(arguments), budget);
-  return values.empty() ? Value(Undefined{"first"}) : values.front();
-}
-Value last(const Arguments& arguments, Budget& budget) {
-  const std::vector<Value> values = items_of(subject(arguments), budget);
-  return values.empty() ? Value(Undefined{"last"}) : values.back();
+// The first item or the last one: of a list without a look at the others.
+Value end_of(const Arguments& arguments, Budget& budget, bool is_last) {
+  const List* const list = subject(arguments).list();
+  const std::vector<Value> made =
+      list == nullptr ? items_of(subject(arguments), budget) : std::vector<Value>();
+  const std::vector<Value>& values = list == nullptr ? made : list->items;
+  return values.empty() ? Value(Undefined{is_last ? "last" : "first"})
+         : is_last      ? values.back()
+                        : values.front();
 }
 Value reverse(const Arguments& arguments, Budget& budget) {
   std::vector<Value> values = items_of(subject(arguments), budget);
@@ -407,13 +411,13 @@ constexpr NamedFilter kFilters[] = {
     {"dictsort", dictsort},
     {"e", escape},
     {"escape", escape},
-    {"first", first},
+    {"first", [](const Arguments& of, Budget& budget) { return end_of(of, budget, false); }},
     {"float", to_float},
     {"indent", indent},
     {"int", to_int},
     {"items", items},
     {"join", join},
-    {"last", last},
+    {"last", [](const Arguments& of, Budget& budget) { return end_of(of, budget, true); }},
     {"length", length},
     {"list", list},
     {"lower", lower},

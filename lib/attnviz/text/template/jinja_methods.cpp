@@ -80,9 +80,10 @@ Value split_from_end(const std::string& text, const Arguments& arguments, Budget
 }
 
 // With one text, or any of a tuple.
-Value has_end(const std::string& text, const Arguments& arguments, bool at_end) {
+Value has_end(const std::string& text, const Arguments& arguments, Budget& budget, bool at_end) {
   const auto has = [&](const Value& one) {
     const std::string& end = needed_text(one, at_end ? "endswith" : "startswith");
+    budget.read(Budget::kReadPerValue + std::min(end.size(), text.size()));
     return at_end ? text.ends_with(end) : text.starts_with(end);
   };
   const Value& wanted = needed(arguments, 0, "a text");
@@ -126,6 +127,7 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
                                     Budget& budget) {
   const auto method = [&](auto call) {
     return Function([text, call, &budget](const Arguments& arguments) {
+      budget.read(text.size());  // a method may be kept, and called again and again
       return call(text, arguments, budget);
     });
   };
@@ -143,7 +145,8 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
   }
   if (name == "startswith" || name == "endswith") {
     const bool at_end = name == "endswith";
-    return method([at_end](Text of, Given given, Budget&) { return has_end(of, given, at_end); });
+    return method(
+        [at_end](Text of, Given given, Budget& b) { return has_end(of, given, b, at_end); });
   }
   if (name == "replace") {
     return method([](Text of, Given given, Budget& b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -239,12 +240,16 @@ Expression::~Expression() {
     of.parts.clear();
     of.named.clear();
   };
-  for (take_parts(*this); !turns.empty();) {
-    const ExpressionPtr one = std::move(turns.back());
-    turns.pop_back();
-    if (one != nullptr) {
-      take_parts(*one);
+  try {
+    for (take_parts(*this); !turns.empty();) {
+      const ExpressionPtr one = std::move(turns.back());
+      turns.pop_back();
+      if (one != nullptr) {
+        take_parts(*one);
+      }
     }
+  } catch (const std::bad_alloc&) {
+    return;  // what was not moved is freed where it lies
   }
 }
 

@@ -199,6 +199,7 @@ Value attribute(const Value& of, std::string_view name, Budget& budget) {
     return *method;
   }
   const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name, budget);
+  budget.make(found == nullptr ? name.size() : 0);
   return found == nullptr ? Value(Undefined{std::string(name)}) : *found;
 }
 
