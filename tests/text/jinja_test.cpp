@@ -171,14 +171,12 @@ TEST_CASE("Jinja: chains of operators may be long where nobody runs them") {
 }
 
 TEST_CASE("Jinja: targets in parentheses are not endless") {
-  const std::string open(300000, '(');
-  const std::string close(300000, ')');
+  const std::string nested = std::string(300000, '(') + "a" + std::string(300000, ')');
   CHECK(rendered("{% set (a) = 1 %}{% for ((b)) in [2] %}{{ a }}{{ b }}{% endfor %}", Map()) ==
         "12");
-  for (const std::string& source : {"{% set " + open + "a" + close + " = 1 %}",
-                                    "{% for " + open + "a" + close + " in [1] %}{% endfor %}"}) {
-    CHECK(failure(source).find("nested too deep") != std::string::npos);
-  }
+  CHECK(failure("{% set " + nested + " = 1 %}").find("nested too deep") != std::string::npos);
+  CHECK(failure("{% for " + nested + " in [1] %}{% endfor %}").find("nested too deep") !=
+        std::string::npos);
 }
 
 TEST_CASE("Jinja: templates that look up many names again and again end") {
