@@ -232,6 +232,56 @@ TEST_CASE("Jinja: methods that are kept, and filters with many arguments, are no
   }
 }
 
+TEST_CASE("Jinja: long names, keys and lines are paid for before they are copied") {
+  const std::string name(1000000, 'a');
+  const auto times = [](std::size_t count, const std::string& what) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += what;
+    }
+    return all;
+  };
+  const std::string often = "{% for i in range(99999) %}";
+  const std::string key = "{% set d = {'a' * 1000000: 1} %}";
+  const std::vector<std::string> sources = {
+      "{% for " + name + " in range(99999) if false %}{% endfor %}",
+      "{% macro m(" + name + ") %}{% endmacro %}" + often + "{{ m() }}{% endfor %}",
+      often + "{% set x = namespace() %}{% set x." + name + " = 1 %}{% endfor %}",
+      often + "{{ 1 | abs(" + name + "=1) }}{% endfor %}",
+      "{{ range(99999) | map('abs'," + name + "=1) | list }}",
+      key + "{% set l = [" + times(2500, "dict(d),") + "] %}",
+      key + often + "{% for k in d %}{% endfor %}{% endfor %}",
+      key + often + "{% for k, v in d | items %}{% endfor %}{% endfor %}",
+      "{% set s = '\\'' * 1900000 %}{% set l = [s, s] %}" + times(4, "{% set l = l + l %}") +
+          "{{ l | escape }}",
+      std::string("{% set s = 'a\n' * 4000000 %}{{ s.splitlines() }}"),
+      std::string("{% set s = 'a ' * 4000000 %}{{ s.split() }}"),
+      std::string("{% set s = 'a ' * 4000000 %}{{ s.split('a') }}"),
+      std::string("{% set s = 'a' * 4000000 %}{% for i in range(9) %}{{ s }}{% endfor %}")};
+  for (const std::string& source : sources) {
+    CAPTURE(source.substr(0, 60));
+    const std::string said = failure(source);
+    CHECK((said.ends_with("too long") || said.ends_with("is too long")));
+  }
+  // What is not there is told by one name, however often it is held.
+  CHECK(rendered(
+            "{% set u = " + name + " %}{% set l = [" + times(2500, "u,") + "] %}{{ l | length }}",
+            Map()) == "2500");
+}
+
+// Expected values are those of Jinja 3.1.
+TEST_CASE("Jinja: numbers and lines as in Python") {
+  CHECK(failure("{{ [9223372036854775807, 1] | sum }}").starts_with("t: line 1"));
+  CHECK(rendered("{{ [9007199254740993, 0] | sum }} {{ 9007199254740993 | int }} "
+                 "{{ [1, 2] | sum(start=10) }} {{ [1, 0.5] | sum }} {{ [] | sum }}",
+                 Map()) == "9007199254740993 9007199254740993 13 1.5 0");
+  CHECK(rendered("{{ 'a\\r\\nb'.splitlines() }}", Map()) == "['a', 'b']");
+  for (const char* part : {"'abab'.find('a', 1)", "'abc'.startswith('b', 1)", "'aXa'.count('a', 1)",
+                           "'a b c'.rsplit(none, 1)"}) {
+    CHECK(failure("{{ " + std::string(part) + " }}").starts_with("t: line 1"));
+  }
+}
+
 TEST_CASE("Jinja: the length and the ends of a long list are asked for as often as it has items") {
   CHECK(
       rendered("{% set a = range(9999) | list %}{% for i in a %}"

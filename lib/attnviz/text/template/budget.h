@@ -36,6 +36,14 @@ class Budget {
       fail("the texts are too long");
     }
   }
+  /// Text of the result: all of it will be tokens.
+  void write(std::size_t bytes) {
+    n_written_ += bytes;
+    if (n_written_ > kMostWritten) {
+      fail("the text is too long");
+    }
+    make(bytes);
+  }
   /// What one step looks at, in bytes or items: it may be all of a long text, again and again.
   void read(std::size_t size) {
     n_read_ += size;
@@ -81,11 +89,13 @@ class Budget {
   static constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
   static constexpr std::size_t kMostSteps = 2000000;
   static constexpr std::size_t kMostBytes = 64000000;
+  static constexpr std::size_t kMostWritten = 16000000;
   static constexpr std::size_t kMostRead = 256000000;
   static constexpr std::size_t kDeepest = 400;
 
   std::size_t steps_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t n_written_ = 0;
   std::size_t n_read_ = 0;
   std::size_t depth_ = 0;
 };

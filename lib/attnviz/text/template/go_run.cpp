@@ -128,7 +128,7 @@ class GoRun {
   }
 
   void write(std::string_view text, Written& out) {
-    budget_.make(text.size());
+    budget_.write(text.size());
     out.add(text, message_);
   }
 
@@ -183,6 +183,7 @@ class GoRun {
   void take(const std::string& name, const Value& value, bool declares) {
     if (declares) {
       budget_.make_items(1);
+      budget_.make(name.size());
       variables_.emplace_back(name, value);
     } else {
       variable(name) = value;

@@ -30,6 +30,7 @@ std::vector<Value> items_of(const Value& value, Budget& budget) {
   } else if (const Map* const map = value.map(); map != nullptr && !map->is_namespace) {
     budget.make_items(map->members.size());
     for (const auto& [key, item] : map->members) {
+      budget.make(key.size());
       items.emplace_back(key);
     }
   } else if (const std::string* const text = value.text()) {
@@ -173,7 +174,10 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
     if (given == nullptr) {
       fail(fmt::format("dict: expected a dict, found {}", arguments.values.front().kind()));
     }
-    map->members = given->members;
+    for (const auto& [name, value] : given->members) {
+      budget.make(name.size());
+      map->add(name, value);
+    }
   }
   for (const auto& [name, value] : arguments.named) {
     map->set(name, value, budget);

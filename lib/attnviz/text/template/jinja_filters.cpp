@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "attnviz/core/error.h"
+#include "attnviz/text/template/python_operators.h"
 #include "attnviz/text/template/python_text.h"
 
 namespace attnviz::templates {
@@ -117,18 +118,6 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
   }
   return list_value(std::move(kept), budget);
 }
-Value select(const Arguments& arguments, Budget& budget) {
-  return chosen(arguments, budget, false, true);
-}
-Value reject(const Arguments& arguments, Budget& budget) {
-  return chosen(arguments, budget, false, false);
-}
-Value selectattr(const Arguments& arguments, Budget& budget) {
-  return chosen(arguments, budget, true, true);
-}
-Value rejectattr(const Arguments& arguments, Budget& budget) {
-  return chosen(arguments, budget, true, false);
-}
 
 Value map(const Arguments& arguments, Budget& budget) {
   std::vector<Value> results;
@@ -153,7 +142,10 @@ Value map(const Arguments& arguments, Budget& budget) {
     of_filter.values.push_back(item);
     of_filter.values.insert(of_filter.values.end(), arguments.values.begin() + 2,
                             arguments.values.end());
-    of_filter.named = arguments.named;
+    for (const auto& one : arguments.named) {
+      budget.make(one.first.size());
+      of_filter.named.push_back(one);
+    }
     results.push_back(filter(of_filter, budget));
   }
   return list_value(std::move(results), budget);
@@ -181,14 +173,16 @@ Value same(const Arguments& arguments, Budget& /*budget*/) {
 Value escape(const Arguments& arguments, Budget& budget) {
   std::string out;
   for (const char one : subject_text(arguments, budget)) {
+    const std::size_t before = out.size();
     out += one == '&'    ? "&amp;"
            : one == '<'  ? "&lt;"
            : one == '>'  ? "&gt;"
            : one == '"'  ? "&#34;"
            : one == '\'' ? "&#39;"
                          : std::string(1, one);
+    budget.make(out.size() - before);
   }
-  return made_text(std::move(out), budget);
+  return Value(std::move(out));
 }
 
 Value replace(const Arguments& arguments, Budget& budget) {
@@ -226,6 +220,7 @@ Value items(const Arguments& arguments, Budget& budget) {
   }
   std::vector<Value> pairs;
   for (std::size_t i = 0; map != nullptr && i < map->members.size(); ++i) {
+    budget.make(map->members[i].first.size());
     pairs.push_back(pair_of(map->members[i].first, map->members[i].second));
   }
   return list_value(std::move(pairs), budget);
@@ -318,6 +313,9 @@ Value to_int(const Arguments& arguments, Budget& budget) {
   const Value& value = subject(arguments);
   const Value* const given = arguments.find(1, "default");
   Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
+  if (value.integer()) {
+    return value;
+  }
   double number = 0.0;
   if (const auto found = value.number()) {
     number = *found;
@@ -384,17 +382,16 @@ Value indent(const Arguments& arguments, Budget& budget) {
 }
 
 Value sum(const Arguments& arguments, Budget& budget) {
-  double total = 0.0;
-  bool is_whole = true;
+  const Value* const attribute = arguments.find(1, "attribute");
+  const Value* const start = arguments.find(2, "start");
+  Value total = start == nullptr ? Value(std::int64_t{0}) : *start;
   for (const Value& value : items_of(subject(arguments), budget)) {
-    const auto number = value.number();
-    if (!number) {
-      fail(fmt::format("sum: expected numbers, found {}", value.kind()));
-    }
-    total += *number;
-    is_whole = is_whole && !value.real();
+    const Value one = attribute == nullptr || attribute->is_none()
+                          ? value
+                          : attribute_of(value, printed(*attribute, budget), budget);
+    total = applied("+", total, one, budget);
   }
-  return is_whole ? Value(static_cast<std::int64_t>(total)) : Value(total);
+  return total;
 }
 
 struct NamedFilter {
@@ -422,13 +419,16 @@ constexpr NamedFilter kFilters[] = {
     {"list", list},
     {"lower", lower},
     {"map", map},
-    {"reject", reject},
-    {"rejectattr", rejectattr},
+    {"reject",
+     [](const Arguments& of, Budget& budget) { return chosen(of, budget, false, false); }},
+    {"rejectattr",
+     [](const Arguments& of, Budget& budget) { return chosen(of, budget, true, false); }},
     {"replace", replace},
     {"reverse", reverse},
     {"safe", same},
-    {"select", select},
-    {"selectattr", selectattr},
+    {"select", [](const Arguments& of, Budget& budget) { return chosen(of, budget, false, true); }},
+    {"selectattr",
+     [](const Arguments& of, Budget& budget) { return chosen(of, budget, true, true); }},
     {"sort", sort},
     {"string", string},
     {"sum", sum},

@@ -19,6 +19,18 @@ std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_v
   return given < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(given);
 }
 
+// One more than a list may have: texts that have more are refused before all are made.
+std::size_t most_parts(const Arguments& arguments) {
+  return std::min(most_of(arguments, 1, "maxsplit"), Budget::kMostItems);
+}
+
+// Python's methods take where to begin and to end, too.
+void refuse_more(const Arguments& arguments, std::size_t count, std::string_view name) {
+  if (arguments.values.size() > count || !arguments.named.empty()) {
+    fail(fmt::format("{}: more arguments are not taken", name));
+  }
+}
+
 Value texts_value(std::vector<std::string> parts, Budget& budget) {
   budget.make_items(parts.size());
   std::vector<Value> values;
@@ -44,7 +56,7 @@ Value strip(const std::string& text, Side side, const Arguments& arguments, Budg
 
 Value split(const std::string& text, const Arguments& arguments, Budget& budget) {
   const Value* const separator = arguments.find(0, "sep");
-  const std::size_t most = most_of(arguments, 1, "maxsplit");
+  const std::size_t most = most_parts(arguments);
   if (separator == nullptr || separator->is_none()) {
     return texts_value(split_words(text, most), budget);
   }
@@ -56,11 +68,13 @@ Value split(const std::string& text, const Arguments& arguments, Budget& budget)
 }
 
 Value split_from_end(const std::string& text, const Arguments& arguments, Budget& budget) {
-  const std::size_t most = most_of(arguments, 1, "maxsplit");
+  const std::size_t most = most_parts(arguments);
   const Value* const separator = arguments.find(0, "sep");
-  if (separator == nullptr || separator->is_none() ||
-      most == std::numeric_limits<std::size_t>::max()) {
+  if (most == Budget::kMostItems) {
     return split(text, arguments, budget);
+  }
+  if (separator == nullptr || separator->is_none()) {
+    fail("rsplit: a number of parts without a separator is not run");
   }
   const std::string& between = needed_text(*separator, "rsplit");
   if (between.empty()) {
@@ -86,11 +100,13 @@ Value has_end(const std::string& text, const Arguments& arguments, Budget& budge
     budget.read(Budget::kReadPerValue + std::min(end.size(), text.size()));
     return at_end ? text.ends_with(end) : text.starts_with(end);
   };
+  refuse_more(arguments, 1, at_end ? "endswith" : "startswith");
   const Value& wanted = needed(arguments, 0, "a text");
   return wanted.list() != nullptr ? std::ranges::any_of(wanted.list()->items, has) : has(wanted);
 }
 
 Value find(const std::string& text, const Arguments& arguments, Budget& budget) {
+  refuse_more(arguments, 1, "find");
   const std::string& what = needed_text(needed(arguments, 0, "a text"), "find");
   budget.search(text.size(), what.size());
   const std::size_t at = text.find(what);
@@ -100,6 +116,7 @@ Value find(const std::string& text, const Arguments& arguments, Budget& budget) 
 }
 
 Value count(const std::string& text, const Arguments& arguments, Budget& budget) {
+  refuse_more(arguments, 1, "count");
   const std::string& what = needed_text(needed(arguments, 0, "a text"), "count");
   budget.search(text.size(), what.size());
   return static_cast<std::int64_t>(what.empty() ? n_characters(text) + 1 : n_parts(text, what) - 1);
@@ -166,9 +183,14 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
   }
   if (name == "splitlines") {
     return method([](Text of, Given, Budget& b) {
-      std::vector<std::string> lines = split_at(of, "\n", std::numeric_limits<std::size_t>::max());
+      std::vector<std::string> lines = split_at(of, "\n", Budget::kMostItems);
       if (lines.back().empty()) {
         lines.pop_back();
+      }
+      for (std::string& line : lines) {
+        if (line.ends_with('\r')) {
+          line.pop_back();
+        }
       }
       return texts_value(std::move(lines), b);
     });

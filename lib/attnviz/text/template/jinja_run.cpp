@@ -81,8 +81,6 @@ class JinjaRun {
     }
   }
 
-  // --- statements
-
   JinjaFlow run(const Body& body, Written& out) {
     for (const Statement& statement : body) {
       const JinjaFlow flow = placed(statement.at, [&] {
@@ -139,7 +137,7 @@ class JinjaRun {
   }
 
   void write(std::string_view text, Written& out) {
-    budget_.make(text.size());
+    budget_.write(text.size());
     out.add(text, message_);
   }
 
@@ -263,8 +261,6 @@ class JinjaRun {
     });
   }
 
-  // --- expressions
-
   Value value_of(const Expression& node) {
     return placed(node.at, [&] {
       budget_.step();
@@ -285,6 +281,7 @@ class JinjaRun {
         return node.constant;
       case ExpressionKind::kName: {
         const Value* const found = scope_->find(node.name, budget_);
+        budget_.make(found == nullptr ? node.name.size() : 0);
         return found == nullptr ? Value(Undefined{node.name}) : *found;
       }
       case ExpressionKind::kList:
@@ -391,6 +388,7 @@ class JinjaRun {
       arguments.values.push_back(part(node, i));
     }
     for (const auto& [name, value] : node.named) {
+      budget_.make(name.size());
       arguments.named.emplace_back(name, value_of(*value));
     }
     return arguments;

@@ -93,7 +93,7 @@ Value real(std::string_view sign, double left, double right) {
 
 void require_defined(const Value& value) {
   if (const Undefined* const missing = value.undefined()) {
-    fail(fmt::format("{} is undefined", missing->name));
+    fail(fmt::format("{} is undefined", *missing->name));
   }
 }
 

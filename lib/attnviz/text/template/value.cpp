@@ -223,6 +223,7 @@ void Map::set(std::string_view key, Value value, Budget& budget) {
   budget.look_up(members.size(), key);
   const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
   if (found == members.end()) {
+    budget.make(key.size());
     add(key, std::move(value));
   } else {
     found->second = std::move(value);
@@ -258,7 +259,8 @@ void Value::free_in_turn() noexcept {
 }
 
 void MapsInCircles::add(const Value& map, const Value& member, Budget& budget) {
-  const bool may_close = member.map() != nullptr || member.list() != nullptr;
+  const bool may_close =
+      member.map() != nullptr || member.list() != nullptr || member.function() != nullptr;
   if (may_close && maps_.try_emplace(map.map(), map).second) {
     budget.make((1 + map.map()->members.size()) * 2 * Budget::kBytesPerItem);
   }

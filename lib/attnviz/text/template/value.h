@@ -49,7 +49,8 @@ struct Map {
 using Function = std::function<Value(const Arguments& arguments)>;
 
 struct Undefined {
-  std::string name;  // of what is not there
+  explicit Undefined(std::string of) : name(std::make_shared<const std::string>(std::move(of))) {}
+  std::shared_ptr<const std::string> name;  // of what is not there
 };
 
 /// Copies share lists and maps. However deep these lie in one another, the last one to go frees
