@@ -152,7 +152,7 @@ TEST_CASE("-v says which file of a folder is read") {
   run.arguments = {"-m", "m", "-v", "hi"};
   const std::string said = attnviz(run).err;
   CHECK(said.find("attnviz: reads m/below/a.gguf\n") != std::string::npos);
-  CHECK(said.find("reads ") == said.rfind("reads "));
+  CHECK(said.find(": reads ") == said.rfind(": reads "));
 }
 
 }  // namespace attnviz::test
