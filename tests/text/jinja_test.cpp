@@ -276,8 +276,12 @@ TEST_CASE("Jinja: numbers and lines as in Python") {
                  "{{ [1, 2] | sum(start=10) }} {{ [1, 0.5] | sum }} {{ [] | sum }}",
                  Map()) == "9007199254740993 9007199254740993 13 1.5 0");
   CHECK(rendered("{{ 'a\\r\\nb'.splitlines() }}", Map()) == "['a', 'b']");
+  CHECK(
+      rendered("{{ \"they're well-known (here)\" | title }} {{ ['a', 'A', 'b'] | unique | join }} "
+               "{{ '0x1A' | int }} {{ ' 12 ' | int }} {{ {1: 'a'}[1] }}",
+               Map()) == "They're Well-Known (Here) ab 0 12 a");
   for (const char* part : {"'abab'.find('a', 1)", "'abc'.startswith('b', 1)", "'aXa'.count('a', 1)",
-                           "'a b c'.rsplit(none, 1)"}) {
+                           "'a b c'.rsplit(none, 1)", "'ff' | int(0, 16)"}) {
     CHECK(failure("{{ " + std::string(part) + " }}").starts_with("t: line 1"));
   }
 }

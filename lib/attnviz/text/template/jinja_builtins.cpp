@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "attnviz/text/template/python_text.h"
 
@@ -184,6 +187,67 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
   }
   budget.make_items(map->members.size());
   return map;
+}
+
+namespace {
+
+// Which strtod() reads, and Python's float() does not.
+bool is_hexadecimal(std::string_view number) noexcept {
+  return number.find_first_of("xX") != std::string_view::npos;
+}
+
+}  // namespace
+
+Value to_int(const Arguments& arguments, Budget& budget) {
+  const Value& value = arguments.values.front();
+  const Value* const given = arguments.find(1, "default");
+  if (arguments.find(2, "base") != nullptr) {
+    fail("int: a base is not taken");
+  }
+  Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
+  if (value.integer()) {
+    return value;
+  }
+  double number = 0.0;
+  if (const auto found = value.number()) {
+    number = *found;
+  } else if (const std::string* const text = value.text()) {
+    char* end = nullptr;
+    budget.read(text->size());
+    const std::string trimmed(stripped(*text, Side::kBoth));
+    number = std::strtod(trimmed.c_str(), &end);
+    if (trimmed.empty() || *end != '\0' || is_hexadecimal(trimmed)) {
+      return missing;
+    }
+  } else {
+    return missing;
+  }
+  constexpr double kMost = 9e18;
+  return std::abs(number) < kMost ? Value(static_cast<std::int64_t>(number)) : missing;
+}
+
+Value to_float(const Arguments& arguments, Budget& budget) {
+  const Value& value = arguments.values.front();
+  if (const auto found = value.number()) {
+    return *found;
+  }
+  const Value* const given = arguments.find(1, "default");
+  char* end = nullptr;
+  const std::string text(stripped(printed(value, budget), Side::kBoth));
+  const double number = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && !is_hexadecimal(text) ? Value(number)
+         : given == nullptr                                     ? Value(0.0)
+                                                                : *given;
+}
+
+Value absolute(const Arguments& arguments, Budget& /*budget*/) {
+  if (const auto whole = arguments.values.front().integer()) {
+    return *whole < 0 && *whole != std::numeric_limits<std::int64_t>::min() ? -*whole : *whole;
+  }
+  if (const auto number = arguments.values.front().number()) {
+    return std::abs(*number);
+  }
+  fail(fmt::format("abs: expected a number, found {}", arguments.values.front().kind()));
 }
 
 }  // namespace attnviz::templates

@@ -51,6 +51,11 @@ const std::string& needed_text(const Value& value, std::string_view what);
 /// dict(), with what it is given by name behind the members of a dict.
 Value made_dict(const Arguments& arguments, Budget& budget);
 
+/// Filters of numbers: int, float and abs.
+Value to_int(const Arguments& arguments, Budget& budget);
+Value to_float(const Arguments& arguments, Budget& budget);
+Value absolute(const Arguments& arguments, Budget& budget);
+
 /// What `loop` is in a loop at item i.
 Value loop_value(const std::vector<Value>& items, std::size_t i);
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "attnviz/core/error.h"
@@ -158,7 +156,7 @@ Value upper(const Arguments& arguments, Budget& budget) {
   return made_text(upper_case(subject_text(arguments, budget)), budget);
 }
 Value title(const Arguments& arguments, Budget& budget) {
-  return made_text(title_case(subject_text(arguments, budget)), budget);
+  return made_text(headline_case(subject_text(arguments, budget)), budget);
 }
 Value capitalize(const Arguments& arguments, Budget& budget) {
   return made_text(capitalized(subject_text(arguments, budget)), budget);
@@ -298,62 +296,20 @@ Value reverse(const Arguments& arguments, Budget& budget) {
   return made_text(std::move(text), budget);
 }
 
+// Without regard to the case of texts, unless that matters.
 Value unique(const Arguments& arguments, Budget& budget) {
+  const bool matters = is_true(arguments.find(1, "case_sensitive"));
   std::vector<Value> kept;
+  std::vector<Value> keys;
   for (const Value& value : items_of(subject(arguments), budget)) {
-    if (std::ranges::none_of(kept,
-                             [&](const Value& one) { return are_equal(one, value, budget); })) {
+    const bool is_folded = !matters && value.text() != nullptr;
+    Value key = is_folded ? made_text(lower_case(*value.text()), budget) : value;
+    if (std::ranges::none_of(keys, [&](const Value& one) { return are_equal(one, key, budget); })) {
       kept.push_back(value);
+      keys.push_back(std::move(key));
     }
   }
   return list_value(std::move(kept), budget);
-}
-
-Value to_int(const Arguments& arguments, Budget& budget) {
-  const Value& value = subject(arguments);
-  const Value* const given = arguments.find(1, "default");
-  Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
-  if (value.integer()) {
-    return value;
-  }
-  double number = 0.0;
-  if (const auto found = value.number()) {
-    number = *found;
-  } else if (const std::string* const text = value.text()) {
-    char* end = nullptr;
-    budget.read(text->size());
-    const std::string trimmed(stripped(*text, Side::kBoth));
-    number = std::strtod(trimmed.c_str(), &end);
-    if (trimmed.empty() || *end != '\0') {
-      return missing;
-    }
-  } else {
-    return missing;
-  }
-  constexpr double kMost = 9e18;
-  return std::abs(number) < kMost ? Value(static_cast<std::int64_t>(number)) : missing;
-}
-
-Value to_float(const Arguments& arguments, Budget& budget) {
-  const Value& value = subject(arguments);
-  if (const auto found = value.number()) {
-    return *found;
-  }
-  const Value* const given = arguments.find(1, "default");
-  char* end = nullptr;
-  const std::string text(stripped(printed(value, budget), Side::kBoth));
-  const double number = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' ? Value(number) : given == nullptr ? Value(0.0) : *given;
-}
-
-Value absolute(const Arguments& arguments, Budget& /*budget*/) {
-  if (const auto whole = subject(arguments).integer()) {
-    return *whole < 0 && *whole != std::numeric_limits<std::int64_t>::min() ? -*whole : *whole;
-  }
-  if (const auto number = subject(arguments).number()) {
-    return std::abs(*number);
-  }
-  fail(fmt::format("abs: expected a number, found {}", subject(arguments).kind()));
 }
 
 Value indent(const Arguments& arguments, Budget& budget) {

@@ -166,7 +166,8 @@ bool holds(std::string_view sign, const Value& left, const Value& right, Budget&
 Value item_of(const Value& of, const Value& index, Budget& budget) {
   require_defined(of);
   if (const Map* const map = of.map()) {
-    const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text(), budget);
+    const Value* const found =
+        map->find(index.text() != nullptr ? *index.text() : printed(index, budget), budget);
     if (found != nullptr) {
       return *found;
     }

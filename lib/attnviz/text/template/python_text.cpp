@@ -225,6 +225,15 @@ std::string title_case(std::string_view text) {
   });
 }
 
+std::string headline_case(std::string_view text) {
+  bool is_inside = false;
+  return changed(text, [&is_inside](char32_t point, std::string& out) {
+    (is_inside ? append_lower : append_upper)(out, point);
+    is_inside =
+        !is_space(point) && std::u32string_view(U"-({[<").find(point) == std::u32string_view::npos;
+  });
+}
+
 std::string capitalized(std::string_view text) {
   bool is_first = true;
   return changed(text, [&is_first](char32_t point, std::string& out) {

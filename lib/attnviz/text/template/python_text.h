@@ -39,6 +39,8 @@ std::string lower_case(std::string_view text);
 std::string upper_case(std::string_view text);
 /// "Title Case", and "Capitalized".
 std::string title_case(std::string_view text);
+/// As Jinja's filter has it: words begin behind spaces, hyphens and opening brackets alone.
+std::string headline_case(std::string_view text);
 std::string capitalized(std::string_view text);
 
 }  // namespace attnviz::templates
