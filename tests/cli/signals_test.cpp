@@ -12,19 +12,32 @@
 
 namespace attnviz::test {
 
+namespace {
+
+// How a program ends that has written a line to standard output and begun a file of each name.
+int end_of_writing(int signal, const TemporaryFolder& folder,
+                   const std::vector<std::string>& names) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"--lines", "--json"};
+  for (const std::string& name : names) {
+    run.arguments.insert(run.arguments.end(), {"-o", name});
+  }
+  run.input = "The cat\n";
+  run.signal_after_output = signal;
+  return attnviz(run).signal;
+}
+
+}  // namespace
+
 TEST_CASE("signals remove unfinished files and end the program as if it handled none") {
   for (const int signal : {SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1, SIGABRT, SIGSEGV}) {
     if (kSanitized && (signal == SIGABRT || signal == SIGSEGV)) {
       continue;  // reported by the sanitizer
     }
     const TemporaryFolder folder;
-    ProgramRun run;
-    run.folder = folder.path();
-    run.arguments = {"--lines", "--json", "-o", "a.json", "-o", "b.json"};
-    run.input = "The cat\n";
-    run.signal_after_output = signal;
     CAPTURE(signal);
-    CHECK(attnviz(run).signal == signal);
+    CHECK(end_of_writing(signal, folder, {"a.json", "b.json"}) == signal);
     CHECK(folder.names().empty());
   }
 }
@@ -32,12 +45,7 @@ TEST_CASE("signals remove unfinished files and end the program as if it handled 
 TEST_CASE("signals reach the program where whoever runs these tests ignores them") {
   const auto before = std::signal(SIGQUIT, SIG_IGN);
   const TemporaryFolder folder;
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = {"--lines", "--json", "-o", "a.json"};
-  run.input = "The cat\n";
-  run.signal_after_output = SIGQUIT;
-  CHECK(attnviz(run).signal == SIGQUIT);
+  CHECK(end_of_writing(SIGQUIT, folder, {"a.json"}) == SIGQUIT);
   CHECK(folder.names().empty());
   std::signal(SIGQUIT, before);
 }
@@ -50,12 +58,7 @@ TEST_CASE("an end that nothing can handle leaves no file, where files may be wit
     return;
   }
   close(unnamed);
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = {"--lines", "--json", "-o", "a.json"};
-  run.input = "The cat\n";
-  run.signal_after_output = SIGKILL;
-  CHECK(attnviz(run).signal == SIGKILL);
+  CHECK(end_of_writing(SIGKILL, folder, {"a.json"}) == SIGKILL);
   CHECK(folder.names().empty());
 }
 

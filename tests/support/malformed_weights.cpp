@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "support/repeated.h"
+
 namespace attnviz::test {
 
 namespace {
@@ -39,14 +41,6 @@ std::string edited(std::string_view from, std::string_view to) {
 
 std::string with_key(std::string_view member) {
   return edited("\"d_model\": 2,", "\"d_model\": 2, " + std::string(member) + ",");
-}
-
-std::string repeated(std::string_view text, std::size_t times) {
-  std::string all;
-  for (std::size_t i = 0; i < times; ++i) {
-    all += text;
-  }
-  return all;
 }
 
 void add_syntax(std::vector<MalformedWeights>& cases) {

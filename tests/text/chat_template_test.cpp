@@ -11,6 +11,7 @@
 
 #include "attnviz/core/error.h"
 #include "support/json.h"
+#include "support/repeated.h"
 
 namespace attnviz {
 
@@ -198,27 +199,23 @@ TEST_CASE("Ollama's templates without .Messages: once a turn, up to where the re
 }
 
 TEST_CASE("Ollama's templates that would take for ever, or all memory, end") {
-  const auto times = [](std::size_t count, const std::string& what) {
-    std::string all;
-    for (std::size_t i = 0; i < count; ++i) {
-      all += what;
-    }
-    return all;
+  const auto ranges = [](std::size_t count, const std::string& inside) {
+    return test::repeated("{{range $}}", count) + inside + test::repeated("{{end}}", count) +
+           "{{.Messages}}";
   };
-  const auto ranges = [&](std::size_t count, const std::string& inside) {
-    return times(count, "{{range $}}") + inside + times(count, "{{end}}") + "{{.Messages}}";
-  };
-  for (const std::string& source : {ranges(5, "{{" + times(200000, ".a") + "}}"),
-                                    ranges(5, "{{not 1" + times(200000, " 1") + "}}"),
-                                    ranges(6, "{{if and 1" + times(200000, " 1") + "}}{{end}}"),
-                                    ranges(6, "{{." + std::string(1000000, 'a') + "}}")}) {
+  for (const std::string& source :
+       {ranges(5, "{{" + test::repeated(".a", 200000) + "}}"),
+        ranges(5, "{{not 1" + test::repeated(" 1", 200000) + "}}"),
+        ranges(6, "{{if and 1" + test::repeated(" 1", 200000) + "}}{{end}}"),
+        ranges(6, "{{." + std::string(1000000, 'a') + "}}")}) {
     CAPTURE(source.substr(0, 80));
     const ChatTemplate with{source, TemplateLanguage::kGo, "TEMPLATE", "", ""};
     CHECK_THROWS_AS(render_chat(with, std::vector<ChatMessage>{{"user", "1"}}, {}), Error);
   }
   // Parts of parts, each of which is cut where the response begins.
-  const ChatTemplate deep{times(390, "{{if .System}}") + times(100000, "{{.Prompt}}") +
-                              times(390, "{{end}}") + "U{{.Prompt}} A{{.Response}}",
+  const ChatTemplate deep{test::repeated("{{if .System}}", 390) +
+                              test::repeated("{{.Prompt}}", 100000) +
+                              test::repeated("{{end}}", 390) + "U{{.Prompt}} A{{.Response}}",
                           TemplateLanguage::kGo, "TEMPLATE", "", ""};
   CHECK(render_chat(deep, std::vector<ChatMessage>{{"user", "1"}}, {}).text == "U1 A");
 }

@@ -19,7 +19,8 @@ std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_v
   return given < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(given);
 }
 
-// One more than a list may have: texts that have more are refused before all are made.
+// How often a text is split: into one part more than a list may have at most, which is refused
+// before all parts are made.
 std::size_t most_parts(const Arguments& arguments) {
   return std::min(most_of(arguments, 1, "maxsplit"), Budget::kMostItems);
 }

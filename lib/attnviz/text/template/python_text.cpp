@@ -217,20 +217,28 @@ std::string upper_case(std::string_view text) {
   });
 }
 
-std::string title_case(std::string_view text) {
+namespace {
+
+// A capital letter, then small ones as long as the word goes on behind each character.
+template <class GoesOn>
+std::string capitalized_words(std::string_view text, const GoesOn& goes_on_behind) {
   bool is_inside = false;
-  return changed(text, [&is_inside](char32_t point, std::string& out) {
+  return changed(text, [&](char32_t point, std::string& out) {
     (is_inside ? append_lower : append_upper)(out, point);
-    is_inside = is_letter(point);
+    is_inside = goes_on_behind(point);
   });
 }
 
+}  // namespace
+
+std::string title_case(std::string_view text) {
+  return capitalized_words(text, [](char32_t point) { return is_letter(point); });
+}
+
 std::string headline_case(std::string_view text) {
-  bool is_inside = false;
-  return changed(text, [&is_inside](char32_t point, std::string& out) {
-    (is_inside ? append_lower : append_upper)(out, point);
-    is_inside =
-        !is_space(point) && std::u32string_view(U"-({[<").find(point) == std::u32string_view::npos;
+  return capitalized_words(text, [](char32_t point) {
+    constexpr std::u32string_view kBegins = U"-({[<";
+    return !is_space(point) && kBegins.find(point) == std::u32string_view::npos;
   });
 }
 
