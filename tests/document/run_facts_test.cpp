@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/document/attention_document.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "support/sample_inspection.h"
@@ -90,6 +92,31 @@ TEST_CASE("layer notes: only of layers that are drawn") {
   CHECK(layer_notes(facts, odd).empty());
   const std::vector<std::size_t> last = {2, 3};
   CHECK(layer_notes(facts, last) == Lines{"layer 2: window 4096"});
+}
+
+TEST_CASE("layer notes and masks: of a hundred thousand layers that each do as they like") {
+  constexpr std::size_t kCount = 100'000;
+  AttentionDocument document;
+  for (std::size_t layer = 0; layer < kCount; ++layer) {
+    document.run.layers.push_back({.layer = 2 * layer, .window = layer + 1});
+  }
+  CHECK(layer_notes(document.run, first(2 * kCount)).size() == kCount);
+  std::size_t n_windows = 0;
+  for (std::size_t layer = 0; layer < 2 * kCount; ++layer) {
+    const std::optional<Mask> mask = document.mask_of({layer, 0});
+    n_windows += mask && *mask == Mask{MaskKind::kWindow, layer / 2 + 1} ? 1u : 0u;
+  }
+  CHECK(n_windows == kCount);
+}
+
+TEST_CASE("layer facts: a document may have them in any order") {
+  const JsonTree tree = JsonTree::parse(
+      R"({"layer_facts": [{"layer": 3, "window": 5}, {"layer": 1, "window": 7}]})", "t.json");
+  AttentionDocument document;
+  document.run = read_run(tree.root());
+  CHECK(document.mask_of({1, 0}) == Mask{MaskKind::kWindow, 7});
+  CHECK(document.mask_of({3, 0}) == Mask{MaskKind::kWindow, 5});
+  CHECK(document.mask_of({2, 0}) == document.run.mask);
 }
 
 TEST_CASE("layer facts: what is written to a document is read from it") {

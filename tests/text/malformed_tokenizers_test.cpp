@@ -197,7 +197,7 @@ TEST_CASE("pieces that would take long to find at each place of a text are refus
   };
   unigram(1024)();
   check_fails(unigram(1025), kBad,
-              "model.vocab: expected pieces of at most 1024 bytes, found one of 1025");
+              "model: vocab: expected pieces of at most 1024 bytes, found one of 1025");
   const auto added = [](std::size_t size, std::string_view normalizer) {
     const std::string text = R"({"added_tokens": [{"id": 9, "content": ")" +
                              std::string(size, 'a') + R"("}], "normalizer": )" +

@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <chrono>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/stages_json.h"
+#include "support/repeated.h"
 #include "text/stage_runs.h"
 #include "text/tiny_tokenizers.h"
 
@@ -50,6 +54,131 @@ TEST_CASE("decoders that make a piece longer and longer are stopped") {
     CHECK(decoder.piece_text("b") == "b");
   }
   CHECK(decoder_of(sequence("decoders", 12, replace("a", "aa"))).piece_text("a").size() == 4096);
+}
+
+TEST_CASE("decoders that make many pieces a bit longer are stopped, and so are long pieces") {
+  const Decoder decoder = decoder_of(replace("a", std::string(4000, 'x')));
+  std::vector<Decoder::Piece> pieces(200, {"a"});
+  decoder.decode(pieces);
+  CHECK(pieces[199].text.size() == 4000);
+  pieces.assign(300, {"a"});
+  CHECK_THROWS_WITH_AS(decoder.decode(pieces),
+                       "t.json: expected at most 1125376 bytes in 300 pieces of a text, found more",
+                       Error);
+  const std::string unknown(1024, 'u');
+  const ModelTokenizer tokenizer =
+      test::tokenizer_of(fmt::format(R"({{"pre_tokenizer": {{"type": "WhitespaceSplit"}},
+                      "model": {{"type": "WordLevel", "vocab": {{"{0}": 0}}, "unk_token": "{0}"}}}})",
+                                     unknown));
+  CHECK(tokenizer.tokenize(test::repeated("a ", 1300)).size() == 1300);
+  CHECK_THROWS_WITH_AS(
+      tokenizer.tokenize(test::repeated("a ", 1400)),
+      "tiny.json: expected at most 1398272 bytes in 1366 pieces of a text, found more", Error);
+  CHECK_THROWS_AS(tokenizer.from_ids(std::vector<TokenId>(1400, 0)), Error);
+}
+
+TEST_CASE("what stages look for has at most 1024 bytes") {
+  const auto fails = [](auto read, std::string_view stage, std::string_view message) {
+    const auto read_it = [&](std::size_t size) {
+      read(JsonTree::parse(fmt::format(fmt::runtime(stage), std::string(size, 'a')), "t.json")
+               .root());
+    };
+    CAPTURE(stage);
+    read_it(1024);
+    CHECK_THROWS_WITH_AS(read_it(1025), std::string(message).c_str(), Error);
+  };
+  constexpr std::string_view kReplace =
+      R"({{"type": "Replace", "pattern": {{"String": "{}"}}, "content": "b"}})";
+  constexpr std::string_view kInString =
+      "t.json: pattern.String: expected at most 1024 bytes, found 1025";
+  constexpr std::string_view kMetaspace = R"({{"type": "Metaspace", "replacement": "{}"}})";
+  constexpr std::string_view kInMetaspace =
+      "t.json: replacement: expected at most 1024 bytes, found 1025";
+  fails(read_normalizer, kReplace, kInString);
+  fails(read_decoder, kReplace, kInString);
+  fails(read_pre_tokenizer,
+        R"({{"type": "Split", "pattern": {{"String": "{}"}}, "behavior": "Isolated"}})", kInString);
+  fails(read_pre_tokenizer, kMetaspace, kInMetaspace);
+  fails(read_decoder, kMetaspace, kInMetaspace);
+  fails(read_pre_tokenizer, R"({{"type": "CharDelimiterSplit", "delimiter": "{}"}})",
+        "t.json: delimiter: expected at most 1024 bytes, found 1025");
+  fails(read_decoder, R"({{"type": "BPEDecoder", "suffix": "{}"}})",
+        "t.json: suffix: expected at most 1024 bytes, found 1025");
+}
+
+TEST_CASE("stages that read many added tokens again and again are stopped") {
+  const auto made = [](std::size_t n_tokens, const std::string& normalizer) {
+    std::string tokens;
+    for (std::size_t i = 0; i < n_tokens; ++i) {
+      tokens += fmt::format(R"({}{{"id": {}, "content": "{:A>800}", "normalized": true}})",
+                            i > 0 ? "," : "", i + 1, i);
+    }
+    return test::tokenizer_of(fmt::format(
+        R"({{"added_tokens": [{}], "normalizer": {},
+             "model": {{"type": "WordLevel", "vocab": {{"a": 0}}, "unk_token": "a"}}}})",
+        tokens, normalizer));
+  };
+  const std::string lower = R"({"type": "Lowercase"})";
+  constexpr const char* kTooMany =
+      "tiny.json: the tokenizer's stages take too many steps in 800 bytes of text";
+  CHECK(made(5000, sequence("normalizers", 8, lower)).vocabulary_size() == 5001);
+  CHECK_THROWS_WITH_AS(made(5000, sequence("normalizers", 256, lower)), kTooMany, Error);
+}
+
+TEST_CASE("a text is stopped that many slow patterns read, each of them not too often") {
+  const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
+      R"({{"normalizer": {}, "model": {{"type": "WordLevel", "vocab": {{"a": 0}},
+                                        "unk_token": "a"}}}})",
+      sequence("normalizers", 256,
+               R"x({"type": "Replace", "pattern": {"Regex": "(?:a+b|a)"}, "content": "a"})x")));
+  CHECK(tokenizer.tokenize("aaaaaaaa").size() == 1);
+  CHECK_THROWS_AS(tokenizer.tokenize(std::string(4000, 'a')), Error);
+}
+
+TEST_CASE("merges whose ids lie where a table would search for long are read as fast as others") {
+  // Under a well-known hash of two ids, which multiplies by 2^64 over the golden ratio, all pairs
+  // of these lie in 1024 places of a table of 2^19.
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  constexpr std::size_t kCount = 548;
+  const auto next = [](TokenId id, unsigned shift) {
+    do {
+      ++id;
+    } while ((id * kFactor >> shift & ((1U << 19) - 1)) >= 512);
+    return id;
+  };
+  std::set<TokenId> taken;
+  std::string vocabulary;
+  const auto add = [&](TokenId id, const std::string& piece) {
+    vocabulary += fmt::format(R"({}"{}": {})", vocabulary.empty() ? "" : ", ", piece, id);
+    taken.insert(id);
+  };
+  TokenId left = 0;
+  TokenId right = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    left = next(left, 0);
+    add(left, fmt::format("l{}", i));
+    do {
+      right = next(right, 32);
+    } while (taken.contains(right));
+    add(right, fmt::format("r{}", i));
+  }
+  std::string merges;
+  TokenId id = 0;
+  for (std::size_t i = 0; i < kCount * kCount; ++i) {
+    do {
+      ++id;
+    } while (taken.contains(id));
+    const std::size_t l = i / kCount;
+    const std::size_t r = i % kCount;
+    vocabulary += fmt::format(R"(, "l{}r{}": {})", l, r, id);
+    merges += fmt::format(R"({}"l{} r{}")", i > 0 ? ", " : "", l, r);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
+      R"({{"model": {{"type": "BPE", "vocab": {{{}}}, "merges": [{}]}}}})", vocabulary, merges));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(tokenizer.id_of("l547r547").has_value());
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 TEST_CASE("a decoder strips half a million signs at once") {
@@ -108,6 +237,20 @@ TEST_CASE("pieces of Unigram of which each begins another are at most 128, and a
         fmt::format("tiny.json: model.{}: expected at most 64 bytes, found 65", key).c_str(),
         Error);
   }
+}
+
+TEST_CASE("a template finds its special tokens at once, among however many members") {
+  std::string members;
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    members += fmt::format(R"("k{}": 0, )", i);
+  }
+  const std::string stage = fmt::format(
+      R"({{"type": "TemplateProcessing", "pair": [{{"Sequence": {{"id": "A", "type_id": 0}}}},
+             {{"Sequence": {{"id": "B", "type_id": 0}}}}],
+           "single": [{}{{"Sequence": {{"id": "A", "type_id": 0}}}}],
+           "special_tokens": {{"X": {{{} "ids": []}}}}}})",
+      test::repeated(R"({"SpecialToken": {"id": "X", "type_id": 0}}, )", 60'000), members);
+  CHECK(read_post_processor(JsonTree::parse(stage, "t.json").root()).single.size() == 1);
 }
 
 TEST_CASE("a template puts at most 4096 tokens around a text") {

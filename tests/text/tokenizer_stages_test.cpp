@@ -178,6 +178,10 @@ TEST_CASE("charsmap: the longest entry is replaced, and knows its place") {
   CHECK(text.source({2, 4}) == ByteRange{11, 13});
   CHECK_THROWS_AS(charsmap_normalizer("ab", "here: "), Error);
   CHECK_THROWS_AS(charsmap_normalizer(std::string_view("\xFF\0\0\0abcd", 8), "here: "), Error);
+  bytes += std::string(1024, 'x') + std::string(1, '\0');
+  charsmap_normalizer(bytes, "");
+  CHECK_THROWS_WITH_AS(charsmap_normalizer(bytes + std::string(1025, 'x'), "here: "),
+                       "here: expected replacements of at most 1024 bytes, found 1025", Error);
 }
 
 TEST_CASE("charsmap: a trie that leads back into itself has entries of up to 64 bytes") {
@@ -279,9 +283,11 @@ TEST_CASE("a regular expression that takes too many steps ends, and is told") {
 TEST_CASE("steps of a regular expression are counted over all texts") {
   const Regex slow("(?:a+b|a)", "");
   const std::string text(2000, 'a');
+  StageSteps steps;
   const auto read_many = [&] {
     for (int i = 0; i < 1000; ++i) {
-      const std::size_t n_found = slow.find_all(text).size();
+      steps.allow_for(text.size());
+      const std::size_t n_found = RegexSearch(slow, text.size(), &steps).find_all(text).size();
       REQUIRE(n_found == 2000);
     }
   };

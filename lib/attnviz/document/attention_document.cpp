@@ -129,8 +129,9 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
     return through_layers(*run.mask);
   }
   const bool of_one_layer = !average || average->over == AverageOver::kHeads;
-  const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
-  if (words || !of_one_layer || layer == run.layers.end() || !layer->mask()) {
+  const auto layer = std::ranges::lower_bound(run.layers, head.layer, {}, &LayerFacts::layer);
+  if (words || !of_one_layer || layer == run.layers.end() || layer->layer != head.layer ||
+      !layer->mask()) {
     return run.mask;
   }
   return layer->mask();

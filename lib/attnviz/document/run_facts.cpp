@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -210,17 +211,19 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
 }
 
 std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers) {
+  const std::set<std::size_t> drawn(layers.begin(), layers.end());
+  std::map<std::string, std::size_t> places;
   std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
   for (const LayerFacts& layer : facts.layers) {
-    if (layer.mixer == MixerKind::kAttention &&
-        std::ranges::find(layers, layer.layer) == layers.end()) {
+    if (layer.mixer == MixerKind::kAttention && !drawn.contains(layer.layer)) {
       continue;
     }
     const std::string text = layer_text(layer);
-    const auto found = std::find_if(alike.begin(), alike.end(),
-                                    [&text](const auto& line) { return line.first == text; });
-    (found == alike.end() ? alike.emplace_back(text, std::vector<std::size_t>{}) : *found)
-        .second.push_back(layer.layer);
+    const auto [place, is_new] = places.emplace(text, alike.size());
+    if (is_new) {
+      alike.push_back({text, {}});
+    }
+    alike[place->second].second.push_back(layer.layer);
   }
   std::vector<std::string> lines;
   lines.reserve(alike.size());

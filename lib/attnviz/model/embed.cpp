@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numbers>
 #include <optional>
-#include <unordered_map>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -47,7 +47,7 @@ void copy_inputs(const Model& model, Matrix out) {
 
 // The embedding's row of each piece that has one. An index of the text's pieces, not of the
 // vocabulary, which may hold a million.
-using Rows = std::unordered_map<std::string_view, std::optional<std::size_t>>;
+using Rows = std::map<std::string_view, std::optional<std::size_t>>;
 
 Rows find_rows(const Model& model, std::span<const std::string_view> pieces) {
   Rows rows;

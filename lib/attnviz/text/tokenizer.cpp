@@ -5,13 +5,13 @@
 
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -104,7 +104,7 @@ class SchemeTokenizer : public Tokenizer {
   SchemeTokenizer(const Scheme& scheme, std::vector<std::string> vocabulary)
       : scheme_(scheme), vocabulary_(std::move(vocabulary)) {
     for (const std::string& piece : vocabulary_) {
-      known_.emplace(piece, static_cast<TokenId>(known_.size()));
+      known_.add(piece, static_cast<TokenId>(known_.size()));
     }
   }
 
@@ -112,7 +112,7 @@ class SchemeTokenizer : public Tokenizer {
 
   TokenizedText tokenize(std::string_view text) const override {
     TokenizedText result{std::string(text), {}};
-    std::unordered_map<std::string_view, TokenId> seen;
+    Vocabulary seen;
     for (const std::string_view piece : scheme_.split(text)) {
       const auto begin = static_cast<std::size_t>(piece.data() - text.data());
       result.tokens.push_back(
@@ -150,17 +150,18 @@ class SchemeTokenizer : public Tokenizer {
   }
 
  private:
-  TokenId id_of(std::string_view piece, std::unordered_map<std::string_view, TokenId>& seen) const {
-    if (const auto known = known_.find(piece); known != known_.end()) {
-      return known->second;
+  TokenId id_of(std::string_view piece, Vocabulary& seen) const {
+    if (const auto known = known_.find(piece)) {
+      return *known;
     }
-    return seen.emplace(piece, static_cast<TokenId>(vocabulary_.size() + seen.size()))
-        .first->second;
+    const auto next = static_cast<TokenId>(seen.size());
+    return static_cast<TokenId>(vocabulary_.size()) +
+           (seen.add(piece, next) ? next : *seen.find(piece));
   }
 
   const Scheme& scheme_;
   std::vector<std::string> vocabulary_;
-  std::unordered_map<std::string_view, TokenId> known_;  // views into vocabulary_
+  Vocabulary known_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "attnviz/text/vocabulary_fit.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string_view>
-#include <unordered_set>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
@@ -25,7 +25,7 @@ VocabularyFit vocabulary_fit(const TokenizedText& text) {
   VocabularyFit fit;
   const std::vector<std::size_t> words = word_numbers(text);
   const std::string_view source = text.source;
-  std::unordered_set<std::string_view> met;
+  std::set<std::string_view> met;
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = static_cast<std::size_t>(
         std::upper_bound(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end(),

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -342,6 +343,7 @@ RunFacts read_run(const JsonNode& root) {
       read_if_there(node, "soft_cap", layer.soft_cap);
       read_if_there(node, "mixer", layer.mixer, parse_mixer);
     }
+    std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
   }
   if (const auto interventions = root.find("interventions")) {
     for (const JsonNode& node : interventions->as_list("a list of what was left out")) {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -271,18 +270,15 @@ TokenizerParts read_marian_model(const NamedBytes& model, const NamedBytes& voca
   const std::string where = fmt::format("{}: ", vocabulary.name);
   const PieceList list = scan_pieces(scanner);
   const Vocabulary ids = list.vocabulary(where);
-  std::unordered_map<std::string_view, SentencePiece> known;
-  for (const SentencePiece& piece : settings.pieces) {
-    known.emplace(piece.text, piece);
-  }
-  settings.pieces.clear();
+  const Vocabulary known = vocabulary_of(settings.pieces, model.name);
+  const std::vector<SentencePiece> pieces = std::exchange(settings.pieces, {});
   for (std::size_t id = 0; id < ids.size(); ++id) {
     const std::string_view text = ids.piece(static_cast<TokenId>(id));
     if (text.empty()) {
       throw Error(ErrorKind::kMalformed,
                   fmt::format("{}expected a piece for each id, found none for {}", where, id));
     }
-    const auto found = known.find(text);
+    const std::optional<TokenId> found = known.find(text);
     SentencePiece piece{text, 0.0f, PieceType::kUnused};
     if (text == "<unk>") {
       piece.type = PieceType::kUnknown;
@@ -290,8 +286,8 @@ TokenizerParts read_marian_model(const NamedBytes& model, const NamedBytes& voca
       piece.type = PieceType::kControl;
     } else if (text.starts_with(">>") && text.ends_with("<<")) {
       piece.type = PieceType::kUserDefined;
-    } else if (found != known.end()) {
-      piece = found->second;
+    } else if (found) {
+      piece = pieces[*found];
     }
     settings.pieces.push_back(piece);
   }

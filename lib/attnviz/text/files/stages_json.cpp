@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "attnviz/core/choices.h"
@@ -84,6 +84,16 @@ std::string text_at(const JsonNode& node, std::string_view key) {
   return std::string(node.at(key).as_string());
 }
 
+// What is looked for in texts: a place takes as many steps as it has bytes.
+std::string sought(const JsonNode& node) {
+  constexpr std::size_t kLongest = 1024;
+  const std::string_view text = node.as_string();
+  if (text.size() > kLongest) {
+    node.fail(fmt::format("expected at most {}, found {}", counted(kLongest, "byte"), text.size()));
+  }
+  return std::string(text);
+}
+
 // {"String": "…"} or {"Regex": "…"}.
 struct Pattern {
   std::optional<std::string> string;
@@ -93,7 +103,7 @@ struct Pattern {
 Pattern read_pattern(const JsonNode& node) {
   const JsonNode pattern = node.at("pattern");
   if (const auto string = pattern.find("String")) {
-    return {std::string(string->as_string()), std::nullopt};
+    return {sought(*string), std::nullopt};
   }
   const auto regex = pattern.find("Regex");
   if (!regex) {
@@ -159,7 +169,7 @@ PreTokenizer read_metaspace(const JsonNode& node) {
                                      Choice{"never", PrependScheme::kNever}};
     scheme = read_choice(*name, "prepend scheme", kSchemes);
   }
-  return metaspace(text_at(node, "replacement"), scheme, flag_or(node, "split", true));
+  return metaspace(sought(node.at("replacement")), scheme, flag_or(node, "split", true));
 }
 
 TokenId special_id(const JsonNode& pair) {
@@ -171,7 +181,8 @@ TokenId special_id(const JsonNode& pair) {
   return read_id(items[1]);
 }
 
-using SpecialTokens = std::unordered_map<std::string_view, JsonNode>;
+// Names to lists of ids. In order: the file chooses them, and could make some that hash alike.
+using SpecialTokens = std::map<std::string_view, JsonNode>;
 
 void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Template& items) {
   if (const auto text = node.find("Sequence")) {
@@ -190,7 +201,7 @@ void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Temp
     special.at("id").fail("expected one of the special_tokens, found " +
                           quoted(special.at("id").as_string()));
   }
-  const JsonNode ids = token->second.at("ids");
+  const JsonNode& ids = token->second;
   for (const float id : ids.as_numbers()) {
     if (!(id >= 0.0f && id < static_cast<float>(Vocabulary::kMostIds)) || id != std::trunc(id)) {
       ids.fail(fmt::format("expected whole ids below {}, found {}", Vocabulary::kMostIds, id));
@@ -220,7 +231,7 @@ Template read_template(const JsonNode& list, const SpecialTokens& special_tokens
 PostProcessor read_template_processing(const JsonNode& node) {
   SpecialTokens special_tokens;
   for (const JsonNode& token : node.at("special_tokens").as_object()) {
-    special_tokens.emplace(token.key(), token);
+    special_tokens.emplace(token.key(), token.at("ids"));
   }
   return {read_template(node.at("single"), special_tokens, /*is_pair=*/false),
           read_template(node.at("pair"), special_tokens, /*is_pair=*/true)};
@@ -238,7 +249,7 @@ PostProcessor read_processors(const JsonNode& node) {
 DecoderStep read_metaspace_step(const JsonNode& node) {
   const bool strips = text_or(node, "prepend_scheme", "always") != "never" &&
                       flag_or(node, "add_prefix_space", true);
-  return {DecoderStep::Kind::kMetaspace, text_at(node, "replacement"), "", strips ? 1u : 0u};
+  return {DecoderStep::Kind::kMetaspace, sought(node.at("replacement")), "", strips ? 1u : 0u};
 }
 
 DecoderStep read_replace_step(const JsonNode& node) {
@@ -247,7 +258,7 @@ DecoderStep read_replace_step(const JsonNode& node) {
   if (!text) {
     pattern.fail("expected a \"String\", found none: decoders replace no regular expressions");
   }
-  return {DecoderStep::Kind::kReplace, std::string(text->as_string()), text_at(node, "content")};
+  return {DecoderStep::Kind::kReplace, sought(*text), text_at(node, "content")};
 }
 
 DecoderStep read_word_piece_step(const JsonNode& node) {
@@ -261,7 +272,8 @@ void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
   static const std::vector<Reader<DecoderStep>> readers = {
       {"BPEDecoder",
        [](Reading step) {
-         return DecoderStep{Kind::kWordEnd, std::string(text_or(step, "suffix", "</w>")), ""};
+         const auto suffix = find_value(step, "suffix");
+         return DecoderStep{Kind::kWordEnd, suffix ? sought(*suffix) : "</w>", ""};
        }},
       {"ByteFallback",
        [](Reading) {
@@ -377,7 +389,7 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
        }},
       {"CharDelimiterSplit",
        [](Reading stage) {
-         return string_cut(text_at(stage, "delimiter"), CutBehavior::kRemoved, /*invert=*/false);
+         return string_cut(sought(stage.at("delimiter")), CutBehavior::kRemoved, /*invert=*/false);
        }},
       {"Digits",
        [](Reading stage) {

@@ -80,13 +80,7 @@ std::unique_ptr<TokenModel> read_unigram(const JsonNode& node, const PieceList& 
     }
   }
   options.byte_fallback = flag_or(node, "byte_fallback", false);
-  Vocabulary vocabulary = pieces.vocabulary(node.where());
-  if (vocabulary.longest() > PrefixIndex::kLongestPiece) {
-    node.at("vocab").fail(fmt::format("expected pieces of at most {}, found one of {}",
-                                      counted(PrefixIndex::kLongestPiece, "byte"),
-                                      vocabulary.longest()));
-  }
-  return make_unigram(std::move(vocabulary), pieces.scores, options);
+  return make_unigram(pieces.vocabulary(node.where()), pieces.scores, options);
 }
 
 std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceList& pieces) {
@@ -119,6 +113,11 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
     if (!is_utf8(piece.text)) {
       throw Error(ErrorKind::kMalformed, fmt::format("{}vocab: expected pieces in UTF-8, found {}",
                                                      where, quoted(piece.text)));
+    }
+    if (piece.text.size() > PrefixIndex::kLongestPiece) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}vocab: expected pieces of at most {}, found one of {}", where,
+                              counted(PrefixIndex::kLongestPiece, "byte"), piece.text.size()));
     }
     if (!vocabulary.add(piece.text, piece.id) && !has_scores) {
       throw Error(ErrorKind::kMalformed,

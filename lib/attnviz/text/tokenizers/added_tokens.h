@@ -15,11 +15,12 @@ namespace attnviz {
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  std::string as_normalized;  // how it stands in a normalized text; empty: as it is normalized
-  bool single_word = false;   // not inside a word
-  bool lstrip = false;        // takes the white space before it
-  bool rstrip = false;        // … behind it
-  bool normalized = false;    // looked for in the normalized text, not in the source
+  // How it stands in a normalized text; nullopt: as it is normalized.
+  std::optional<std::string> as_normalized = {};
+  bool single_word = false;  // not inside a word
+  bool lstrip = false;       // takes the white space before it
+  bool rstrip = false;       // … behind it
+  bool normalized = false;   // looked for in the normalized text, not in the source
   bool special = false;
 };
 

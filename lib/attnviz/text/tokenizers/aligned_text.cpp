@@ -11,6 +11,28 @@
 
 namespace attnviz {
 
+void StageSteps::allow_for(std::size_t n_bytes) noexcept {
+  // What is white space to one pattern is read by several of its parts and back; ordinary text
+  // takes some ten steps a byte.
+  constexpr std::uint64_t kPerByte = 512;
+  n_left_.fetch_add(kPerByte * n_bytes);
+}
+
+bool StageSteps::take(std::uint64_t n) noexcept {
+  std::uint64_t n_left = n_left_.load();
+  while (!n_left_.compare_exchange_weak(n_left, n_left - std::min(n_left, n))) {
+  }
+  return n <= n_left;
+}
+
+void AlignedText::pass() const {
+  constexpr std::size_t kAlways = 16;  // also of a text without bytes
+  if (steps_ != nullptr && !steps_->take(text_.size() + kAlways)) {
+    throw StagesTooLong(fmt::format("the tokenizer's stages take too many steps in {} of text",
+                                    counted(text_.size(), "byte")));
+  }
+}
+
 ByteRange AlignedText::source(ByteRange range) const noexcept {
   if (!is_changed_) {
     return {offset_ + range.begin, offset_ + range.end};
@@ -41,6 +63,7 @@ AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
   made_.is_changed_ = true;
   made_.offset_ = from.offset_;
   made_.source_size_ = from.source_size_;
+  made_.steps_ = from.steps_;
   made_.text_.reserve(from.size() + from.size() / 4);
   made_.spans_.reserve(from.size() + from.size() / 4);
 }
@@ -52,7 +75,7 @@ void AlignedBuilder::check_growth(std::size_t n_more) const {
   constexpr std::size_t kAlways = std::size_t{1} << 12;
   const std::size_t most = kMostTimes * made_.source_size_ + kAlways;
   if (n_more > most - std::min(most, made_.text_.size())) {
-    throw TextGrows(
+    throw StagesTooLong(
         fmt::format("the tokenizer makes {} of text longer and longer: expected at most {} "
                     "bytes when normalized, found more",
                     counted(made_.source_size_, "byte"), most));

@@ -1,8 +1,10 @@
 // A text on its way through normalisation, each byte knowing where in the source it comes from.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +22,34 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
+/// Stages that do too much; of which file they are is said by who knows it.
+class StagesTooLong : public Error {
+ public:
+  explicit StagesTooLong(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
+};
+
+/// How many steps the stages of a tokenizer may yet take in all its texts: reading a byte is one,
+/// and so is trying a character of a pattern. Safe to share between threads.
+class StageSteps {
+ public:
+  /// For a text that comes next.
+  void allow_for(std::size_t n_bytes) noexcept;
+  /// False when there are not as many; then none is left.
+  bool take(std::uint64_t n) noexcept;
+  std::uint64_t n_left() const noexcept { return n_left_.load(); }
+
+ private:
+  static constexpr std::uint64_t kAtFirst = std::uint64_t{1} << 26;
+  std::atomic<std::uint64_t> n_left_ = kAtFirst;
+};
+
 class AlignedText {
  public:
   AlignedText() = default;
-  /// `text` as it is, the source's bytes from `offset` on. The source must be below 4 GiB.
-  AlignedText(std::string_view text, std::size_t offset)
-      : text_(text), offset_(offset), source_size_(text.size()) {}
+  /// `text` as it is, the source's bytes from `offset` on. The source must be below 4 GiB. `steps`
+  /// are those of its stages, which must outlive it; none are counted without.
+  AlignedText(std::string_view text, std::size_t offset, StageSteps* steps = nullptr)
+      : text_(text), offset_(offset), source_size_(text.size()), steps_(steps) {}
 
   std::string_view text() const noexcept { return text_; }
   std::string_view text(ByteRange range) const noexcept {
@@ -41,6 +65,10 @@ class AlignedText {
   /// The bytes of `range` as a text of their own.
   AlignedText part(ByteRange range) const;
 
+  StageSteps* steps() const noexcept { return steps_; }
+  /// Takes the steps of one more stage. Throws StagesTooLong when there are not as many.
+  void pass() const;
+
  private:
   friend class AlignedBuilder;
   struct Span {
@@ -51,18 +79,13 @@ class AlignedText {
   std::string text_;
   std::size_t offset_ = 0;       // of the source, where the text began before it was changed
   std::size_t source_size_ = 0;  // bytes of it that the text was made of
+  StageSteps* steps_ = nullptr;
   bool is_changed_ = false;
   std::vector<Span> spans_;  // one a byte when is_changed_, else byte i is the source's offset_ + i
 };
 
-/// A text that becomes longer and longer; of which file's stages is said by who knows it.
-class TextGrows : public Error {
- public:
-  explicit TextGrows(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
-};
-
 /// Makes a changed text, from left to right, out of `from`, which must outlive the builder. Throws
-/// TextGrows when it becomes larger than 64 times its source and 4 KiB.
+/// StagesTooLong when it becomes larger than 64 times its source and 4 KiB.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const AlignedText& from);

@@ -30,12 +30,14 @@ struct MergeEntry {
   Merged made;
 };
 
-// Two neighbours to what they make: a hash table of places in the list of merges.
+// Two neighbours to what they make: a hash table of places in the list of merges. Files choose
+// ids, and with them what hashes alike: the seed differs from run to run, as addresses do.
 class MergeTable {
  public:
   explicit MergeTable(std::vector<MergeEntry> entries)
       : entries_(std::move(entries)),
-        slots_(std::bit_ceil(entries_.size() + entries_.size() / 2 + 2)) {
+        slots_(std::bit_ceil(entries_.size() + entries_.size() / 2 + 2)),
+        seed_(reinterpret_cast<std::uintptr_t>(slots_.data())) {
     for (std::uint32_t i = 0; i < entries_.size(); ++i) {
       slots_[slot_of(entries_[i].left, entries_[i].right)] = i + 1;
     }
@@ -51,7 +53,10 @@ class MergeTable {
   std::size_t slot_of(TokenId left, TokenId right) const noexcept {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t key = (std::uint64_t{left} << 32) | right;
-    std::size_t i = ((key * 0x9E3779B97F4A7C15) >> 32) & mask;
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+    std::uint64_t hash = (key ^ seed_) * kFactor;
+    hash = (hash ^ (hash >> 32)) * kFactor;
+    std::size_t i = (hash >> 32) & mask;
     for (; slots_[i] != 0; i = (i + 1) & mask) {
       const MergeEntry& entry = entries_[slots_[i] - 1];
       if (entry.left == left && entry.right == right) {
@@ -63,6 +68,7 @@ class MergeTable {
 
   std::vector<MergeEntry> entries_;
   std::vector<std::uint32_t> slots_;  // 0: free, else the place in entries_ and 1
+  std::uint64_t seed_;
 };
 
 constexpr std::uint32_t kEnd = UINT32_MAX;

@@ -12,6 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/load_number.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
 
@@ -52,10 +53,12 @@ class CharsMap {
       if (has_value && node < units_.size()) {
         const std::size_t begin = units_[node] & 0x7FFFFFFF;
         if (begin < replacements_.size()) {
-          const std::string_view rest = std::string_view(replacements_).substr(begin);
-          longest = {i + 1, rest.substr(0, rest.find('\0'))};
+          longest = {i + 1, std::string_view(replacements_).substr(begin)};
         }
       }
+    }
+    if (longest) {
+      longest->replacement = longest->replacement.substr(0, longest->replacement.find('\0'));
     }
     return longest;
   }
@@ -68,6 +71,20 @@ class CharsMap {
   std::vector<std::uint32_t> units_;
   std::string replacements_;
 };
+
+// The end of each is looked for wherever it is put.
+void check_replacements(std::string_view replacements, std::string_view where) {
+  constexpr std::size_t kLongest = 1024;
+  for (std::size_t begin = 0; begin < replacements.size();) {
+    const std::size_t size = std::min(replacements.find('\0', begin), replacements.size()) - begin;
+    if (size > kLongest) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}expected replacements of at most {}, found {}", where,
+                              counted(kLongest, "byte"), size));
+    }
+    begin += size + 1;
+  }
+}
 
 CharsMap read_map(std::string_view bytes, std::string_view where) {
   if (bytes.empty()) {
@@ -86,6 +103,7 @@ CharsMap read_map(std::string_view bytes, std::string_view where) {
     units[i] = load_number<std::uint32_t>(bytes.data() + kHead + 4 * i);
   }
   const std::string_view replacements = bytes.substr(kHead + size);
+  check_replacements(replacements, where);
   if (!is_utf8(replacements)) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}expected replacements in UTF-8, found other bytes", where));

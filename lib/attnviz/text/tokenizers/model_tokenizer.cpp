@@ -17,14 +17,26 @@ namespace {
 
 using Kind = TemplateItem::Kind;
 
-// What `work` makes; of stages that make a text longer and longer with the file they are of.
+// What `work` makes; of stages that do too much with the file they are of.
 template <class Work>
 auto with_place(const std::string& where, const Work& work) {
   try {
     return work();
-  } catch (const TextGrows& error) {
+  } catch (const StagesTooLong& error) {
     throw Error(error.kind(), where + error.what());
   }
+}
+
+// Says of all added tokens how they stand in a normalized text.
+TokenizerParts with_normalized_tokens(TokenizerParts parts, StageSteps& steps) {
+  for (AddedToken& token : parts.added) {
+    if (token.normalized && parts.normalizer && !token.as_normalized) {
+      AlignedText content(token.content, 0, &steps);
+      with_place(parts.where, [&] { parts.normalizer(content); });
+      token.as_normalized = std::string(content.text());
+    }
+  }
+  return parts;
 }
 
 // Added tokens that are looked for in the source, or in the normalized text.
@@ -33,13 +45,7 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   for (const AddedToken& token : parts.added) {
     if (token.normalized == normalized && (with_special || !token.special)) {
       tokens.push_back(token);
-      if (!token.as_normalized.empty()) {
-        tokens.back().content = token.as_normalized;
-      } else if (normalized && parts.normalizer) {
-        AlignedText content(token.content, 0);
-        with_place(parts.where, [&] { parts.normalizer(content); });
-        tokens.back().content = std::string(content.text());
-      }
+      tokens.back().content = token.as_normalized.value_or(token.content);
     }
   }
   return tokens;
@@ -114,7 +120,9 @@ struct ModelTokenizer::State {
   };
 
   explicit State(TokenizerParts made)
-      : parts(std::move(made)), plain(parts, false), all(parts, true) {
+      : parts(with_normalized_tokens(std::move(made), *steps)),
+        plain(parts, false),
+        all(parts, true) {
     size = parts.model->vocabulary().size();
     // Words of SentencePiece are not cut by its files, and a text is long.
     if (parts.model->keeps_apart("▁")) {
@@ -142,11 +150,17 @@ struct ModelTokenizer::State {
     return token != nullptr ? token->content
                             : parts.decoder.piece_text(parts.model->vocabulary().piece(id));
   }
-  Token token(TokenId id, ByteRange range, std::size_t segment) const {
+  // Adds a token to those of a text, and its bytes to theirs.
+  void put(TokenId id, ByteRange range, std::size_t segment, std::vector<Token>& tokens,
+           std::size_t& n_bytes) const {
     const AddedToken* found = added_token(id);
-    return {id, text_of(id), range.begin, range.end, found != nullptr && found->special, segment};
+    tokens.push_back(
+        {id, text_of(id), range.begin, range.end, found != nullptr && found->special, segment});
+    n_bytes += tokens.back().text.size();
+    check_piece_bytes(n_bytes, tokens.size(), parts.where);
   }
 
+  std::unique_ptr<StageSteps> steps = std::make_unique<StageSteps>();
   TokenizerParts parts;
   Finders plain;  // without special tokens
   Finders all;
@@ -178,12 +192,14 @@ std::vector<PlacedId> ModelTokenizer::State::encode(std::string_view text,
   const Finders& finders = parse_special ? all : plain;
   std::vector<PlacedId> ids;
   WordCache cache(*parts.model);
+  steps->allow_for(text.size());
   for (const AddedTokenFinder::Part& part : finders.in_source.split(text)) {
     if (part.id) {
       ids.push_back({*part.id, part.range});
       continue;
     }
-    AlignedText piece(text.substr(part.range.begin, part.range.size()), part.range.begin);
+    AlignedText piece(text.substr(part.range.begin, part.range.size()), part.range.begin,
+                      steps.get());
     if (!parts.takes_any_byte) {
       piece = with_valid_utf8(std::move(piece));
     }
@@ -261,9 +277,13 @@ TokenizedText ModelTokenizer::tokenize(std::string_view text,
     result.source += second;
   }
   std::size_t place = 0;
+  std::size_t n_bytes = 0;
+  const auto put = [&](TokenId id, ByteRange range, std::size_t segment) {
+    state_->put(id, range, segment, result.tokens, n_bytes);
+  };
   for (const TemplateItem& item : state_->chosen_template(options)) {
     if (item.kind == Kind::kSpecial) {
-      result.tokens.push_back(state_->token(item.id, {place, place}, item.segment));
+      put(item.id, {place, place}, item.segment);
       result.tokens.back().added = true;
       continue;
     }
@@ -274,8 +294,7 @@ TokenizedText ModelTokenizer::tokenize(std::string_view text,
     });
     result.tokens.reserve(result.tokens.size() + ids.size() + 1);
     for (const PlacedId& placed : ids) {
-      result.tokens.push_back(state_->token(
-          placed.id, {offset + placed.range.begin, offset + placed.range.end}, item.segment));
+      put(placed.id, {offset + placed.range.begin, offset + placed.range.end}, item.segment);
     }
     place = is_first ? text.size() : result.source.size();
   }
@@ -285,6 +304,7 @@ TokenizedText ModelTokenizer::tokenize(std::string_view text,
 TokenizedText ModelTokenizer::from_ids(std::span<const TokenId> ids) const {
   std::vector<Decoder::Piece> pieces;
   pieces.reserve(ids.size());
+  std::size_t n_bytes = 0;
   for (const TokenId id : ids) {
     if (id >= state_->size) {
       throw Error(ErrorKind::kUsage,
@@ -292,14 +312,17 @@ TokenizedText ModelTokenizer::from_ids(std::span<const TokenId> ids) const {
                               state_->size - 1));
     }
     pieces.push_back({std::string(state_->raw_piece(id)), state_->added_token(id) != nullptr});
+    n_bytes += pieces.back().text.size();
+    check_piece_bytes(n_bytes, ids.size(), state_->parts.where);
   }
   state_->parts.decoder.decode(pieces);
   TokenizedText result;
   result.tokens.reserve(ids.size());
+  n_bytes = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::size_t begin = result.source.size();
     result.source += pieces[i].text;
-    result.tokens.push_back(state_->token(ids[i], {begin, result.source.size()}, 0));
+    state_->put(ids[i], {begin, result.source.size()}, 0, result.tokens, n_bytes);
   }
   return result;
 }

@@ -253,7 +253,8 @@ Normalizer replace_normalizer(std::string from, std::string to) {
 
 Normalizer replace_normalizer(Regex from, std::string to) {
   return [from = std::move(from), to = std::move(to)](AlignedText& text) {
-    replace_ranges(text, from.find_all(text.text()), to);
+    RegexSearch search(from, text.size(), text.steps());
+    replace_ranges(text, search.find_all(text.text()), to);
   };
 }
 
@@ -347,6 +348,7 @@ Normalizer sequence_normalizer(std::vector<Normalizer> stages) {
   return [stages = std::move(stages)](AlignedText& text) {
     for (const Normalizer& stage : stages) {
       if (stage) {
+        text.pass();
         stage(text);
       }
     }

@@ -131,7 +131,7 @@ std::size_t put(AlignedBuilder& builder, std::string_view text, ByteRange range)
 
 PreTokenizer regex_cut(Regex pattern, CutBehavior behavior, bool invert) {
   return [pattern = std::move(pattern), behavior, invert](WordCut& cut) {
-    RegexSearch search(pattern, cut.text.size());
+    RegexSearch search(pattern, cut.text.size(), cut.text.steps());
     const auto find = [&](std::string_view word) { return search.find_all(word); };
     cut_words(cut, find, behavior, invert);
   };
@@ -268,6 +268,7 @@ PreTokenizer sequence_cut(std::vector<PreTokenizer> stages) {
   return [stages = std::move(stages)](WordCut& cut) {
     for (const PreTokenizer& stage : stages) {
       if (stage) {
+        cut.text.pass();
         stage(cut);
       }
     }

@@ -15,11 +15,6 @@ namespace attnviz {
 
 namespace {
 
-// What is white space to one pattern is read by several of its parts and back; ordinary text takes
-// some ten steps a byte.
-constexpr std::uint64_t kStepsAtFirst = std::uint64_t{1} << 26;
-constexpr std::uint64_t kStepsPerByte = 512;
-
 // Of one match. A run of white space takes a few for each of its characters, hence more for longer
 // texts.
 std::uint32_t most_retries(std::size_t n_bytes) {
@@ -32,9 +27,7 @@ std::uint32_t most_retries(std::size_t n_bytes) {
 }  // namespace
 
 Regex::Regex(std::shared_ptr<const RegexCode> code, std::string name)
-    : code_(std::move(code)),
-      name_(std::move(name)),
-      n_steps_(std::make_shared<std::atomic<std::uint64_t>>(kStepsAtFirst)) {}
+    : code_(std::move(code)), name_(std::move(name)) {}
 
 Regex::Regex(std::string_view pattern, std::string_view where)
     : Regex(is_split_pattern(pattern) ? compile_pcre2(pattern) : compile_oniguruma(pattern, where),
@@ -44,18 +37,16 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
   return RegexSearch(*this, text.size()).find_all(text);
 }
 
-RegexSearch::RegexSearch(const Regex& regex, std::size_t n_bytes)
-    : regex_(regex),
-      n_given_(regex.n_steps_->fetch_add(kStepsPerByte * n_bytes) + kStepsPerByte * n_bytes),
-      steps_(std::make_unique<RegexSteps>(n_given_, most_retries(n_bytes))),
-      matcher_(regex.code_->matcher(*steps_)) {}
+RegexSearch::RegexSearch(const Regex& regex, std::size_t n_bytes, StageSteps* shared)
+    : regex_(regex), all_steps_(shared != nullptr ? *shared : own_steps_) {
+  own_steps_.allow_for(n_bytes);
+  n_given_ = all_steps_.n_left();
+  steps_ = std::make_unique<RegexSteps>(n_given_, most_retries(n_bytes));
+  matcher_ = regex.code_->matcher(*steps_);
+}
 
 RegexSearch::~RegexSearch() {
-  // Other threads may have taken them, too.
-  const std::uint64_t n_taken = n_given_ - steps_->n_left();
-  std::uint64_t n_left = regex_.n_steps_->load();
-  while (!regex_.n_steps_->compare_exchange_weak(n_left, n_left - std::min(n_left, n_taken))) {
-  }
+  all_steps_.take(n_given_ - steps_->n_left());
 }
 
 // Matches in valid UTF-8 that begins at `offset` of the whole text.

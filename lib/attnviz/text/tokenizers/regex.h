@@ -1,7 +1,6 @@
 // Regular expressions over UTF-8, as tokenizer files write them.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,8 +28,7 @@ class Regex {
 
   /// All matches, in order, without overlap; one that is empty only where it does not follow
   /// another at once. Bytes that are no UTF-8 match nothing, and a match ends before them. Throws
-  /// Error{kUnsupported} when finding them in all texts so far took more than 2^25 steps and 128 a
-  /// byte.
+  /// Error{kUnsupported} when finding them takes more steps than StageSteps has for such a text.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:
@@ -38,15 +36,15 @@ class Regex {
   Regex(std::shared_ptr<const RegexCode> code, std::string name);
 
   std::shared_ptr<const RegexCode> code_;
-  std::string name_;                                     // in messages
-  std::shared_ptr<std::atomic<std::uint64_t>> n_steps_;  // that are left
+  std::string name_;  // in messages
 };
 
 /// The same in many texts, the words of one.
 class RegexSearch {
  public:
-  /// Of texts that have `n_bytes` in all. `regex` must outlive it.
-  RegexSearch(const Regex& regex, std::size_t n_bytes);
+  /// Of texts that have `n_bytes` in all, with the steps of all stages, or with steps of its own.
+  /// `regex` and `shared` must outlive it.
+  RegexSearch(const Regex& regex, std::size_t n_bytes, StageSteps* shared = nullptr);
   RegexSearch(const RegexSearch&) = delete;
   RegexSearch& operator=(const RegexSearch&) = delete;
   ~RegexSearch();
@@ -57,6 +55,8 @@ class RegexSearch {
   void find(std::string_view text, std::size_t offset, std::vector<ByteRange>& matches);
 
   const Regex& regex_;
+  StageSteps own_steps_;
+  StageSteps& all_steps_;
   std::uint64_t n_given_;
   std::unique_ptr<RegexSteps> steps_;
   std::unique_ptr<RegexMatcher> matcher_;

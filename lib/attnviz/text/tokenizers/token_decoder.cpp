@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/text/tokenizers/byte_level.h"
 
 namespace attnviz {
@@ -178,6 +179,17 @@ void end_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
 
 }  // namespace
 
+void check_piece_bytes(std::size_t n_bytes, std::size_t n_pieces, std::string_view where) {
+  constexpr std::size_t kAlways = std::size_t{1} << 20;
+  constexpr std::size_t kPerPiece = 256;
+  const std::size_t most = kAlways + kPerPiece * n_pieces;
+  if (n_bytes > most) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected at most {} bytes in {} of a text, found more", where, most,
+                            counted(n_pieces, "piece")));
+  }
+}
+
 std::string Decoder::piece_text(std::string_view piece) const {
   std::string text(piece);
   for (const DecoderStep& step : steps_) {
@@ -194,10 +206,13 @@ void Decoder::decode(std::vector<Piece>& pieces) const {
     most.emplace_back(where_, piece.text.size());
   }
   for (const DecoderStep& step : steps_) {
+    std::size_t n_bytes = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (!pieces[i].is_literal) {
         change_piece(step, pieces[i].text, most[i]);
       }
+      n_bytes += pieces[i].text.size();
+      check_piece_bytes(n_bytes, pieces.size(), where_);
     }
     if (step.kind == StepKind::kFuse) {
       is_fused = true;

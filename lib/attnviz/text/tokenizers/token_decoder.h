@@ -28,7 +28,13 @@ struct DecoderStep {
   bool cleanup = false;  // no space before punctuation (kWordPiece)
 };
 
-/// Throws Error{kUnsupported} when steps make a piece larger than 64 times itself and 4 KiB.
+/// Files choose how long pieces are, and texts hold copies of them: at most 1 MiB and 256 bytes a
+/// piece, of which real ones have less than ten. Throws Error{kUnsupported} when `n_bytes` in all
+/// are more.
+void check_piece_bytes(std::size_t n_bytes, std::size_t n_pieces, std::string_view where);
+
+/// Throws Error{kUnsupported} when steps make a piece larger than 64 times itself and 4 KiB, or as
+/// check_piece_bytes() does.
 class Decoder {
  public:
   Decoder() = default;
