@@ -268,14 +268,15 @@ std::string text_if_any(const JsonNode& node, std::string_view key) {
                                                      : std::string();
 }
 
+std::vector<JsonNode> list_at(const JsonNode& node, std::string_view key, std::string_view what) {
+  const auto found = node.find(key);
+  return found ? found->as_list(what) : std::vector<JsonNode>();
+}
+
 std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
                                     std::string_view what) {
   std::vector<std::string> list;
-  const auto found = node.find(key);
-  if (!found || (found->kind() == JsonKind::kNumbers && found->as_numbers().empty())) {
-    return list;
-  }
-  for (const JsonNode& item : found->as_list(what)) {
+  for (const JsonNode& item : list_at(node, key, what)) {
     list.emplace_back(item.as_string());
   }
   return list;

@@ -171,8 +171,10 @@ void read_if_there(const JsonNode& node, std::string_view key, T& value, const P
   }
 }
 
-/// The strings of a list, none where there is no such member; `what` it is a list of, for the
+/// The items of a list, none where there is no such member; `what` it is a list of, for the
 /// message.
+std::vector<JsonNode> list_at(const JsonNode& node, std::string_view key, std::string_view what);
+/// The same of strings.
 std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
                                     std::string_view what);
 

@@ -186,11 +186,7 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   if (const auto print = root.find("lines_fingerprint")) {
     scores.lines_print = print->as_string();
   }
-  if (const auto prints = root.find("merged_fingerprints")) {
-    for (const JsonNode& print : prints->as_list("a list of fingerprints")) {
-      scores.merged_prints.emplace_back(print.as_string());
-    }
-  }
+  scores.merged_prints = strings_at(root, "merged_fingerprints", "a list of fingerprints");
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     read_sums(nodes[i].at("raw"), i, scores.raw);
     read_sums(nodes[i].at("weighted"), i, scores.weighted);

@@ -334,21 +334,18 @@ RunFacts read_run(const JsonNode& root) {
     }
   }
   read_if_there(root, "dropout_seed", facts.dropout_seed);
-  if (const auto layers = root.find("layer_facts")) {
-    for (const JsonNode& node : layers->as_list("a list of what layers do in their own way")) {
-      LayerFacts& layer = facts.layers.emplace_back();
-      layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
-      read_if_there(node, "window", layer.window);
-      read_if_there(node, "around", layer.around);
-      read_if_there(node, "soft_cap", layer.soft_cap);
-      read_if_there(node, "mixer", layer.mixer, parse_mixer);
-    }
-    std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
+  for (const JsonNode& node :
+       list_at(root, "layer_facts", "a list of what layers do in their own way")) {
+    LayerFacts& layer = facts.layers.emplace_back();
+    layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
+    read_if_there(node, "window", layer.window);
+    read_if_there(node, "around", layer.around);
+    read_if_there(node, "soft_cap", layer.soft_cap);
+    read_if_there(node, "mixer", layer.mixer, parse_mixer);
   }
-  if (const auto interventions = root.find("interventions")) {
-    for (const JsonNode& node : interventions->as_list("a list of what was left out")) {
-      read_intervention(node, facts);
-    }
+  std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
+  for (const JsonNode& node : list_at(root, "interventions", "a list of what was left out")) {
+    read_intervention(node, facts);
   }
   return facts;
 }
