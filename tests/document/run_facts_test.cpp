@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -100,6 +101,7 @@ TEST_CASE("layer notes and masks: of a hundred thousand layers that each do as t
   for (std::size_t layer = 0; layer < kCount; ++layer) {
     document.run.layers.push_back({.layer = 2 * layer, .window = layer + 1});
   }
+  const auto begin = std::chrono::steady_clock::now();
   CHECK(layer_notes(document.run, first(2 * kCount)).size() == kCount);
   std::size_t n_windows = 0;
   for (std::size_t layer = 0; layer < 2 * kCount; ++layer) {
@@ -107,6 +109,8 @@ TEST_CASE("layer notes and masks: of a hundred thousand layers that each do as t
     n_windows += mask && *mask == Mask{MaskKind::kWindow, layer / 2 + 1} ? 1u : 0u;
   }
   CHECK(n_windows == kCount);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 TEST_CASE("layer facts: a document may have them in any order") {
