@@ -28,7 +28,11 @@ std::string printable_lines(std::string_view message) {
 }  // namespace
 
 void say(std::string_view message) {
-  std::string line = "attnviz: " + printable_lines(message);
+  constexpr std::size_t kLongest = std::size_t{1} << 12;
+  std::string line = "attnviz: " + printable_lines(message.substr(0, kLongest));
+  if (message.size() > kLongest) {
+    line += fmt::format("… ({} bytes)", message.size());
+  }
   if (const std::size_t columns = stderr_columns(); columns > 0) {
     line = wrapped_message(line, columns);
   }

@@ -14,7 +14,7 @@ namespace attnviz::app {
 /// "attnviz: message", with everything a terminal could obey made visible. A message goes on on a
 /// line of its own where that begins with two spaces, as lines to copy do; other line feeds are
 /// from names in files and of files, and are made visible: no line can look as if it were said by
-/// itself.
+/// itself. Of one that has more than 4 KiB, as files could make it, the beginning.
 void say(std::string_view message);
 
 /// The same unless the person wants quiet, and of something at all: an empty message is none.

@@ -45,6 +45,29 @@ TEST_CASE("what the system says of a file names the file") {
   CHECK(folder.names() == std::vector<std::string>{"loop"});
 }
 
+TEST_CASE("of a message that a file makes long the beginning is said") {
+  const TemporaryFolder folder;
+  std::string shape = "1";
+  for (int i = 0; i < 100'000; ++i) {
+    shape += ",1";
+  }
+  const std::string header =
+      R"({"a": {"dtype": "F32", "shape": [)" + shape + R"(], "data_offsets": [0, 0]}})";
+  std::string length(8, '\0');
+  for (std::size_t i = 0; i < 4; ++i) {
+    length[i] = static_cast<char>(header.size() >> (8 * i));
+  }
+  write_file(folder.file("model.safetensors"), length + header);
+  write_file(folder.file("config.json"),
+             R"({"model_type": "gpt2", "n_embd": 4, "n_head": 1, "n_layer": 1, "vocab_size": 3,
+                 "n_positions": 8})");
+  const ProgramResult run = in_folder(folder, {"-m", ".", "x"});
+  CHECK(run.exit_code == 3);
+  CHECK(run.err.size() < 5000);
+  CHECK(contains(run.err, "1, 1, 1"));
+  CHECK(run.err.ends_with(" bytes)\n"));
+}
+
 TEST_CASE("--json-lines: an error does not repeat a long number") {
   const std::string number(100'000, '9');
   for (const std::string& line : {number, "{\"ids\": [" + number + "]}", "[-" + number + "]",

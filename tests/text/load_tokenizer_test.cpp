@@ -171,7 +171,7 @@ TEST_CASE("spiece.model is T5's: </s> behind a text, tokens for gaps behind the 
   CHECK(described(tokenizer->tokenize("abc")) == "3= [0,0) 4=a[0,1) 7=bc[1,3) 2=</s>[3,3)!");
   CHECK(tokenizer->piece(11) == "<extra_id_0>");
   CHECK(tokenizer->piece(9) == "<extra_id_2>");
-  write(folder, "tokenizer_config.json", R"({"extra_ids": 4194304})");
+  write(folder, "tokenizer_config.json", R"({"extra_ids": 65537})");
   CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
 }
 

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include "support/repeated.h"
 #include "tiny_tokenizers.h"
 
 namespace attnviz {
@@ -43,6 +45,16 @@ TEST_CASE("prompt_fault: nothing is said of plain texts, and of tokens that were
   CHECK(fault(tokenizer, "hi", false).empty());
   CHECK(fault(tokenizer, "a < b | c > d [x]", false).empty());
   CHECK(fault(tokenizer, "<|im_start|> hi", true).empty());
+}
+
+TEST_CASE("prompt_fault: of a hundred thousand tokens and one sign that is none") {
+  const ModelTokenizer tokenizer = words();
+  std::string text = test::repeated("<|im_start|> ", 200'000);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(fault(tokenizer, text, true).empty());
+  CHECK(has(fault(tokenizer, text + "[INST]", true), "[INST]"));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 TEST_CASE("prompt_fault: two tokens that begin a text") {

@@ -214,6 +214,64 @@ TEST_CASE("a sequence has at most 256 stages, with those of the sequences in it"
         "t.json: decoders: expected at most 256 stages, found 300");
 }
 
+TEST_CASE(
+    "the regular expressions of a sequence have at most 16 KiB, and each at most 1024 counts") {
+  const auto made = [](std::size_t n_stages, std::string_view part, std::size_t n_parts) {
+    const std::string stage =
+        fmt::format(R"({{"type": "Split", "pattern": {{"Regex": "{}"}}, "behavior": "Isolated"}})",
+                    test::repeated(part, n_parts));
+    return [stages = sequence("pretokenizers", n_stages, stage)] {
+      read_pre_tokenizer(JsonTree::parse(stages, "t.json").root());
+    };
+  };
+  made(16, "a", 1024)();
+  CHECK_THROWS_WITH_AS(
+      made(17, "a", 1024)(),
+      "t.json: pretokenizers: expected at most 16384 bytes of regular expressions, found 17408",
+      Error);
+  made(1, "a|", 1024)();
+  const std::string message = "expected a regular expression without more than 1024 groups";
+  for (const char* const part : {"a|", "()", "a*"}) {
+    CAPTURE(part);
+    try {
+      made(1, part, 1025)();
+      FAIL("that is read");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find(message) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a pattern that parts flags from flags takes a step for each that stands before one") {
+  for (const char* const pattern : {"\\\\X", "\\\\y", "a|\\\\Y."}) {
+    CAPTURE(pattern);
+    const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
+        R"({{"pre_tokenizer": {{"type": "Split", "pattern": {{"Regex": "{}"}},
+                                "behavior": "Isolated"}},
+             "model": {{"type": "WordLevel", "vocab": {{"a": 0}}, "unk_token": "a"}}}})",
+        pattern));
+    CHECK(tokenizer.tokenize(test::repeated("\U0001F1E6", 100)).size() > 0);
+    CHECK_THROWS_AS(tokenizer.tokenize(test::repeated("\U0001F1E6", 50'000)), Error);
+  }
+}
+
+TEST_CASE("added tokens whose ids hash alike are found as fast as others") {
+  // As many as a table of 2357 places takes, with ids that are all multiples of that.
+  constexpr std::size_t kCount = 1769;
+  std::string tokens;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    tokens +=
+        fmt::format(R"({}{{"id": {}, "content": "<{}>"}})", i > 0 ? "," : "", 2357 * i + 1, i);
+  }
+  const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
+      R"({{"added_tokens": [{}], "model": {{"type": "WordLevel", "vocab": {{"a": 0}}}}}})",
+      tokens));
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(tokenizer.tokenize(test::repeated("<0><7>", 1'500'000)).size() == 3'000'000);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+}
+
 TEST_CASE("pieces of Unigram of which each begins another are at most 128, and affixes 64 bytes") {
   const auto unigram = [](std::size_t n) {
     std::string pieces = R"(["<unk>", 0])";

@@ -244,9 +244,10 @@ TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view
 TokenizerParts read_t5_model(std::string_view bytes, std::string_view name, std::size_t n_extra) {
   TokenizerParts parts = read_sentencepiece_model(bytes, name, /*legacy=*/true);
   const std::size_t n_pieces = parts.model->vocabulary().size();
-  if (n_extra > Vocabulary::kMostIds - n_pieces) {
+  constexpr std::size_t kMostExtra = std::size_t{1} << 16;
+  if (n_extra > kMostExtra) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: expected at most {} extra_ids, found {}",
-                                                   name, Vocabulary::kMostIds - n_pieces, n_extra));
+                                                   name, kMostExtra, n_extra));
   }
   for (std::size_t i = 0; i < n_extra; ++i) {
     AddedToken token;

@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/base64.h"
+#include "attnviz/text/files/stage_list.h"
 #include "attnviz/text/tokenizers/charsmap.h"
 #include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"
@@ -35,30 +36,6 @@ auto read_choice(const JsonNode& name, std::string_view what, const Choices& cho
 template <class Stage>
 using Reader = Choice<Stage (*)(const JsonNode& node)>;
 using Reading = const JsonNode&;
-
-// Each stage goes through the whole text, and each decoder through every piece.
-constexpr std::size_t kMostStages = 256;
-
-// Stages of a sequence and of those within it.
-std::size_t count_stages(const JsonNode& node, std::string_view key) {
-  const auto stages = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
-  std::size_t count = 1;
-  if (stages && stages->kind() == JsonKind::kList) {
-    for (const JsonNode& stage : stages->as_list("a list of stages")) {
-      count += count_stages(stage, key);
-    }
-  }
-  return count;
-}
-
-// The stages of a sequence, which may be sequences themselves.
-std::vector<JsonNode> stages_at(const JsonNode& node, std::string_view key) {
-  const JsonNode stages = node.at(key);
-  if (const std::size_t count = count_stages(node, key) - 1; count > kMostStages) {
-    stages.fail(fmt::format("expected at most {} stages, found {}", kMostStages, count));
-  }
-  return stages.as_list("a list of stages");
-}
 
 // What a template has multiplies with the ids of its tokens, and is put around every text.
 void check_template_size(const Template& items, const JsonNode& node) {

@@ -107,7 +107,7 @@ class PatternReader {
     end_stretch();
   }
 
-  CountedPattern take() && { return {std::move(text_), longest_stretch_}; }
+  CountedPattern take() && { return {std::move(text_), longest_stretch_, parts_flags_}; }
 
  private:
   std::string_view rest() const noexcept { return pattern_.substr(at_); }
@@ -138,6 +138,10 @@ class PatternReader {
       return;
     }
     if (repeat_size() == 0) {
+      constexpr std::size_t kMostCounts = 1024;
+      if (++n_counts_ > kMostCounts) {
+        refuse(fmt::format("more than {} groups, alternatives and repeats", kMostCounts));
+      }
       text_ += kCount;
       end_stretch();
     }
@@ -288,6 +292,7 @@ class PatternReader {
   void read_escape() {
     refuse_control();
     const char c = rest().size() > 1 ? rest()[1] : '\0';
+    parts_flags_ |= c == 'X' || c == 'y' || c == 'Y';
     if (c == 'g') {
       refuse("\\g");  // a call of groups, many times
     } else if (c == 'k' || (c >= '1' && c <= '9')) {
@@ -373,6 +378,8 @@ class PatternReader {
   std::size_t at_ = 0;
   std::size_t stretch_ = 0;
   std::size_t longest_stretch_ = 0;
+  std::size_t n_counts_ = 0;
+  bool parts_flags_ = false;
 };
 
 }  // namespace

@@ -18,11 +18,12 @@ inline constexpr std::string_view kCountReference = "(*r)";
 /// another.
 struct CountedPattern {
   std::string text;
-  std::size_t stretch = 0;  // characters and rounds between two counts at most
+  std::size_t stretch = 0;   // characters and rounds between two counts at most
+  bool parts_flags = false;  // it asks where characters end that people see (\X, \y and \Y)
 };
 
 /// Throws Error{kUnsupported}, with `where` in front of the message, for what would hide where
-/// groups and repeats are.
+/// groups and repeats are, and for more than 1024 counts, all of which each try of a match resets.
 CountedPattern counted_pattern(std::string_view pattern, std::string_view where);
 
 /// How often a pattern's bounded repeats go round at one place of a text at most, no more than

@@ -129,17 +129,18 @@ struct ModelTokenizer::State {
       parts.pre_tokenizer = sequence_cut({parts.pre_tokenizer, mark_cut("▁")});
     }
     for (const AddedToken& token : parts.added) {
-      added.emplace(token.id, &token);
+      added.push_back(&token);
       size = std::max(size, std::size_t{token.id} + 1);
     }
+    std::ranges::stable_sort(added, {}, &AddedToken::id);
   }
 
   std::vector<PlacedId> encode(std::string_view text, bool parse_special) const;
   void encode_words(AlignedText text, WordCache& cache, std::vector<PlacedId>& ids) const;
   Template chosen_template(const TokenizeOptions& options) const;
   const AddedToken* added_token(TokenId id) const {
-    const auto found = added.find(id);
-    return found == added.end() ? nullptr : found->second;
+    const auto found = std::ranges::lower_bound(added, id, {}, &AddedToken::id);
+    return found == added.end() || (*found)->id != id ? nullptr : *found;
   }
   std::string_view raw_piece(TokenId id) const {
     const AddedToken* token = added_token(id);
@@ -164,7 +165,7 @@ struct ModelTokenizer::State {
   TokenizerParts parts;
   Finders plain;  // without special tokens
   Finders all;
-  std::unordered_map<TokenId, const AddedToken*> added;
+  std::vector<const AddedToken*> added;  // by id
   std::size_t size = 0;
 };
 

@@ -31,6 +31,20 @@ const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
 }
 
+// Whether two regional indicators are parted depends on how many stand before them: Oniguruma goes
+// back over all of those, at each of them.
+std::uint64_t steps_over_flags(std::string_view text) noexcept {
+  constexpr std::string_view kFirstBytes = "\xF0\x9F\x87";
+  std::uint64_t steps = 0;
+  for (std::size_t i = text.find(kFirstBytes); i < text.size(); i = text.find(kFirstBytes, i)) {
+    std::uint64_t n = 0;
+    for (; text.substr(i).starts_with(kFirstBytes); i += kFirstBytes.size() + 1) {
+      steps += n++;
+    }
+  }
+  return steps;
+}
+
 // How far matches went, as the counts in the pattern tell.
 class MatchCount {
  public:
@@ -39,6 +53,7 @@ class MatchCount {
       : steps_(steps), weight_(1 + stretch / kCheapSteps) {}
 
   void begin() noexcept { begin_ = nullptr; }
+  bool take(std::uint64_t n) noexcept { return steps_.take(n); }
 
   // Of a match that began at `begin` and is now at `at`. False when it went too far.
   bool count(const OnigUChar* begin, const OnigUChar* at, std::size_t n_more) noexcept {
@@ -101,14 +116,15 @@ void define_callout(std::string_view item, OnigCalloutFunc function) {
 
 // What is compiled, and how far it goes between two counts.
 struct CountedRegex {
-  explicit CountedRegex(OnigRegexType* regex, std::size_t longest)
-      : code(regex), stretch(longest) {}
+  CountedRegex(OnigRegexType* regex, const CountedPattern& counted)
+      : code(regex), stretch(counted.stretch), parts_flags(counted.parts_flags) {}
   CountedRegex(const CountedRegex&) = delete;
   CountedRegex& operator=(const CountedRegex&) = delete;
   ~CountedRegex() { onig_free(code); }
 
   OnigRegexType* code;
   std::size_t stretch;
+  bool parts_flags;
 };
 
 struct FreeOniguruma {
@@ -139,6 +155,9 @@ class OnigurumaMatcher : public RegexMatcher {
     const OnigUChar* const first = bytes_of(text.data());
     const OnigUChar* const end = first + text.size();
     count_.begin();
+    if (compiled_->parts_flags && begin == 0 && !count_.take(steps_over_flags(text))) {
+      return Found::kTooLong;
+    }
     const int found = onig_search_with_param(compiled_->code, first, end, first + begin, end,
                                              region_.get(), ONIG_OPTION_NONE, limits_.get());
     if (found == ONIGERR_MEMORY) {
@@ -210,7 +229,7 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                             where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
   }
   return std::make_shared<const CompiledRegex<CountedRegex, OnigurumaMatcher>>(
-      std::make_shared<CountedRegex>(compiled, counted.stretch));
+      std::make_shared<CountedRegex>(compiled, counted));
 }
 
 }  // namespace attnviz

@@ -52,9 +52,10 @@ bool begins_twice(const TokenizedText& text, const ModelTokenizer& tokenizer) {
 
 // Whether all of these bytes are one special token.
 bool is_token(const TokenizedText& text, std::size_t begin, std::size_t end) {
-  return std::ranges::any_of(text.tokens, [&](const Token& token) {
-    return token.special && token.begin <= begin && end <= token.end;
-  });
+  // Ranges grow from token to token.
+  const auto first = std::ranges::lower_bound(text.tokens, end, {}, &Token::end);
+  const auto last = std::ranges::upper_bound(text.tokens, begin, {}, &Token::begin);
+  return first < last && std::any_of(first, last, [](const Token& token) { return token.special; });
 }
 
 // The first sign that is plain text here.

@@ -40,6 +40,15 @@ std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept {
   return static_cast<std::uint32_t>((hash ^ (hash >> 29)) >> 8);
 }
 
+namespace {
+
+[[noreturn]] void fail_alike(std::string_view piece) {
+  throw Error(ErrorKind::kMalformed,
+              fmt::format("{}: too many pieces that hash alike", quoted(piece)));
+}
+
+}  // namespace
+
 void Vocabulary::reserve(std::size_t n_pieces, std::size_t n_bytes) {
   characters_.reserve(n_bytes);
   entries_.reserve(n_pieces);
@@ -59,6 +68,9 @@ void Vocabulary::grow(std::size_t n_slots) {
       while (larger[i].entry != 0) {
         i = (i + 1) & (size - 1);
       }
+      if (((i - slot.hash) & (size - 1)) > kLongestSearch) {
+        fail_alike(text_of(entries_[slot.entry - 1].place));
+      }
       larger[i] = slot;
     }
   }
@@ -73,19 +85,17 @@ void Vocabulary::show_own() noexcept {
   tables_.slots = slots_;
 }
 
-// The slot that holds the piece, or the free one where it belongs.
 std::size_t Vocabulary::slot_of(std::string_view piece, std::uint32_t hash) const noexcept {
   const std::size_t mask = tables_.slots.size() - 1;
-  std::size_t i = hash & mask;
-  for (; tables_.slots[i].entry != 0; i = (i + 1) & mask) {
-    if (tables_.slots[i].hash == hash) {
-      const Place place = tables_.entries[tables_.slots[i].entry - 1].place;
-      if (text_of(place) == piece) {
-        break;
-      }
+  for (std::size_t n = 0; n <= kLongestSearch; ++n) {
+    const std::size_t i = (hash + n) & mask;
+    const Slot& slot = tables_.slots[i];
+    if (slot.entry == 0 ||
+        (slot.hash == hash && text_of(tables_.entries[slot.entry - 1].place) == piece)) {
+      return i;
     }
   }
-  return i;
+  return kNoSlot;
 }
 
 bool Vocabulary::add(std::string_view piece, TokenId id) {
@@ -98,16 +108,12 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
   }
   const std::uint32_t hash = hash_of(piece);
   const std::size_t at = slot_of(piece, hash);
+  if (at == kNoSlot) {
+    fail_alike(piece);
+  }
   Slot& slot = slots_[at];
   if (slot.entry != 0) {
     return false;
-  }
-  // In a table that is half full only pieces that were made for it lie so far from their places,
-  // and looking for them would take quadratic time.
-  constexpr std::size_t kLongestSearch = 2048;
-  if (((at - hash) & (slots_.size() - 1)) > kLongestSearch) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: too many pieces that hash alike", quoted(piece)));
   }
   const Place place{static_cast<std::uint32_t>(characters_.size()),
                     static_cast<std::uint32_t>(piece.size())};
@@ -130,8 +136,11 @@ std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
   if (tables_.slots.empty()) {
     return std::nullopt;
   }
-  const Slot& slot = tables_.slots[slot_of(piece, hash_of(piece))];
-  return slot.entry == 0 ? std::nullopt : std::optional(tables_.entries[slot.entry - 1].id);
+  const std::size_t at = slot_of(piece, hash_of(piece));
+  if (at == kNoSlot || tables_.slots[at].entry == 0) {
+    return std::nullopt;
+  }
+  return tables_.entries[tables_.slots[at].entry - 1].id;
 }
 
 void Vocabulary::find(std::span<const std::string_view> pieces,
@@ -150,7 +159,9 @@ void Vocabulary::find(std::span<const std::string_view> pieces,
     }
     for (std::size_t i = 0; i < n; ++i) {
       std::size_t slot = hashes[i] & mask;
-      while (tables_.slots[slot].entry != 0 && tables_.slots[slot].hash != hashes[i]) {
+      for (std::size_t step = 0; step < kLongestSearch && tables_.slots[slot].entry != 0 &&
+                                 tables_.slots[slot].hash != hashes[i];
+           ++step) {
         slot = (slot + 1) & mask;
       }
       entries[i] = tables_.slots[slot].entry;

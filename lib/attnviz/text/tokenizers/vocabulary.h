@@ -55,7 +55,8 @@ class Vocabulary {
   /// Makes room, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
   /// Returns false, and changes nothing, when the piece is there already. A later piece of the same
-  /// id is the one that piece() tells. Throws Error{kMalformed} for an id from kMostIds on.
+  /// id is the one that piece() tells. Throws Error{kMalformed} for an id from kMostIds on, and for
+  /// pieces that were made to hash alike.
   bool add(std::string_view piece, TokenId id);
 
   std::optional<TokenId> find(std::string_view piece) const noexcept;
@@ -70,6 +71,12 @@ class Vocabulary {
   const Tables& tables() const noexcept { return tables_; }
 
  private:
+  // In a table that is half full only pieces that were made for it lie so far from their places,
+  // and looking for them, or for others in a run of them, would take long.
+  static constexpr std::size_t kLongestSearch = 512;
+  static constexpr std::size_t kNoSlot = SIZE_MAX;
+
+  // The slot that holds the piece, or the free one where it belongs; kNoSlot where that is too far.
   std::size_t slot_of(std::string_view piece, std::uint32_t hash) const noexcept;
   std::string_view text_of(Place place) const noexcept {
     return tables_.characters.substr(place.begin, place.size);
