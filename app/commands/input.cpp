@@ -81,7 +81,33 @@ std::string syntax_problem(std::string_view message) {
   return fit_width(message.substr(column == std::string_view::npos ? 0 : column), kColumns);
 }
 
+// How deep lists and objects lie in one another.
+std::size_t nesting_of(std::string_view text) noexcept {
+  std::size_t depth = 0;
+  std::size_t deepest = 0;
+  bool is_in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      is_in_string = !is_in_string;
+    } else if (is_in_string) {
+      i += c == '\\' ? 1U : 0U;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 nlohmann::json parsed_json(std::string_view text, const std::string& where) {
+  constexpr std::size_t kDeepest = 64;  // nlohmann_json copies and prints values by recursion
+  if (nesting_of(text) > kDeepest) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: expected at most {} lists and objects in one another, found more",
+                            where, kDeepest));
+  }
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {

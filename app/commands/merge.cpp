@@ -32,6 +32,11 @@ void refuse_repetition(const std::vector<std::filesystem::path>& files, std::siz
 }  // namespace
 
 void run(const MergeOptions& options) {
+  constexpr std::size_t kMostFiles = 4096;
+  if (options.files.size() > kMostFiles) {
+    throw Error(ErrorKind::kUsage, fmt::format("expected at most {} at once, found {}",
+                                               counted(kMostFiles, "file"), options.files.size()));
+  }
   std::optional<CorpusScores> sum;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const std::filesystem::path& file = options.files[i];

@@ -358,6 +358,33 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   write_file(corpus.file("c.json"), damaged);
   CHECK(contains(attnviz({"merge", corpus.file("c.json")}).err,
                  "uniform.previous: expected two sums of 32 hexadecimal digits and a count"));
+  damaged = read_file(corpus.file("a.json"));
+  damaged.replace(damaged.find("\"previous\": \"") + 13, 2, "7f");
+  write_file(corpus.file("c.json"), damaged);
+  CHECK(attnviz({"merge", corpus.file("c.json")}).exit_code == 3);
+  damaged = read_file(corpus.file("a.json"));
+  damaged.insert(damaged.find("\"n_texts\": ") + 11, "1000000000000000");
+  write_file(corpus.file("c.json"), damaged);
+  CHECK(contains(attnviz({"merge", corpus.file("c.json")}).err, "n_texts: expected at most "));
+}
+
+TEST_CASE("merge: two lists of a hundred thousand fingerprints are compared") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
+  const std::string sums = read_file(corpus.file("a.json"));
+  for (const std::string name : {"b", "c"}) {
+    std::string prints;
+    for (int i = 0; i < 100'000; ++i) {
+      prints.append("\"").append(name).append(std::to_string(i)).append("\", ");
+    }
+    std::string many = sums;
+    many.insert(many.find("\"n_texts\""), "\"merged_fingerprints\": [" + prints + "\"z\"], ");
+    write_file(corpus.file(name + ".json"), many);
+  }
+  const ProgramResult merged =
+      attnviz({"merge", corpus.file("b.json"), corpus.file("c.json"), "-o", corpus.file("d.json")});
+  CHECK(merged.exit_code == 0);
+  CHECK(contains(merged.err, "counts the same lines as a file before it"));
 }
 
 TEST_CASE("heads over a corpus: neither the corpus nor sums that are read are written over") {

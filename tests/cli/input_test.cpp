@@ -6,6 +6,7 @@
 
 #include "cli/attnviz_program.h"
 #include "support/json.h"
+#include "support/repeated.h"
 
 namespace attnviz::test {
 namespace {
@@ -153,6 +154,20 @@ TEST_CASE("--json-lines names the line that is wrong, and keeps what was answere
     CHECK(contains(run.err, item.message));
     CHECK(lines_of(run.out).size() == 1);
   }
+}
+
+TEST_CASE("lists in lists without end are refused, wherever JSON is read beside a text") {
+  const TemporaryFolder folder;
+  const std::string deep = repeated("[", 1'000'000) + repeated("]", 1'000'000);
+  CHECK(attnviz({"--json-lines"}, "\"" + repeated("[", 100) + "\"\n").exit_code == 0);
+  const ProgramResult ids = attnviz({"--json-lines"}, "{\"ids\": " + deep + "}\n");
+  CHECK(ids.exit_code == 3);
+  CHECK(contains(ids.err, "expected at most 64 lists and objects in one another, found more"));
+  write_file(folder.file("m.json"),
+             R"([{"role": "user", "content": [{"type": "text", "text": )" + deep + "}]}]");
+  CHECK(in_folder(folder, {"tokenize", "--messages", "m.json"}).exit_code == 3);
+  write_file(folder.file("p.json"), "[" + deep + "]");
+  CHECK(in_folder(folder, {"heads", "--probe-ids", "p.json"}).exit_code == 3);
 }
 
 TEST_CASE("--ids takes token ids in place of a text") {

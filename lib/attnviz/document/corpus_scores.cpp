@@ -102,9 +102,11 @@ std::string CorpusScores::input_difference(const CorpusScores& other) const {
 }
 
 bool CorpusScores::shares_lines(const CorpusScores& other) const {
-  const std::vector<std::string> ours = prints_of(*this);
-  const std::vector<std::string> theirs = prints_of(other);
-  return std::ranges::find_first_of(ours, theirs) != ours.end();
+  std::vector<std::string> ours = prints_of(*this);
+  std::ranges::sort(ours);
+  return std::ranges::any_of(prints_of(other), [&](const std::string& print) {
+    return std::ranges::binary_search(ours, print);
+  });
 }
 
 void CorpusScores::add(const CorpusScores& other) {

@@ -248,6 +248,11 @@ Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
 }  // namespace
 
 Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx) {
+  if (n_rotated > kWidestHead) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("rotary positions: expected at most {} dimensions of a head, found {}",
+                            kWidestHead, n_rotated));
+  }
   Rope rope;
   rope.inverse_frequencies = inverse_frequencies(n_rotated, base);
   rope.n_ctx = n_ctx;

@@ -34,7 +34,7 @@ inline constexpr std::size_t kWidestHead = 65536;
 /// base^(-2i / n_rotated).
 std::vector<double> inverse_frequencies(std::size_t n_rotated, double base);
 
-/// Rotary positions that nothing scales.
+/// Rotary positions that nothing scales. Throws Error{kMalformed} for more than kWidestHead.
 Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx);
 
 /// Positions lie closer together by `factor` (Chen et al. 2023).

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kSchema = "attnviz.heads-partial/1";
 constexpr std::string_view kBeginning = R"({"schema": "attnviz.heads-partial/1")";
 constexpr std::size_t kSumDigits = 32;
+constexpr std::uint64_t kMostTexts = std::uint64_t{1} << 40;
 
 std::string sum_text(const ExactSum& sum) {
   const auto [upper, lower] = sum.halves();
@@ -45,7 +46,13 @@ std::optional<ExactSum> sum_in(std::string_view digits) {
   }
   const auto upper = number_in<std::uint64_t>(digits.substr(0, kSumDigits / 2), kHexadecimal);
   const auto lower = number_in<std::uint64_t>(digits.substr(kSumDigits / 2), kHexadecimal);
-  return upper && lower ? std::optional(ExactSum::of_halves(*upper, *lower)) : std::nullopt;
+  if (!upper || !lower) {
+    return std::nullopt;
+  }
+  // Thirty thousand of them can be added up.
+  constexpr double kLargest = 4503599627370496.0;  // 2^52
+  const ExactSum sum = ExactSum::of_halves(*upper, *lower);
+  return std::abs(sum.value()) <= kLargest ? std::optional(sum) : std::nullopt;
 }
 
 ScoreMeans::Sums sums_in(const JsonNode& node) {
@@ -55,7 +62,7 @@ ScoreMeans::Sums sums_in(const JsonNode& node) {
     const auto value = sum_in(text.substr(0, kSumDigits));
     const auto square = sum_in(text.substr(kSecond, kSumDigits));
     const auto n = number_in<std::size_t>(text.substr(kThird), 10);
-    if (value && square && n && *n > 0) {
+    if (value && square && n && *n > 0 && *n <= kMostTexts) {
       return {*value, *square, *n};
     }
   }
@@ -192,8 +199,12 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
     read_sums(nodes[i].at("weighted"), i, scores.weighted);
   }
   read_sums(root.at("uniform"), 0, scores.uniform);
+  const std::uint64_t n_texts = root.at("n_texts").as_unsigned();
+  if (n_texts > kMostTexts) {
+    root.at("n_texts").fail(fmt::format("expected at most {}, found {}", kMostTexts, n_texts));
+  }
   for (ScoreMeans* means : {&scores.raw, &scores.weighted, &scores.uniform}) {
-    means->restore_texts(root.at("n_texts").as_unsigned());
+    means->restore_texts(n_texts);
   }
   return scores;
 }

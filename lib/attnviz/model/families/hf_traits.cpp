@@ -48,6 +48,10 @@ Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
   traits.where = config.node().where();
   traits.names = kHfNames;
   traits.n_layers = config.size("num_hidden_layers");
+  if (traits.n_layers > kMostLayers) {
+    config.node().fail(fmt::format("num_hidden_layers: expected at most {}, found {}", kMostLayers,
+                                   traits.n_layers));
+  }
   traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
   traits.d_model = config.size("hidden_size");
   traits.d_ff = defaults.d_ff_by_layer ? 0 : size("intermediate_size", defaults.d_ff);

@@ -149,13 +149,16 @@ struct LayerTraits {
   double sparsity = 0.0;  // as the Mlp's
 };
 
+/// A config says it in a few bytes, and things are made of each layer before a weight is looked at.
+inline constexpr std::size_t kMostLayers = 4096;
+
 /// What a family's config says, and the family itself. The defaults are Llama's.
 struct Traits {
   std::string where;  // in front of messages
   TensorNames names;
 
-  std::size_t n_layers = 0;
-  std::size_t n_vocab = 0;  // 0: as many as there are embeddings
+  std::size_t n_layers = 0;  // up to kMostLayers
+  std::size_t n_vocab = 0;   // 0: as many as there are embeddings
   std::size_t d_model = 0;
   std::size_t d_embed = 0;  // of embeddings that are projected to d_model; 0: they are not
   std::size_t d_ff = 0;

@@ -117,6 +117,10 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, No
   traits.where = gguf_where(metadata);
   traits.names = kNames;
   traits.n_layers = metadata.size(key("block_count"));
+  if (traits.n_layers > kMostLayers) {
+    metadata.fail(key("block_count"),
+                  fmt::format("expected at most {}, found {}", kMostLayers, traits.n_layers));
+  }
   traits.d_model = metadata.size(key("embedding_length"));
   read_shapes(metadata, key, may_have_experts, traits);
   traits.d_head = has_latents ? 0 : head_width(metadata, key, traits);
