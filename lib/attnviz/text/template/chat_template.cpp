@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/go_template.h"
 #include "attnviz/text/template/jinja_builtins.h"
 #include "attnviz/text/template/jinja_run.h"
@@ -52,10 +57,13 @@ Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage
   globals.add("bos_token", with.bos_token);
   globals.add("eos_token", with.eos_token);
   globals.add("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
+                constexpr std::size_t kMostColumns = 1000;
                 templates::Budget budget;
-                throw Error(ErrorKind::kMalformed, arguments.values.empty()
-                                                       ? "the template refuses these messages"
-                                                       : printed(arguments.values.front(), budget));
+                throw Error(
+                    ErrorKind::kMalformed,
+                    arguments.values.empty()
+                        ? "the template refuses these messages"
+                        : fit_width(printed(arguments.values.front(), budget), kMostColumns));
               }));
   globals.add(
       "strftime_now", templates::function_of([now = request.now](const Arguments& given) {
@@ -118,11 +126,12 @@ void append(Written& to, const Written& more) {
 Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined>& messages,
                      const templates::GoDates& dates) {
   Written all;
+  templates::Budget budget;
   std::string system, prompt, response;
   const auto execute = [&](bool is_last) {
     append(all, with.run(go_data(std::exchange(system, ""), std::exchange(prompt, ""),
                                  std::exchange(response, "")),
-                         dates, is_last));
+                         dates, budget, is_last));
   };
   for (const Joined& one : messages) {
     const std::string& role = one.message.role;
@@ -156,7 +165,8 @@ Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> m
     }
     Value data = go_data(all_system(messages), "", "");
     data.map()->add("Messages", templates::list_of(std::move(values)));
-    return own.run(data, dates);
+    templates::Budget budget;
+    return own.run(data, dates, budget);
   }
   if (own.mentions("response")) {
     return run_by_turns(own, all, dates);
@@ -166,6 +176,12 @@ Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> m
 }
 
 // --- whose turn is what
+
+// A stretch of the text that no turn has yet, and whether it is the last one.
+struct Gap {
+  std::size_t begin, end;
+  bool is_last;
+};
 
 class Turns {
  public:
@@ -181,14 +197,11 @@ class Turns {
     }
     const std::string_view bos = with.bos_token;
     begin_ = !bos.empty() && text_.starts_with(bos) ? bos.size() : 0;
-    std::vector<bool> is_found(messages.size());
-    for (const ChatTurn& turn : turns_) {
-      is_found[turn.message] = true;
-    }
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (!is_found[i]) {
-        find(i);
-      }
+    try {
+      find_others();
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("{}: the turn of each message: {}", with.where, error.what()));
     }
   }
 
@@ -203,29 +216,66 @@ class Turns {
 
  private:
   // The text of a message in what belongs to none: that is its turn, from where the template's own
-  // words begin in front of it to where those of the next one do.
-  void find(std::size_t message) {
-    const std::string_view content =
-        templates::stripped(messages_[message].content, templates::Side::kBoth);
-    std::size_t begin = begin_;
-    for (std::size_t next = 0; next <= turns_.size() && !content.empty(); ++next) {
-      const std::size_t end = next < turns_.size() ? turns_[next].begin : text_.size();
-      const std::size_t found =
-          begin < end ? text_.substr(0, end).find(content, begin) : std::string_view::npos;
-      if (found != std::string_view::npos) {
-        const bool is_last = next == turns_.size();
-        turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(next),
-                      ChatTurn{message, begin, is_last ? found + content.size() : end});
-        return;
-      }
-      begin = next < turns_.size() ? turns_[next].end : end;
+  // words begin in front of it to where those of the next one do. Behind those found before it.
+  void find_others() {
+    std::vector<bool> is_found(messages_.size());
+    for (const ChatTurn& turn : turns_) {
+      is_found[turn.message] = true;
     }
+    std::vector<Gap> gaps = gaps_between();
+    std::size_t first = 0;
+    for (std::size_t message = 0; message < messages_.size(); ++message) {
+      const std::string_view content =
+          templates::stripped(messages_[message].content, templates::Side::kBoth);
+      if (is_found[message] || content.empty()) {
+        continue;
+      }
+      for (std::size_t i = first; i < gaps.size(); ++i) {
+        Gap& gap = gaps[i];
+        if (const std::optional<std::size_t> end = end_of(content, gap)) {
+          turns_.push_back({message, gap.begin, gap.is_last ? *end : gap.end});
+          gap.begin = turns_.back().end;
+          first = i;
+          break;
+        }
+      }
+    }
+    std::ranges::sort(turns_, {}, &ChatTurn::begin);
+  }
+
+  std::vector<Gap> gaps_between() const {
+    std::vector<Gap> gaps;
+    std::size_t begin = begin_;
+    for (const ChatTurn& turn : turns_) {
+      if (begin < turn.begin) {
+        gaps.push_back({begin, turn.begin, false});
+      }
+      begin = std::max(begin_, turn.end);
+    }
+    gaps.push_back({begin, text_.size(), true});
+    return gaps;
+  }
+
+  // Where a content that stands in the gap ends.
+  std::optional<std::size_t> end_of(std::string_view content, const Gap& gap) {
+    const std::string_view in = text_.substr(gap.begin, gap.end - gap.begin);
+    // Unlike find(), in a time that only grows with their length.
+    const void* const found = memmem(in.data(), in.size(), content.data(), content.size());
+    if (found == nullptr) {
+      budget_.read(1 + in.size());
+      return std::nullopt;
+    }
+    const auto end =
+        static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) + content.size();
+    budget_.read(end - gap.begin);
+    return end;
   }
 
   std::string_view text_;
   std::span<const ChatMessage> messages_;
   std::size_t begin_ = 0;  // behind the token that begins texts
   std::vector<ChatTurn> turns_;
+  templates::Budget budget_;
 };
 
 }  // namespace
@@ -241,6 +291,14 @@ ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> me
                        const ChatRequest& request) {
   if (messages.empty()) {
     throw Error(ErrorKind::kUsage, "messages: expected at least one");
+  }
+  for (const ChatMessage& message : messages) {
+    constexpr std::size_t kLongestRole = 256;  // each turn has a copy
+    if (message.role.size() > kLongestRole) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("messages: expected a role of at most {} bytes, found {}",
+                              kLongestRole, quoted(message.role)));
+    }
   }
   Written written = with.language == TemplateLanguage::kJinja
                         ? run_jinja_template(with, messages, request)

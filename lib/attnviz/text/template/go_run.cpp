@@ -60,8 +60,9 @@ enum class GoFlow { kOn, kBreak, kContinue };
 
 class GoRun {
  public:
-  GoRun(std::string_view source, std::string_view where, const Value& data, const GoDates& dates)
-      : source_(source), where_(where), dates_(dates) {
+  GoRun(std::string_view source, std::string_view where, const Value& data, const GoDates& dates,
+        Budget& budget)
+      : source_(source), where_(where), dates_(dates), budget_(budget) {
     variables_.emplace_back("$", data);
   }
 
@@ -288,7 +289,7 @@ class GoRun {
   std::string_view source_;
   std::string_view where_;
   const GoDates& dates_;
-  Budget budget_;
+  Budget& budget_;
   std::vector<std::pair<std::string, Value>> variables_;
   std::optional<std::size_t> message_;
 };
@@ -304,9 +305,11 @@ bool GoTemplate::mentions(std::string_view field) const {
   return mentions_field(nodes_, ascii_lower(field));
 }
 
-Written GoTemplate::run(const Value& data, const GoDates& dates, bool until_response) const {
+Written GoTemplate::run(const Value& data, const GoDates& dates, Budget& budget,
+                        bool until_response) const {
   bool is_cut = false;
-  return GoRun(source_, where_, data, dates).write(until_response ? cut(nodes_, is_cut) : nodes_);
+  return GoRun(source_, where_, data, dates, budget)
+      .write(until_response ? cut(nodes_, is_cut) : nodes_);
 }
 
 }  // namespace attnviz::templates

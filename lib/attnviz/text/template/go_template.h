@@ -31,8 +31,10 @@ class GoTemplate {
   bool mentions(std::string_view field) const;
 
   /// Executes it. What is not there is a zero value, which prints nothing. With `until_response`
-  /// nothing behind the first .Response is executed. Throws Error{kMalformed} as run_jinja() does.
-  Written run(const Value& data, const GoDates& dates, bool until_response = false) const;
+  /// nothing behind the first .Response is executed. Throws Error{kMalformed} as run_jinja() does,
+  /// and what the budget throws: one for all runs of a chat.
+  Written run(const Value& data, const GoDates& dates, Budget& budget,
+              bool until_response = false) const;
 
  private:
   std::string source_;

@@ -118,6 +118,7 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
 }
 
 Value map(const Arguments& arguments, Budget& budget) {
+  const Budget::Level deeper(budget);  // map('map', 'map', …)
   std::vector<Value> results;
   const Value* const attribute =
       arguments.find(std::numeric_limits<std::size_t>::max(), "attribute");

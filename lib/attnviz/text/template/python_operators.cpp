@@ -207,6 +207,7 @@ Value attribute(const Value& of, std::string_view name, Budget& budget) {
 Value slice_of(const Value& of, std::optional<std::int64_t> first, std::optional<std::int64_t> end,
                std::int64_t step, Budget& budget) {
   if (const std::string* const whole = of.text()) {
+    budget.make(step == 1 ? 0 : n_characters(*whole) * Budget::kBytesPerItem);
     return made_text(sliced(*whole, first, end, step), budget);
   }
   const List* const list = of.list();

@@ -65,8 +65,14 @@ std::size_t n_characters(std::string_view text) noexcept {
   return count;
 }
 
-std::vector<std::size_t> slice_indices(std::size_t size, std::optional<std::int64_t> first,
-                                       std::optional<std::int64_t> end, std::int64_t step) {
+namespace {
+
+struct SliceBounds {
+  std::int64_t first, end, step;
+};
+
+SliceBounds slice_bounds(std::size_t size, std::optional<std::int64_t> first,
+                         std::optional<std::int64_t> end, std::int64_t step) noexcept {
   const auto n = static_cast<std::int64_t>(size);
   const std::int64_t lowest = step > 0 ? 0 : -1;
   const std::int64_t highest = step > 0 ? n : n - 1;
@@ -77,35 +83,57 @@ std::vector<std::size_t> slice_indices(std::size_t size, std::optional<std::int6
     const std::int64_t index = std::clamp(*given, -n - 1, n + 1);
     return std::clamp(index < 0 ? index + n : index, lowest, highest);
   };
-  const std::int64_t from = place(first, step > 0 ? lowest : highest);
-  const std::int64_t to = place(end, step > 0 ? highest : lowest);
+  return {place(first, step > 0 ? lowest : highest), place(end, step > 0 ? highest : lowest),
+          std::clamp(step, -n - 1, n + 1)};
+}
+
+std::vector<std::size_t> indices_of(const SliceBounds& of) {
   std::vector<std::size_t> indices;
-  const std::int64_t stride = std::clamp(step, -n - 1, n + 1);
-  for (std::int64_t i = from; step > 0 ? i < to : i > to; i += stride) {
+  for (std::int64_t i = of.first; of.step > 0 ? i < of.end : i > of.end; i += of.step) {
     indices.push_back(static_cast<std::size_t>(i));
   }
   return indices;
 }
 
+// Where the character of this index begins.
+std::size_t place_of(std::string_view text, std::int64_t index) noexcept {
+  std::size_t at = 0;
+  for (; at < text.size() && index > 0; --index) {
+    at = end_of(text, at);
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<std::size_t> slice_indices(std::size_t size, std::optional<std::int64_t> first,
+                                       std::optional<std::int64_t> end, std::int64_t step) {
+  return indices_of(slice_bounds(size, first, end, step));
+}
+
 std::string sliced(std::string_view text, std::optional<std::int64_t> first,
                    std::optional<std::int64_t> end, std::int64_t step) {
+  const SliceBounds bounds = slice_bounds(n_characters(text), first, end, step);
+  if (step == 1) {
+    const std::size_t begin = place_of(text, bounds.first);
+    const std::string_view rest = text.substr(begin);
+    return std::string(rest.substr(0, place_of(rest, bounds.end - bounds.first)));
+  }
   const std::vector<std::string_view> all = views_of(text);
   std::string out;
-  for (const std::size_t i : slice_indices(all.size(), first, end, step)) {
+  for (const std::size_t i : indices_of(bounds)) {
     out += all[i];
   }
   return out;
 }
 
 std::optional<std::string> character_at(std::string_view text, std::int64_t index) {
-  std::int64_t place = index < 0 ? index + static_cast<std::int64_t>(n_characters(text)) : index;
+  const std::int64_t place =
+      index < 0 ? index + static_cast<std::int64_t>(n_characters(text)) : index;
   if (place < 0) {
     return std::nullopt;
   }
-  std::size_t at = 0;
-  for (; at < text.size() && place > 0; --place) {
-    at = end_of(text, at);
-  }
+  const std::size_t at = place_of(text, place);
   return at == text.size() ? std::nullopt
                            : std::optional<std::string>(text.substr(at, end_of(text, at) - at));
 }

@@ -111,7 +111,11 @@ class PrintedText {
   std::string out_;
 };
 
-std::string json_text(std::string_view text) {
+std::string json_text(std::string_view text, Budget& budget) {
+  constexpr std::size_t kEscape = 6;  // bytes: \u0001
+  budget.make(kEscape * static_cast<std::size_t>(std::ranges::count_if(text, [](char one) {
+                return static_cast<unsigned char>(one) < 0x20;
+              })));
   std::string out = "\"";
   for (const char one : text) {
     const auto code = static_cast<unsigned char>(one);
@@ -164,13 +168,13 @@ class JsonText {
     } else if (value.integer() || value.real()) {
       add(printed(value, budget_));
     } else if (const std::string* const text = value.text()) {
-      add(json_text(*text));
+      add(json_text(*text, budget_));
     } else if (const List* const list = value.list()) {
       enclose('[', ']', list->items.size(), depth,
               [&](std::size_t i) { add(list->items[i], depth + 1); });
     } else if (const Map* const map = value.map()) {
       enclose('{', '}', map->members.size(), depth, [&](std::size_t i) {
-        add(json_text(map->members[i].first));
+        add(json_text(map->members[i].first, budget_));
         add(": ");
         add(map->members[i].second, depth + 1);
       });

@@ -1,0 +1,128 @@
+// Chat templates and messages that would take long, or much memory, or say much.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/chat_template.h"
+#include "support/failure.h"
+#include "support/repeated.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr double kMostSeconds = 20.0;  // beside other tests, with sanitizers
+
+ChatTemplate jinja(std::string source) {
+  return {std::move(source), TemplateLanguage::kJinja, "t", "", ""};
+}
+
+std::vector<ChatMessage> numbered(std::size_t count) {
+  std::vector<ChatMessage> messages;
+  for (std::size_t i = 0; i < count; ++i) {
+    messages.push_back({i % 2 == 0 ? "user" : "assistant", "a" + std::to_string(i) + ";"});
+  }
+  return messages;
+}
+
+std::string failure(const std::string& source, const std::vector<ChatMessage>& messages) {
+  return test::failure_of([&] { render_chat(jinja(source), messages, {}); }).message;
+}
+
+class Seconds {
+ public:
+  double count() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+TEST_CASE("chat templates: messages are not searched for in a long text again and again") {
+  CHECK(failure("{{ 'a b' * 1000000 }}", numbered(3000)) ==
+        "t: the turn of each message: long texts or many names are read too often");
+}
+
+TEST_CASE("chat templates: a long message that is nearly found all over the text is no work") {
+  const std::vector<ChatMessage> messages = {
+      {"user", std::string(400000, 'a') + "b" + std::string(100000, 'a')}};
+  const Seconds seconds;
+  CHECK(render_chat(jinja("{{ 'a' * 8000000 }}"), messages, {}).turns.empty());
+  CHECK(seconds.count() < kMostSeconds);
+}
+
+TEST_CASE("chat templates: two hundred thousand messages, each found behind the one before it") {
+  const std::vector<ChatMessage> messages = numbered(200000);
+  const ChatTemplate with{"{{ .Prompt }}{{ .Response }}", TemplateLanguage::kGo, "t", "", ""};
+  const Seconds seconds;
+  const ChatPrompt prompt = render_chat(with, messages, {});
+  REQUIRE(prompt.turns.size() == messages.size());
+  CHECK(prompt.turns.back().message == 199999);
+  CHECK(prompt.turns.back().end == prompt.text.size());
+  CHECK(seconds.count() < kMostSeconds);
+}
+
+TEST_CASE("chat templates: messages between the turns of others, and behind them all") {
+  const ChatPrompt prompt = render_chat(
+      jinja("<{{ messages[0].content }}>{% for m in messages[1:2] %}{{ m.content }}{% endfor %}"
+            "<{{ messages[2].content }}{{ messages[3].content }}>{% for m in messages[4:5] %}"
+            "{{ m.content }}{% endfor %}<{{ messages[5].content }}{{ messages[6].content }}>"),
+      numbered(7), {});
+  CHECK(prompt.text == "<a0;>a1;<a2;a3;>a4;<a5;a6;>");
+  REQUIRE(prompt.turns.size() == 6);
+  std::string found;
+  for (const ChatTurn& turn : prompt.turns) {
+    found += std::to_string(turn.message) + "=" +
+             prompt.text.substr(turn.begin, turn.end - turn.begin) + " ";
+  }
+  CHECK(found == "0=<a0;> 1=a1; 2=<a2;a3;> 4=a4; 5=<a5; 6=a6; ");
+}
+
+TEST_CASE("chat templates: a role is a word, of which each turn has one") {
+  const std::vector<ChatMessage> messages = {{std::string(257, 'u'), "x"}};
+  CHECK(failure("{% for i in range(10000) %}x{% for m in messages %}y{% endfor %}{% endfor %}",
+                messages)
+            .starts_with("messages: expected a role of at most 256 bytes, found \"uuu"));
+  CHECK(failure("x", {{std::string(256, 'u'), "x"}}) == "nothing was thrown");
+}
+
+TEST_CASE("Ollama's templates: what one may take holds for all turns together") {
+  const ChatTemplate wide{std::string(100000, 'x') + "{{ .Response }}", TemplateLanguage::kGo,
+                          "TEMPLATE", "", ""};
+  CHECK(test::failure_of([&] {
+          render_chat(wide, numbered(1000), {});
+        }).message.find("the text is too long") != std::string::npos);
+}
+
+TEST_CASE("Jinja: filters of filters end, and escapes are paid for before they are written") {
+  CHECK(failure("{{ 'a' | map(" + test::repeated("'map', ", 5500) + "'upper') | length }}",
+                numbered(1))
+            .find("too deep") != std::string::npos);
+  CHECK(failure("{{ ('\\x01' * 10000000) | tojson | tojson | length }}", numbered(1))
+            .find("the texts are too long") != std::string::npos);
+}
+
+TEST_CASE("Jinja: a slice of a long text makes no list of its characters") {
+  const std::string text = "{% set s = 'é' * 4000000 %}";
+  const auto rendered = [&](const std::string& of) {
+    return render_chat(jinja(text + of), numbered(1), {}).text;
+  };
+  CHECK(rendered("{{ s[1:][:-1][::1] | length }} {{ s[-2:] }} {{ s[3:1] }}") == "3999998 éé ");
+  CHECK(failure(text + "{{ s[::2] | length }}", numbered(1)).find("the texts are too long") !=
+        std::string::npos);
+}
+
+TEST_CASE("a template that refuses the messages with a book is cut") {
+  const std::string message = failure("{{ raise_exception('a' * 4000000) }}", numbered(1));
+  CHECK(message.size() < 2000);
+  CHECK(message.ends_with("aaa…"));
+}
+
+}  // namespace attnviz
