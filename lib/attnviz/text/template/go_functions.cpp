@@ -41,8 +41,8 @@ std::string go_printf(std::span<const Value> arguments, Budget& budget) {
       fail("printf: an argument is missing");
     } else {
       const Value& value = arguments[next++];
-      out += verb == 'q' ? json_of(Value(go_text(value, budget)), std::nullopt, budget)
-                         : go_text(value, budget);
+      out +=
+          verb == 'q' ? json_of(Value(go_text(value, budget)), {}, budget) : go_text(value, budget);
     }
   }
   return out;
@@ -114,7 +114,7 @@ std::string go_text(const Value& value, Budget& budget) {
   if (list == nullptr && value.map() == nullptr) {
     return printed(value, budget);
   }
-  return list == nullptr ? json_of(value, std::nullopt, budget) : printed(value, budget);
+  return list == nullptr ? json_of(value, {}, budget) : printed(value, budget);
 }
 
 Value go_call(const std::string& name, const std::vector<Value>& arguments, const GoDates& dates,
@@ -136,7 +136,7 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
     return static_cast<std::int64_t>(go_length(arguments[0]));
   }
   if (name == "json" || name == "toTypeScriptType") {
-    return made_text(json_of(arguments[0], std::nullopt, budget), budget);
+    return made_text(json_of(arguments[0], {}, budget), budget);
   }
   if (name == "print" || name == "println") {
     std::string all;

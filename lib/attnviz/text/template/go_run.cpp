@@ -137,8 +137,8 @@ class GoRun {
   std::vector<std::pair<Value, Value>> pairs_of(const Value& value) {
     std::vector<std::pair<Value, Value>> pairs;
     if (const Map* const map = value.map()) {
-      for (const auto& [key, item] : map->members) {
-        pairs.emplace_back(key, item);
+      for (const Map::Member& member : map->members) {
+        pairs.emplace_back(member.name, member.value);
       }
       std::ranges::stable_sort(pairs, [](const auto& one, const auto& other) {
         return *one.first.text() < *other.first.text();

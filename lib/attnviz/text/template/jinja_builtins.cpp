@@ -30,11 +30,11 @@ std::vector<Value> items_of(const Value& value, Budget& budget) {
   if (const List* const list = value.list()) {
     budget.make_items(list->items.size());
     items = list->items;
-  } else if (const Map* const map = value.map(); map != nullptr && !map->is_namespace) {
+  } else if (const Map* const map = value.map(); map != nullptr && map->kind == MapKind::kDict) {
     budget.make_items(map->members.size());
-    for (const auto& [key, item] : map->members) {
-      budget.make(key.size());
-      items.emplace_back(key);
+    for (const Map::Member& member : map->members) {
+      budget.make(member.name.size());
+      items.push_back(member.key());
     }
   } else if (const std::string* const text = value.text()) {
     budget.make_items(n_characters(*text));
@@ -54,7 +54,7 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
     return text->find(part) != std::string::npos;
   }
   if (const Map* const map = values.map()) {
-    return item.text() != nullptr && map->find(*item.text(), budget) != nullptr;
+    return map->find_key(item, budget) != nullptr;
   }
   if (const List* const list = values.list()) {
     return std::ranges::any_of(list->items,
@@ -116,6 +116,22 @@ const std::string& needed_text(const Value& value, std::string_view what) {
   return *value.text();
 }
 
+std::string needed_margin(const Value& value, std::string_view what, Budget& budget) {
+  if (const std::string* const text = value.text()) {
+    return *text;
+  }
+  const auto count =
+      static_cast<std::size_t>(std::max<std::int64_t>(0, needed_integer(value, what)));
+  budget.make(count);
+  return std::string(count, ' ');
+}
+
+std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_view name) {
+  const Value* const most = arguments.find(place, name);
+  const std::int64_t given = most == nullptr || most->is_none() ? -1 : needed_integer(*most, name);
+  return given < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(given);
+}
+
 Value made_range(const Arguments& arguments, Budget& budget) {
   const auto at = [&](std::size_t place) {
     return needed_integer(needed(arguments, place, "a number"), "range");
@@ -138,7 +154,7 @@ Value made_range(const Arguments& arguments, Budget& budget) {
     }
   }
   budget.make_items(numbers.size());
-  return list_of(std::move(numbers));
+  return std::make_shared<List>(List{std::move(numbers), ListKind::kRange});
 }
 
 Value loop_value(const std::vector<Value>& items, std::size_t i) {
@@ -166,7 +182,7 @@ Value loop_value(const std::vector<Value>& items, std::size_t i) {
               }
               return arguments.values[i % arguments.values.size()];
             }));
-  loop->is_namespace = true;
+  loop->kind = MapKind::kLoop;
   return loop;
 }
 
@@ -177,9 +193,9 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
     if (given == nullptr) {
       fail(fmt::format("dict: expected a dict, found {}", arguments.values.front().kind()));
     }
-    for (const auto& [name, value] : given->members) {
-      budget.make(name.size());
-      map->add(name, value);
+    for (const Map::Member& member : given->members) {
+      budget.make(member.name.size());
+      map->members.push_back(member);
     }
   }
   for (const auto& [name, value] : arguments.named) {

@@ -47,6 +47,10 @@ Value attribute_of(const Value& value, std::string_view path, Budget& budget);
 const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name);
 std::int64_t needed_integer(const Value& value, std::string_view what);
 const std::string& needed_text(const Value& value, std::string_view what);
+/// A text, or as many spaces as a number says.
+std::string needed_margin(const Value& value, std::string_view what, Budget& budget);
+/// At most how often something is done: any number for -1 and None, and when nobody says.
+std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_view name);
 
 /// dict(), with what it is given by name behind the members of a dict.
 Value made_dict(const Arguments& arguments, Budget& budget);

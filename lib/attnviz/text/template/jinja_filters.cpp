@@ -185,30 +185,37 @@ Value escape(const Arguments& arguments, Budget& budget) {
 }
 
 Value replace(const Arguments& arguments, Budget& budget) {
-  const Value* const most = arguments.find(3, "count");
   return replaced_text(
       subject_text(arguments, budget), printed(needed(arguments, 1, "old"), budget),
-      printed(needed(arguments, 2, "new"), budget),
-      most == nullptr || most->is_none()
-          ? std::numeric_limits<std::size_t>::max()
-          : static_cast<std::size_t>(std::max<std::int64_t>(0, needed_integer(*most, "count"))),
-      budget);
+      printed(needed(arguments, 2, "new"), budget), most_of(arguments, 3, "count"), budget);
 }
 
+// Not jinja2's own: transformers has tojson(x, ensure_ascii=False, indent=None, separators=None,
+// sort_keys=False).
 Value tojson(const Arguments& arguments, Budget& budget) {
-  const Value* const indent = arguments.find(1, "indent");
-  std::optional<std::size_t> width;
-  if (indent != nullptr && !indent->is_none()) {
-    constexpr std::int64_t kWidest = 64;
-    width = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(needed_integer(*indent, "indent"), 0, kWidest));
+  JsonStyle style;
+  style.ascii = is_true(arguments.find(1, "ensure_ascii"));
+  style.sorted = is_true(arguments.find(4, "sort_keys"));
+  if (const Value* const indent = arguments.find(2, "indent");
+      indent != nullptr && !indent->is_none()) {
+    style.indent = needed_margin(*indent, "indent", budget);
+    style.between = ",";
   }
-  return made_text(json_of(subject(arguments), width, budget), budget);
+  if (const Value* const given = arguments.find(3, "separators");
+      given != nullptr && !given->is_none()) {
+    const std::vector<Value> both = items_of(*given, budget);
+    if (both.size() != 2) {
+      fail(fmt::format("separators: expected 2, found {}", both.size()));
+    }
+    style.between = needed_text(both[0], "separators");
+    style.colon = needed_text(both[1], "separators");
+  }
+  return made_text(json_of(subject(arguments), style, budget), budget);
 }
 
-Value pair_of(std::string_view key, const Value& value) {
-  auto pair = std::make_shared<List>(List{{Value(key), value}});
-  pair->is_tuple = true;
+Value pair_of(Value key, Value value) {
+  auto pair = std::make_shared<List>(List{{std::move(key), std::move(value)}});
+  pair->kind = ListKind::kTuple;
   return pair;
 }
 
@@ -219,8 +226,9 @@ Value items(const Arguments& arguments, Budget& budget) {
   }
   std::vector<Value> pairs;
   for (std::size_t i = 0; map != nullptr && i < map->members.size(); ++i) {
-    budget.make(map->members[i].first.size());
-    pairs.push_back(pair_of(map->members[i].first, map->members[i].second));
+    const Map::Member& member = map->members[i];
+    budget.make(member.name.size());
+    pairs.push_back(pair_of(member.key(), member.value));
   }
   return list_value(std::move(pairs), budget);
 }
@@ -314,25 +322,20 @@ Value unique(const Arguments& arguments, Budget& budget) {
 }
 
 Value indent(const Arguments& arguments, Budget& budget) {
-  constexpr std::int64_t kWidest = 1000;
   const Value* const width = arguments.find(1, "width");
-  const std::string margin = width == nullptr ? std::string(4, ' ')
-                             : width->text() != nullptr
-                                 ? *width->text()
-                                 : std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(
-                                                   needed_integer(*width, "width"), 0, kWidest)),
-                                               ' ');
+  const std::string margin = width == nullptr ? "    " : needed_margin(*width, "width", budget);
   const bool with_first = is_true(arguments.find(2, "first"));
   const bool with_blank = is_true(arguments.find(3, "blank"));
+  const std::string text = subject_text(arguments, budget) + "\n";
+  budget.make(text.size());
   std::string out;
   bool is_first = true;
-  const std::string text = subject_text(arguments, budget);
-  budget.make(n_parts(text, "\n") * Budget::kBytesPerItem);
-  for (const std::string& line : split_at(text, "\n", std::numeric_limits<std::size_t>::max())) {
+  for (const std::string_view line : lines_of(text, /*keep_ends=*/false, budget)) {
+    const bool with_margin = is_first ? with_first : with_blank || !line.empty();
+    budget.make(1 + (with_margin ? margin.size() : 0) + line.size());
     out += is_first ? "" : "\n";
-    out += (is_first ? with_first : with_blank || !line.empty()) ? margin : "";
+    out += with_margin ? margin : "";
     out += line;
-    budget.make(1 + margin.size() + line.size());
     is_first = false;
   }
   return Value(std::move(out));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/jinja_builtins.h"
@@ -12,12 +11,6 @@
 namespace attnviz::templates {
 
 namespace {
-
-std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_view name) {
-  const Value* const most = arguments.find(place, name);
-  const std::int64_t given = most == nullptr ? -1 : needed_integer(*most, name);
-  return given < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(given);
-}
 
 // How often a text is split: into one part more than a list may have at most, which is refused
 // before all parts are made.
@@ -183,17 +176,10 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
     return method([](Text of, Given given, Budget& b) { return joined(of, given, b); });
   }
   if (name == "splitlines") {
-    return method([](Text of, Given, Budget& b) {
-      std::vector<std::string> lines = split_at(of, "\n", Budget::kMostItems);
-      if (lines.back().empty()) {
-        lines.pop_back();
-      }
-      for (std::string& line : lines) {
-        if (line.ends_with('\r')) {
-          line.pop_back();
-        }
-      }
-      return texts_value(std::move(lines), b);
+    return method([](Text of, Given given, Budget& b) {
+      const Value* const keep_ends = given.find(0, "keepends");
+      const auto lines = lines_of(of, keep_ends != nullptr && keep_ends->is_true(), b);
+      return texts_value({lines.begin(), lines.end()}, b);
     });
   }
   if (name == "isdigit") {
@@ -217,8 +203,7 @@ std::optional<Function> map_method(const Value& map, std::string_view name, Budg
   if (name == "get") {
     return Function([map, &budget](const Arguments& arguments) {
       const Value& key = needed(arguments, 0, "key");
-      const Value* const found =
-          key.text() == nullptr ? nullptr : map.map()->find(*key.text(), budget);
+      const Value* const found = map.map()->find_key(key, budget);
       const Value* const otherwise = arguments.find(1, "default");
       return found != nullptr ? *found : otherwise != nullptr ? *otherwise : Value();
     });
@@ -296,7 +281,7 @@ std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments
       {"undefined", [&] { return value.undefined() != nullptr; }},
       {"none", [&] { return value.is_none(); }},
       {"string", [&] { return value.text() != nullptr; }},
-      {"mapping", [&] { return value.map() != nullptr && !value.map()->is_namespace; }},
+      {"mapping", [&] { return value.map() != nullptr && value.map()->kind == MapKind::kDict; }},
       {"iterable", [&] { return is_iterable(value); }},
       {"sequence", [&] { return is_iterable(value); }},
       {"number", [&] { return value.number().has_value(); }},
@@ -339,7 +324,7 @@ std::optional<Value> jinja_method(const Value& value, std::string_view name, Bud
   std::optional<Function> method;
   if (const std::string* const text = value.text()) {
     method = text_method(*text, name, budget);
-  } else if (value.map() != nullptr && !value.map()->is_namespace) {
+  } else if (value.map() != nullptr && value.map()->kind == MapKind::kDict) {
     method = map_method(value, name, budget);
   } else if (value.list() != nullptr) {
     method = list_method(value, name, budget);

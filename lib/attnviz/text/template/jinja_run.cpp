@@ -55,7 +55,7 @@ class JinjaRun {
     add("dict", made_dict);
     add("namespace", [](const Arguments& arguments, Budget& budget) {
       Value made = made_dict(arguments, budget);
-      made.map()->is_namespace = true;
+      made.map()->kind = MapKind::kNamespace;
       return made;
     });
     scope_ = top_ = std::make_shared<Scope>(Scope{{}, scope_});
@@ -167,7 +167,7 @@ class JinjaRun {
     }
     if (target.kind == ExpressionKind::kAttribute) {
       const Value of = value_of(*target.parts.front());
-      if (of.map() == nullptr || !of.map()->is_namespace) {
+      if (of.map() == nullptr || of.map()->kind != MapKind::kNamespace) {
         fail("only a namespace takes an attribute");
       }
       namespaces_.add(of, value, budget_);
@@ -329,7 +329,7 @@ class JinjaRun {
 
   Value made_list(const Expression& node) {
     auto list = std::make_shared<List>();
-    list->is_tuple = node.kind == ExpressionKind::kTuple;
+    list->kind = node.kind == ExpressionKind::kTuple ? ListKind::kTuple : ListKind::kList;
     for (const ExpressionPtr& one : node.parts) {
       list->items.push_back(value_of(*one));
     }
@@ -340,7 +340,8 @@ class JinjaRun {
   Value made_map(const Expression& node) {
     auto map = std::make_shared<Map>();
     for (std::size_t i = 0; i + 1 < node.parts.size(); i += 2) {
-      map->set(printed(part(node, i), budget_), part(node, i + 1), budget_);
+      const Value key = part(node, i);
+      map->set_key(key, part(node, i + 1), budget_);
     }
     budget_.make_items(map->members.size());
     return map;

@@ -127,7 +127,7 @@ Value applied(std::string_view sign, const Value& left, const Value& right, Budg
     return made_text(*left.text() + *right.text(), budget);
   }
   if (sign == "+" && left.list() != nullptr && right.list() != nullptr &&
-      left.list()->is_tuple == right.list()->is_tuple) {
+      left.list()->kind == right.list()->kind && left.list()->kind != ListKind::kRange) {
     budget.make_items(left.list()->items.size() + right.list()->items.size());
     auto both = std::make_shared<List>(*left.list());
     both->items.insert(both->items.end(), right.list()->items.begin(), right.list()->items.end());
@@ -166,9 +166,7 @@ bool holds(std::string_view sign, const Value& left, const Value& right, Budget&
 Value item_of(const Value& of, const Value& index, Budget& budget) {
   require_defined(of);
   if (const Map* const map = of.map()) {
-    const Value* const found =
-        map->find(index.text() != nullptr ? *index.text() : printed(index, budget), budget);
-    if (found != nullptr) {
+    if (const Value* const found = map->find_key(index, budget)) {
       return *found;
     }
   } else if (const auto place = index.integer()) {
@@ -215,7 +213,7 @@ Value slice_of(const Value& of, std::optional<std::int64_t> first, std::optional
     fail(fmt::format("a slice of {}", of.kind()));
   }
   auto some = std::make_shared<List>();
-  some->is_tuple = list->is_tuple;
+  some->kind = list->kind;
   for (const std::size_t i : slice_indices(list->items.size(), first, end, step)) {
     some->items.push_back(list->items[i]);
   }

@@ -185,7 +185,7 @@ std::vector<std::string> split_words(std::string_view text, std::size_t most) {
     text = stripped(text.substr(end), Side::kLeft);
   }
   if (!text.empty()) {
-    parts.emplace_back(stripped(text, Side::kRight));
+    parts.emplace_back(text);
   }
   return parts;
 }
@@ -200,6 +200,27 @@ std::vector<std::string> split_at(std::string_view text, std::string_view separa
   }
   parts.emplace_back(text);
   return parts;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text, bool keep_ends, Budget& budget) {
+  constexpr std::u32string_view kEnds = U"\n\v\f\r\x1C\x1D\x1E\u0085\u2028\u2029";
+  std::vector<std::string_view> lines;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint step = decode_utf8(text, at);
+    if (!step.valid || kEnds.find(step.value) == std::u32string_view::npos) {
+      at += step.length;
+      continue;
+    }
+    const std::size_t end = at + (text.substr(at).starts_with("\r\n") ? 2 : step.length);
+    budget.make(Budget::kBytesPerItem);
+    lines.push_back(text.substr(begin, (keep_ends ? end : at) - begin));
+    begin = at = end;
+  }
+  if (begin < text.size()) {
+    lines.push_back(text.substr(begin));
+  }
+  return lines;
 }
 
 std::size_t n_parts(std::string_view text, std::string_view separator) noexcept {

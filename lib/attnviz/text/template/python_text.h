@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/text/template/budget.h"
+
 namespace attnviz::templates {
 
 std::size_t n_characters(std::string_view text) noexcept;
@@ -31,6 +33,8 @@ std::vector<std::string> split_words(std::string_view text, std::size_t most);
 /// Precondition: the separator is not empty.
 std::vector<std::string> split_at(std::string_view text, std::string_view separator,
                                   std::size_t most);
+/// splitlines(): at every line end that Unicode has. Each line is paid for.
+std::vector<std::string_view> lines_of(std::string_view text, bool keep_ends, Budget& budget);
 /// How many parts split_at() makes without a limit; precondition as there.
 std::size_t n_parts(std::string_view text, std::string_view separator) noexcept;
 std::string replaced(std::string_view text, std::string_view from, std::string_view to,

@@ -1,10 +1,13 @@
 #include "attnviz/text/template/value.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cmath>
 #include <new>
+
+#include "attnviz/core/utf8.h"
 
 namespace attnviz::templates {
 
@@ -23,32 +26,35 @@ std::string real_text(double number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+// Which repr() writes as they are.
+bool is_printable(char32_t point) noexcept {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
+  return point == U' ' || (category != UTF8PROC_CATEGORY_CN && category < UTF8PROC_CATEGORY_ZS);
+}
+
 // repr() of a text: in single quotes unless it has such, and none of the others.
 std::string quoted_text(std::string_view text) {
   const char quote =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"'
                                                                                             : '\'';
   std::string out(1, quote);
-  for (const char one : text) {
-    switch (one) {
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (one == quote) {
-          out += '\\';
-        }
-        out += one;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint step = decode_utf8(text, at);
+    const char one = text[at];
+    constexpr std::string_view kNames = "ntr";
+    constexpr std::string_view kMeant = "\n\t\r";
+    if (const std::size_t known = kMeant.find(one); known != std::string_view::npos) {
+      out += {'\\', kNames[known]};
+    } else if (step.valid && !is_printable(step.value)) {
+      const auto code = static_cast<std::uint32_t>(step.value);
+      out += code < 0x100     ? fmt::format("\\x{:02x}", code)
+             : code < 0x10000 ? fmt::format("\\u{:04x}", code)
+                              : fmt::format("\\U{:08x}", code);
+    } else {
+      out += one == '\\' || one == quote ? "\\" : "";
+      out += text.substr(at, step.length);
     }
+    at += step.length;
   }
   return out + quote;
 }
@@ -86,123 +92,34 @@ class PrintedText {
     } else if (const std::string* const text = value.text()) {
       add(in_list ? quoted_text(*text) : *text);
     } else if (const List* const list = value.list()) {
-      add(list->is_tuple ? "(" : "[");
+      if (list->kind == ListKind::kRange) {
+        fail("a range has no text; range(…) | list has one");
+      }
+      const bool is_tuple = list->kind == ListKind::kTuple;
+      add(is_tuple ? "(" : "[");
       for (const Value& item : list->items) {
         add(&item == &list->items.front() ? "" : ", ");
         add(item, true, depth + 1);
       }
-      add(list->is_tuple && list->items.size() == 1 ? "," : "");
-      add(list->is_tuple ? ")" : "]");
+      add(is_tuple && list->items.size() == 1 ? "," : "");
+      add(is_tuple ? ")" : "]");
     } else if (const Map* const map = value.map()) {
-      add("{");
+      if (map->kind == MapKind::kLoop) {
+        fail("a loop has no text");
+      }
+      add(map->kind == MapKind::kDict ? "{" : "<Namespace {");
       for (const auto& member : map->members) {
         add(&member == &map->members.front() ? "" : ", ");
-        add(quoted_text(member.first));
+        add(member.key(), true, depth + 1);
         add(": ");
-        add(member.second, true, depth + 1);
+        add(member.value, true, depth + 1);
       }
-      add("}");
+      add(map->kind == MapKind::kDict ? "}" : "}>");
     } else {
       add("<function>");
     }
   }
 
-  Budget& budget_;
-  std::string out_;
-};
-
-std::string json_text(std::string_view text, Budget& budget) {
-  constexpr std::size_t kEscape = 6;  // bytes: \u0001
-  budget.make(kEscape * static_cast<std::size_t>(std::ranges::count_if(text, [](char one) {
-                return static_cast<unsigned char>(one) < 0x20;
-              })));
-  std::string out = "\"";
-  for (const char one : text) {
-    const auto code = static_cast<unsigned char>(one);
-    if (one == '"' || one == '\\') {
-      out += '\\';
-      out += one;
-    } else if (one == '\n') {
-      out += "\\n";
-    } else if (one == '\r') {
-      out += "\\r";
-    } else if (one == '\t') {
-      out += "\\t";
-    } else if (one == '\b') {
-      out += "\\b";
-    } else if (one == '\f') {
-      out += "\\f";
-    } else if (code < 0x20) {
-      out += fmt::format("\\u{:04x}", code);
-    } else {
-      out += one;
-    }
-  }
-  return out + '"';
-}
-
-class JsonText {
- public:
-  JsonText(std::optional<std::size_t> indent, Budget& budget) : indent_(indent), budget_(budget) {}
-
-  std::string of(const Value& value) {
-    add(value, 0);
-    return std::move(out_);
-  }
-
- private:
-  void add(std::string_view text) {
-    budget_.read(text.size());
-    out_ += text;
-  }
-
-  void add(const Value& value, std::size_t depth) {
-    budget_.step();
-    if (depth > kDeepest) {
-      fail("tojson: lists in lists are too deep");
-    }
-    if (value.is_none()) {
-      add("null");
-    } else if (const auto flag = value.flag()) {
-      add(*flag ? "true" : "false");
-    } else if (value.integer() || value.real()) {
-      add(printed(value, budget_));
-    } else if (const std::string* const text = value.text()) {
-      add(json_text(*text, budget_));
-    } else if (const List* const list = value.list()) {
-      enclose('[', ']', list->items.size(), depth,
-              [&](std::size_t i) { add(list->items[i], depth + 1); });
-    } else if (const Map* const map = value.map()) {
-      enclose('{', '}', map->members.size(), depth, [&](std::size_t i) {
-        add(json_text(map->members[i].first, budget_));
-        add(": ");
-        add(map->members[i].second, depth + 1);
-      });
-    } else {
-      fail(fmt::format("tojson: expected a value of JSON, found {}", value.kind()));
-    }
-  }
-
-  template <class Item>
-  void enclose(char open, char close, std::size_t count, std::size_t depth, const Item& add_item) {
-    out_ += open;
-    for (std::size_t i = 0; i < count; ++i) {
-      add(i == 0 ? "" : indent_ ? "," : ", ");
-      add_line(depth + 1);
-      add_item(i);
-    }
-    if (count > 0) {
-      add_line(depth);
-    }
-    out_ += close;
-  }
-  void add_line(std::size_t depth) {
-    if (indent_) {
-      add("\n" + std::string(depth * *indent_, ' '));
-    }
-  }
-
-  std::optional<std::size_t> indent_;
   Budget& budget_;
   std::string out_;
 };
@@ -217,25 +134,52 @@ const Value* Arguments::find(std::size_t place, std::string_view name) const noe
   return place < values.size() ? &values[place] : nullptr;
 }
 
-const Value* Map::find(std::string_view key, Budget& budget) const {
+const Map::Member* Map::member(std::string_view key, std::optional<std::int64_t> number,
+                               Budget& budget) const {
   budget.look_up(members.size(), key);
-  const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
-  return found == members.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find_if(
+      members, [&](const Member& one) { return one.name == key && one.number == number; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+const Value* Map::find(std::string_view key, Budget& budget) const {
+  const Member* const found = member(key, std::nullopt, budget);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 void Map::set(std::string_view key, Value value, Budget& budget) {
-  budget.look_up(members.size(), key);
-  const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
-  if (found == members.end()) {
+  if (const Member* const found = member(key, std::nullopt, budget)) {
+    members[static_cast<std::size_t>(found - members.data())].value = std::move(value);
+  } else {
     budget.make(key.size());
     add(key, std::move(value));
-  } else {
-    found->second = std::move(value);
   }
 }
 
 void Map::add(std::string_view key, Value value) {
-  members.emplace_back(key, std::move(value));
+  members.push_back({std::string(key), std::move(value)});
+}
+
+const Value* Map::find_key(const Value& key, Budget& budget) const {
+  if (const std::string* const text = key.text()) {
+    return find(*text, budget);
+  }
+  const Member* const found = key.integer() ? member("", key.integer(), budget) : nullptr;
+  return found == nullptr ? nullptr : &found->value;
+}
+
+void Map::set_key(const Value& key, Value value, Budget& budget) {
+  if (const std::string* const text = key.text()) {
+    return set(*text, std::move(value), budget);
+  }
+  if (!key.integer()) {
+    fail(fmt::format("the key of a dict: expected a text or a whole number, found {}", key.kind()));
+  }
+  if (const Member* const found = member("", key.integer(), budget)) {
+    members[static_cast<std::size_t>(found - members.data())].value = std::move(value);
+  } else {
+    members.push_back({"", std::move(value), key.integer()});
+  }
 }
 
 void Value::free_in_turn() noexcept {
@@ -315,7 +259,7 @@ bool Value::is_true() const noexcept {
     return !one->items.empty();
   }
   if (const Map* const one = map()) {
-    return one->is_namespace || !one->members.empty();
+    return one->kind != MapKind::kDict || !one->members.empty();
   }
   return function() != nullptr;
 }
@@ -349,13 +293,13 @@ bool are_equal(const Value& one, const Value& other, Budget& budget) {
     return are_equal(a, b, budget);
   };
   if (const List* a = one.list(), *b = other.list(); a != nullptr && b != nullptr) {
-    return a->is_tuple == b->is_tuple && std::ranges::equal(a->items, b->items, are_same);
+    return a->kind == b->kind && std::ranges::equal(a->items, b->items, are_same);
   }
   if (const Map* a = one.map(), *b = other.map(); a != nullptr && b != nullptr) {
     return a == b || (a->members.size() == b->members.size() &&
                       std::ranges::all_of(a->members, [&](const auto& member) {
-                        const Value* const found = b->find(member.first, budget);
-                        return found != nullptr && are_same(member.second, *found);
+                        const Value* const found = b->find_key(member.key(), budget);
+                        return found != nullptr && are_same(member.value, *found);
                       }));
   }
   return (one.is_none() && other.is_none()) ||
@@ -387,10 +331,6 @@ std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget
 
 std::string printed(const Value& value, Budget& budget) {
   return PrintedText(budget).of(value);
-}
-
-std::string json_of(const Value& value, std::optional<std::size_t> indent, Budget& budget) {
-  return JsonText(indent, budget).of(value);
 }
 
 }  // namespace attnviz::templates

@@ -28,22 +28,34 @@ struct Arguments {
   const Value* find(std::size_t place, std::string_view name) const noexcept;
 };
 
+enum class ListKind { kList, kTuple, kRange };
+
 struct List {
   std::vector<Value> items;
-  bool is_tuple = false;
+  ListKind kind = ListKind::kList;
 };
+
+enum class MapKind { kDict, kNamespace, kLoop };
 
 /// A mapping in the order in which its keys came.
 struct Map {
-  std::vector<std::pair<std::string, Value>> members;
+  struct Member;
+  std::vector<Member> members;
   std::optional<std::size_t> message;  // its place among the messages, of those that are one
-  bool is_namespace = false;
+  MapKind kind = MapKind::kDict;
 
   /// Null when there is none.
   const Value* find(std::string_view key, Budget& budget) const;
   void set(std::string_view key, Value value, Budget& budget);
   /// One that is not there yet.
   void add(std::string_view key, Value value);
+  /// Keys of any kind. Only texts and whole numbers are taken; setting others throws.
+  const Value* find_key(const Value& key, Budget& budget) const;
+  void set_key(const Value& key, Value value, Budget& budget);
+
+ private:
+  const Member* member(std::string_view key, std::optional<std::int64_t> number,
+                       Budget& budget) const;
 };
 
 using Function = std::function<Value(const Arguments& arguments)>;
@@ -111,6 +123,14 @@ class Value {
   Data data_;
 };
 
+struct Map::Member {
+  std::string name;
+  Value value;
+  std::optional<std::int64_t> number = {};  // the key instead of a name
+
+  Value key() const { return number ? Value(*number) : Value(name); }
+};
+
 /// Maps that may hold themselves, which would keep one another for ever. They are emptied when it
 /// ends.
 class MapsInCircles {
@@ -140,7 +160,15 @@ std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget
 
 /// What `{{ value }}` prints: str(value) of Python.
 std::string printed(const Value& value, Budget& budget);
-/// json.dumps(value, ensure_ascii=False) of Python; `indent` spaces a level, none on one line.
-std::string json_of(const Value& value, std::optional<std::size_t> indent, Budget& budget);
+/// What json.dumps() of Python is told.
+struct JsonStyle {
+  bool ascii = false;
+  std::optional<std::string> indent = {};  // of a level; nothing: all on one line
+  std::string between = ", ";              // of members
+  std::string colon = ": ";
+  bool sorted = false;  // by their keys
+};
+/// json.dumps(value) of Python.
+std::string json_of(const Value& value, const JsonStyle& style, Budget& budget);
 
 }  // namespace attnviz::templates
