@@ -111,4 +111,90 @@ TEST_CASE("Jinja: what cannot be seen is escaped in lists") {
           R"(['\x7f\x01', 'é\u200b', '\U000e0001', ' \xa0\t', 'ok🙂'])"}});
 }
 
+TEST_CASE("Jinja: whole numbers and flags stay whole, and what is too large is said") {
+  check({{"{{ -true }} {{ +true }} {{ true|abs }} {{ -5|abs }} {{ (-2.5)|abs }}", "-1 1 1 5 2.5"},
+         {"{{ '9007199254740993'|int }} {{ '9223372036854775807'|int }} {{ '+5'|int }}",
+          "9007199254740993 9223372036854775807 5"},
+         {"{{ '1_000'|int }} {{ '1__0'|int }} {{ '_1'|int }} {{ '+-5'|int }} {{ '1_0'|float }}",
+          "1000 0 0 0 10.0"},
+         {"{{ '-12.7'|int }} {{ 'nan'|int }} {{ 'x'|int(7) }} {{ 'nan(1)'|float }}", "-12 0 7 0.0"},
+         {"{{ '-Infinity'|float }} {{ ' nan '|float }} {{ '1e3'|int }} {{ true|int }}",
+          "-inf nan 1000 1"},
+         {"{{ 2 ** -1 }} {{ (-8) ** 2.0 }} {{ 0.0 ** 0 }}", "0.5 64.0 1.0"},
+         {"{{ 5.5 % 0.1 }} {{ -7.5 % 2 }} {{ 7.5 // -2 }} {{ 1e300 % 3.0 }} {{ -4.0 % 2 }}",
+          "0.0999999999999997 0.5 -4.0 0.0 0.0"},
+         {"{{ 4.0 % -2 }} {{ -1.0 // 1e300 }} {{ 0.3 // 0.1 }} {{ 1.0 // 0.1 }}",
+          "-0.0 -1.0 2.0 9.0"}});
+  check_refused({{"{{ 1e19|int }}", "int: the number is too large"},
+                 {"{{ '9223372036854775808'|int }}", "int: the number is too large"},
+                 {"{{ 'inf'|int(7) }}", "int: the number is too large"},
+                 {"{{ (1e308*10)|int }}", "int: the number is too large"},
+                 {"{{ (-9223372036854775807-1)|abs }}", "the number is too large"},
+                 {"{{ 0 ** -1 }}", "divided by 0"},
+                 {"{{ 2.0 ** 5000 }}", "the number is too large"},
+                 {"{{ x|int }}", "x is undefined"},
+                 {"{{ x|float }}", "x is undefined"},
+                 {"{{ (-8) ** 0.5 }}", "a root of a number below 0"},
+                 {"{{ 012 }}", "a whole number that begins with 0"}});
+  check({{"{{ 00 }}{{ 1_000 }}{{ 01.5 }}", "010001.5"}});
+}
+
+TEST_CASE("Jinja: escapes in texts, and white space that tags take off") {
+  check({{R"({{ '\101\0\7|\400\1234' }})", std::string_view("A\0\a|ĀS4", 8)},
+         {"a\u3000\u00a0{{- 1 -}}\u2028\x1c b", "a1b"},
+         {"a{%- if\u2003true\u00a0%} b{% endif %}", "a b"},
+         {"\u3000{% if true %}a{% endif %}", "a"}});
+  check_refused({{R"({{ '\N{BULLET}' }})", "\\N: an escape by the name of a character is not run"},
+                 {R"({{ '\8' ~ x.y }})", "x is undefined"}});
+}
+
+TEST_CASE("Jinja: capital and small letters that are several, or stand at the end of a word") {
+  check({{"{{ 'ﬁ ŉ ß ǰ և'|upper }} {{ 'ßa'|capitalize }} {{ 'ǆA'|capitalize }}",
+          "FI ʼN SS J̌ ԵՒ Ssa ǅa"},
+         {"{{ 'ΑΣ ΣΑΣ. Σ Α.Σ Α\u0301Σ’Α Α1Σ'|lower }}", "ας σας. σ α.ς α\u0301σ’α α1σ"},
+         {"{{ 'ΑΣ ΑΒΣ'|title }} {{ 'ΑΣ ΑΒΣ'.title() }} {{ 'ΟΔΟΣ'|capitalize }}",
+          "Ασ Αβς Ας Αβς Οδος"},
+         {"{{ '中abc it\\'s'.title() }} {{ 'ﬁx ǆx'.title() }} {{ 'ﬁx ǆx'|title }}",
+          "中Abc It'S Fix ǅx FIx Ǆx"},
+         {"{{ '١٢'.isdigit() }} {{ '12'.isdigit() }} {{ '1a'.isdigit() }} {{ ''.isdigit() }}",
+          "True True False False"}});
+  check_refused(
+      {{"{{ 'ᾳ'|upper }}", "ι below are not run"},
+       {"{{ '²'.isdigit() }}", "isdigit of numbers that are no plain digits is not run"}});
+}
+
+TEST_CASE("Jinja: arguments that nobody takes are refused") {
+  check_refused(
+      {{"{{ 'x'|trim(foo=1) }}", "trim takes no argument foo"},
+       {"{{ 'x'|upper(1) }}", "upper takes at most 0 arguments, found 1"},
+       {"{{ 'x'.upper(1) }}", "upper takes at most 0 arguments, found 1"},
+       {"{{ [1,2]|first(3) }}", "first takes at most 0 arguments, found 1"},
+       {"{{ 'a'|default('b', true, 3) }}", "default takes at most 2 arguments, found 3"},
+       {"{{ 'a'|trim('a', chars='b') }}", "trim: the argument chars is there twice"},
+       {"{{ 'x'.strip(_='x') }}", "strip takes no argument _"},
+       {"{{ ['a','b','a'].index('a', 1) }}", "index takes at most 1 argument, found 2"},
+       {"{{ {}.get('a', default=1) }}", "get takes no argument default"},
+       {"{{ {}.keys(1) }}", "keys takes at most 0 arguments, found 1"},
+       {"{{ range(1,2,3,4) }}", "range takes at most 3 arguments, found 4"},
+       {"{% macro f(a) %}{% endmacro %}{{ f(a=1,a=2) }}", "the argument a is there twice"}});
+  check({{"{{ 'a,b,c'.split(sep=',', maxsplit=1) }}{{ [{'a':1},{'a':1}]|unique(attribute='a')|list "
+          "}}",
+          "['a', 'b,c'][{'a': 1}]"},
+         {"{% macro m(a, b=2, c=a) %}{{ a }}{{ b }}{{ c }}{{ varargs }}{{ kwargs }}{% endmacro %}"
+          "{{ m(1) }}{{ m(1,c=5) }}{{ m() }}",
+          "121(){}125(){}2(){}"}});
+}
+
+TEST_CASE("Jinja: what is no template, or has no order, is refused") {
+  check_refused(
+      {{"{% macro f(a) %}{{ a }}{% 'endmacro' %}", "expected a name, found \"endmacro\""},
+       {"{% if 1 %}a{% 'endif' %}", "expected a name, found \"endif\""},
+       {"a{% break %}", "break outside of a loop"},
+       {"{% for i in [1] %}{% else %}{% continue %}{% endfor %}", "continue outside of a loop"},
+       {"{% for i in [1] %}{% macro f() %}{% break %}{% endmacro %}{% endfor %}",
+        "break outside of a loop"},
+       {"{{ [[1,'a'],[2,0],[1,3]]|sort }}", "sort: list and list have no order"},
+       {"{{ [1,'a']|sort }}", "sort: str and int have no order"}});
+}
+
 }  // namespace attnviz::templates

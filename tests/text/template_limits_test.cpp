@@ -119,6 +119,14 @@ TEST_CASE("Jinja: a slice of a long text makes no list of its characters") {
         std::string::npos);
 }
 
+TEST_CASE("chat templates: the time as a text of some length, or a message") {
+  CHECK(render_chat(jinja("{{ strftime_now('x' * 300) | length }}{{ strftime_now('') }}"),
+                    numbered(1), {})
+            .text == "300");
+  CHECK(failure("{{ strftime_now('%9999d') }}", numbered(1))
+            .find("strftime_now: the text is longer than 4094 bytes") != std::string::npos);
+}
+
 TEST_CASE("a template that refuses the messages with a book is cut") {
   const std::string message = failure("{{ raise_exception('a' * 4000000) }}", numbered(1));
   CHECK(message.size() < 2000);

@@ -30,9 +30,14 @@ using templates::Value;
 using templates::Written;
 
 std::string formatted(const std::string& format, const std::tm& time) {
-  std::array<char, 256> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), format.c_str(), &time);
-  return {text.data(), size};
+  std::array<char, 4096> text{};
+  // With a sign at its end, so that only what is too long gives nothing.
+  const std::size_t size = std::strftime(text.data(), text.size(), (format + ".").c_str(), &time);
+  if (size == 0) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("strftime_now: the text is longer than {} bytes", text.size() - 2));
+  }
+  return {text.data(), size - 1};
 }
 
 Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
+#include "attnviz/text/template/python_operators.h"
 #include "attnviz/text/template/python_text.h"
 
 namespace attnviz::templates {
@@ -116,6 +119,25 @@ const std::string& needed_text(const Value& value, std::string_view what) {
   return *value.text();
 }
 
+void check_arguments(std::string_view function, std::string_view parameters, const Arguments& given,
+                     std::size_t n_first) {
+  const std::vector<std::string_view> names = words_of(parameters);
+  const std::size_t n_placed = given.values.size() - n_first;
+  if (n_placed > names.size()) {
+    fail(fmt::format("{} takes at most {}, found {}", function, counted(names.size(), "argument"),
+                     n_placed));
+  }
+  for (const auto& [name, value] : given.named) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end() || name == "_") {
+      fail(fmt::format("{} takes no argument {}", function, shown_name(name)));
+    }
+    if (static_cast<std::size_t>(found - names.begin()) < n_placed) {
+      fail(fmt::format("{}: the argument {} is there twice", function, name));
+    }
+  }
+}
+
 std::string needed_margin(const Value& value, std::string_view what, Budget& budget) {
   if (const std::string* const text = value.text()) {
     return *text;
@@ -133,6 +155,7 @@ std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_v
 }
 
 Value made_range(const Arguments& arguments, Budget& budget) {
+  check_arguments("range", "_ _ _", arguments);
   const auto at = [&](std::size_t place) {
     return needed_integer(needed(arguments, place, "a number"), "range");
   };
@@ -207,9 +230,36 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
 
 namespace {
 
-// Which strtod() reads, and Python's float() does not.
-bool is_hexadecimal(std::string_view number) noexcept {
-  return number.find_first_of("xX") != std::string_view::npos;
+// A number as Python's int() and float() read it, as strtod() does; empty when it is none.
+std::string plain_number(std::string_view text) {
+  const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };
+  text = stripped(text, Side::kBoth);
+  const std::string_view bare = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  const std::string name = lower_case(bare.substr(0, 9));
+  if (bare.starts_with('-') || bare.starts_with('+')) {
+    return {};
+  }
+  if (bare.size() == name.size() && (name == "inf" || name == "infinity" || name == "nan")) {
+    return std::string(text);
+  }
+  std::string number;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '_' && i > 0 && is_digit(text[i - 1]) && i + 1 < text.size() &&
+        is_digit(text[i + 1])) {
+      continue;
+    }
+    if (!is_digit(text[i]) && std::string_view("+-.eE").find(text[i]) == std::string_view::npos) {
+      return {};
+    }
+    number += text[i];
+  }
+  return number;
+}
+
+std::optional<double> real_of(const std::string& number) {
+  char* end = nullptr;
+  const double real = std::strtod(number.c_str(), &end);
+  return number.empty() || *end != '\0' ? std::nullopt : std::optional(real);
 }
 
 }  // namespace
@@ -220,50 +270,50 @@ Value to_int(const Arguments& arguments, Budget& budget) {
   if (arguments.find(2, "base") != nullptr) {
     fail("int: a base is not taken");
   }
-  Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
-  if (value.integer()) {
-    return value;
+  require_defined(value);
+  if (value.integer() || value.flag()) {
+    return needed_integer(value, "int");
   }
-  double number = 0.0;
-  if (const auto found = value.number()) {
-    number = *found;
-  } else if (const std::string* const text = value.text()) {
-    char* end = nullptr;
+  std::optional<double> real = value.real();
+  if (const std::string* const text = value.text()) {
     budget.read(text->size());
-    const std::string trimmed(stripped(*text, Side::kBoth));
-    number = std::strtod(trimmed.c_str(), &end);
-    if (trimmed.empty() || *end != '\0' || is_hexadecimal(trimmed)) {
-      return missing;
+    const std::string number = plain_number(*text);
+    if (const auto whole = parse_number<std::int64_t>(
+            std::string_view(number).substr(number.starts_with('+') ? 1 : 0))) {
+      return *whole;
     }
-  } else {
-    return missing;
+    real = real_of(number);
   }
-  constexpr double kMost = 9e18;
-  return std::abs(number) < kMost ? Value(static_cast<std::int64_t>(number)) : missing;
+  if (!real || std::isnan(*real)) {
+    return given == nullptr ? Value(std::int64_t{0}) : *given;
+  }
+  constexpr double kEnd = 9223372036854775808.0;
+  if (!(*real >= -kEnd && *real < kEnd)) {
+    fail("int: the number is too large");
+  }
+  return static_cast<std::int64_t>(*real);
 }
 
 Value to_float(const Arguments& arguments, Budget& budget) {
   const Value& value = arguments.values.front();
-  if (const auto found = value.number()) {
-    return *found;
-  }
   const Value* const given = arguments.find(1, "default");
-  char* end = nullptr;
-  const std::string text(stripped(printed(value, budget), Side::kBoth));
-  const double number = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' && !is_hexadecimal(text) ? Value(number)
-         : given == nullptr                                     ? Value(0.0)
-                                                                : *given;
+  require_defined(value);
+  const std::string* const text = value.text();
+  budget.read(text == nullptr ? 0 : text->size());
+  const auto number = text == nullptr ? value.number() : real_of(plain_number(*text));
+  return number ? Value(*number) : given == nullptr ? Value(0.0) : *given;
 }
 
 Value absolute(const Arguments& arguments, Budget& /*budget*/) {
-  if (const auto whole = arguments.values.front().integer()) {
-    return *whole < 0 && *whole != std::numeric_limits<std::int64_t>::min() ? -*whole : *whole;
+  const Value& value = arguments.values.front();
+  if (value.integer() || value.flag()) {
+    const std::int64_t whole = needed_integer(value, "abs");
+    return whole < 0 ? applied("-", value) : Value(whole);
   }
-  if (const auto number = arguments.values.front().number()) {
+  if (const auto number = value.real()) {
     return std::abs(*number);
   }
-  fail(fmt::format("abs: expected a number, found {}", arguments.values.front().kind()));
+  fail(fmt::format("abs: expected a number, found {}", value.kind()));
 }
 
 }  // namespace attnviz::templates

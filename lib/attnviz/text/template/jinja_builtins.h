@@ -12,15 +12,14 @@
 
 namespace attnviz::templates {
 
-/// All throw Error{kMalformed} without a place for wrong values, and what the budget throws. The
-/// first argument is what stands in front of the | or the "is".
-using Builtin = Value (*)(const Arguments& arguments, Budget& budget);
+// All throw Error{kMalformed} without a place for wrong values, and what the budget throws. The
+// first argument is what stands in front of the | or the "is".
 
-/// Null for a filter that nobody knows.
-Builtin jinja_filter(std::string_view name) noexcept;
+/// What a filter makes. Throws for one that nobody knows, too.
+Value jinja_filter(std::string_view name, const Arguments& arguments, Budget& budget);
 
-/// Whether a test passes; nothing for a test that nobody knows.
-std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments, Budget& budget);
+/// Whether a test passes. Throws for one that nobody knows, too.
+bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budget);
 
 /// value.name as a function, of texts, lists and mappings; nothing when there is no such method.
 /// `budget` must outlive it.
@@ -47,6 +46,10 @@ Value attribute_of(const Value& value, std::string_view path, Budget& budget);
 const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name);
 std::int64_t needed_integer(const Value& value, std::string_view what);
 const std::string& needed_text(const Value& value, std::string_view what);
+/// Throws for more arguments by place than there are words in `parameters`, behind the first ones,
+/// and for names that are none of them; "_" is one that goes by its place alone.
+void check_arguments(std::string_view function, std::string_view parameters, const Arguments& given,
+                     std::size_t n_first = 0);
 /// A text, or as many spaces as a number says.
 std::string needed_margin(const Value& value, std::string_view what, Budget& budget);
 /// At most how often something is done: any number for -1 and None, and when nobody says.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "attnviz/core/message.h"
@@ -372,12 +373,16 @@ ExpressionPtr JinjaExpressionParser::parse_subscript(ExpressionPtr of, std::size
 
 void JinjaExpressionParser::parse_arguments(Expression& call) {
   expect_operator("(");
+  std::set<std::string> names;
   while (!take_operator(")")) {
     const bool is_named = next().kind == Kind::kName && behind_next().kind == Kind::kOperator &&
                           behind_next().text == "=";
     if (is_named) {
-      std::string name = take().text;
-      ++at_;
+      std::string name = next().text;
+      if (!names.insert(name).second) {
+        fail(fmt::format("the argument {} is there twice", shown_name(name)));
+      }
+      at_ += 2;
       call.named.emplace_back(std::move(name), parse_expression());
     } else {
       call.parts.push_back(parse_expression());

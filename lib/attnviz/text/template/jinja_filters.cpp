@@ -64,6 +64,13 @@ Value otherwise(const Arguments& arguments, Budget& /*budget*/) {
   return !is_absent ? value : given == nullptr ? Value("") : *given;
 }
 
+// An item, or what of it is asked for.
+Value part_of(const Value& item, const Value* attribute, Budget& budget) {
+  return attribute == nullptr || attribute->is_none()
+             ? item
+             : attribute_of(item, printed(*attribute, budget), budget);
+}
+
 Value list(const Arguments& arguments, Budget& budget) {
   return list_value(items_of(subject(arguments), budget), budget);
 }
@@ -72,7 +79,6 @@ Value join(const Arguments& arguments, Budget& budget) {
   const Value* const between = arguments.find(1, "d");
   const Value* const attribute = arguments.find(2, "attribute");
   const std::string separator = between == nullptr ? std::string() : printed(*between, budget);
-  const std::string path = attribute == nullptr ? std::string() : printed(*attribute, budget);
   std::string text;
   bool is_first = true;
   const auto add = [&](std::string_view more) {
@@ -82,7 +88,7 @@ Value join(const Arguments& arguments, Budget& budget) {
   for (const Value& item : items_of(subject(arguments), budget)) {
     add(is_first ? std::string_view() : separator);
     is_first = false;
-    add(printed(attribute == nullptr ? item : attribute_of(item, path, budget), budget));
+    add(printed(part_of(item, attribute, budget), budget));
   }
   return Value(std::move(text));
 }
@@ -103,12 +109,7 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
       of_test.values.insert(of_test.values.end(),
                             arguments.values.begin() + static_cast<std::ptrdiff_t>(test_at) + 1,
                             arguments.values.end());
-      const std::string name = printed(arguments.values[test_at], budget);
-      const auto result = jinja_test(name, of_test, budget);
-      if (!result) {
-        fail(fmt::format("no test is called {}", name));
-      }
-      passes = *result;
+      passes = jinja_test(printed(arguments.values[test_at], budget), of_test, budget);
     }
     if (passes == keeps) {
       kept.push_back(item);
@@ -132,10 +133,6 @@ Value map(const Arguments& arguments, Budget& budget) {
       continue;
     }
     const std::string name = printed(needed(arguments, 1, "a filter"), budget);
-    const Builtin filter = jinja_filter(name);
-    if (filter == nullptr) {
-      fail(fmt::format("no filter is called {}", name));
-    }
     budget.read((arguments.values.size() + arguments.named.size()) * Budget::kReadPerValue);
     Arguments of_filter;
     of_filter.values.push_back(item);
@@ -145,7 +142,7 @@ Value map(const Arguments& arguments, Budget& budget) {
       budget.make(one.first.size());
       of_filter.named.push_back(one);
     }
-    results.push_back(filter(of_filter, budget));
+    results.push_back(jinja_filter(name, of_filter, budget));
   }
   return list_value(std::move(results), budget);
 }
@@ -244,16 +241,13 @@ void sort_values(std::vector<Value>& values, bool matters, bool reversed,
     }
     keyed.emplace_back(std::move(key), std::move(value));
   }
-  for (std::size_t i = 1; i < keyed.size(); ++i) {
-    if (!is_less(keyed[i - 1].first, keyed[i].first, budget)) {
-      fail(fmt::format("sort: {} and {} have no order", keyed[i - 1].first.kind(),
-                       keyed[i].first.kind()));
-    }
-  }
   std::ranges::stable_sort(keyed, [&](const auto& one, const auto& other) {
-    return (reversed ? is_less(other.first, one.first, budget)
-                     : is_less(one.first, other.first, budget))
-        .value_or(false);
+    const auto less = reversed ? is_less(other.first, one.first, budget)
+                               : is_less(one.first, other.first, budget);
+    if (!less) {
+      fail(fmt::format("sort: {} and {} have no order", one.first.kind(), other.first.kind()));
+    }
+    return *less;
   });
   std::ranges::transform(keyed, values.begin(), [](auto& one) { return std::move(one.second); });
 }
@@ -263,12 +257,7 @@ Value sort(const Arguments& arguments, Budget& budget) {
   const Value* const attribute = arguments.find(3, "attribute");
   sort_values(
       values, is_true(arguments.find(2, "case_sensitive")), is_true(arguments.find(1, "reverse")),
-      [&](const Value& value) {
-        return attribute == nullptr || attribute->is_none()
-                   ? value
-                   : attribute_of(value, printed(*attribute, budget), budget);
-      },
-      budget);
+      [&](const Value& value) { return part_of(value, attribute, budget); }, budget);
   return list_value(std::move(values), budget);
 }
 
@@ -308,11 +297,14 @@ Value reverse(const Arguments& arguments, Budget& budget) {
 // Without regard to the case of texts, unless that matters.
 Value unique(const Arguments& arguments, Budget& budget) {
   const bool matters = is_true(arguments.find(1, "case_sensitive"));
+  const Value* const attribute = arguments.find(2, "attribute");
   std::vector<Value> kept;
   std::vector<Value> keys;
   for (const Value& value : items_of(subject(arguments), budget)) {
-    const bool is_folded = !matters && value.text() != nullptr;
-    Value key = is_folded ? made_text(lower_case(*value.text()), budget) : value;
+    Value key = part_of(value, attribute, budget);
+    if (!matters && key.text() != nullptr) {
+      key = made_text(lower_case(*key.text()), budget);
+    }
     if (std::ranges::none_of(keys, [&](const Value& one) { return are_equal(one, key, budget); })) {
       kept.push_back(value);
       keys.push_back(std::move(key));
@@ -346,64 +338,69 @@ Value sum(const Arguments& arguments, Budget& budget) {
   const Value* const start = arguments.find(2, "start");
   Value total = start == nullptr ? Value(std::int64_t{0}) : *start;
   for (const Value& value : items_of(subject(arguments), budget)) {
-    const Value one = attribute == nullptr || attribute->is_none()
-                          ? value
-                          : attribute_of(value, printed(*attribute, budget), budget);
-    total = applied("+", total, one, budget);
+    total = applied("+", total, part_of(value, attribute, budget), budget);
   }
   return total;
 }
 
 struct NamedFilter {
   std::string_view name;
-  Builtin filter;
+  std::string_view parameters;  // behind the first; "*": any
+  Value (*filter)(const Arguments& arguments, Budget& budget);
 };
 
 constexpr NamedFilter kFilters[] = {
-    {"abs", absolute},
-    {"capitalize", capitalize},
-    {"count", length},
-    {"d", otherwise},
-    {"default", otherwise},
-    {"dictsort", dictsort},
-    {"e", escape},
-    {"escape", escape},
-    {"first", [](const Arguments& of, Budget& budget) { return end_of(of, budget, false); }},
-    {"float", to_float},
-    {"indent", indent},
-    {"int", to_int},
-    {"items", items},
-    {"join", join},
-    {"last", [](const Arguments& of, Budget& budget) { return end_of(of, budget, true); }},
-    {"length", length},
-    {"list", list},
-    {"lower", lower},
-    {"map", map},
-    {"reject",
+    {"abs", "", absolute},
+    {"capitalize", "", capitalize},
+    {"count", "", length},
+    {"d", "default_value boolean", otherwise},
+    {"default", "default_value boolean", otherwise},
+    {"dictsort", "case_sensitive by reverse", dictsort},
+    {"e", "", escape},
+    {"escape", "", escape},
+    {"first", "", [](const Arguments& of, Budget& budget) { return end_of(of, budget, false); }},
+    {"float", "default", to_float},
+    {"indent", "width first blank", indent},
+    {"int", "default base", to_int},
+    {"items", "", items},
+    {"join", "d attribute", join},
+    {"last", "", [](const Arguments& of, Budget& budget) { return end_of(of, budget, true); }},
+    {"length", "", length},
+    {"list", "", list},
+    {"lower", "", lower},
+    {"map", "*", map},
+    {"reject", "*",
      [](const Arguments& of, Budget& budget) { return chosen(of, budget, false, false); }},
-    {"rejectattr",
+    {"rejectattr", "*",
      [](const Arguments& of, Budget& budget) { return chosen(of, budget, true, false); }},
-    {"replace", replace},
-    {"reverse", reverse},
-    {"safe", same},
-    {"select", [](const Arguments& of, Budget& budget) { return chosen(of, budget, false, true); }},
-    {"selectattr",
+    {"replace", "old new count", replace},
+    {"reverse", "", reverse},
+    {"safe", "", same},
+    {"select", "*",
+     [](const Arguments& of, Budget& budget) { return chosen(of, budget, false, true); }},
+    {"selectattr", "*",
      [](const Arguments& of, Budget& budget) { return chosen(of, budget, true, true); }},
-    {"sort", sort},
-    {"string", string},
-    {"sum", sum},
-    {"title", title},
-    {"tojson", tojson},
-    {"trim", trim},
-    {"unique", unique},
-    {"upper", upper},
+    {"sort", "reverse case_sensitive attribute", sort},
+    {"string", "", string},
+    {"sum", "attribute start", sum},
+    {"title", "", title},
+    {"tojson", "ensure_ascii indent separators sort_keys", tojson},
+    {"trim", "chars", trim},
+    {"unique", "case_sensitive attribute", unique},
+    {"upper", "", upper},
 };
 
 }  // namespace
 
-Builtin jinja_filter(std::string_view name) noexcept {
+Value jinja_filter(std::string_view name, const Arguments& arguments, Budget& budget) {
   const auto* const found = std::ranges::find(kFilters, name, &NamedFilter::name);
-  return found == std::end(kFilters) ? nullptr : found->filter;
+  if (found == std::end(kFilters)) {
+    fail(fmt::format("no filter is called {}", name));
+  }
+  if (found->parameters != "*") {
+    check_arguments(name, found->parameters, arguments, 1);
+  }
+  return found->filter(arguments, budget);
 }
 
 }  // namespace attnviz::templates

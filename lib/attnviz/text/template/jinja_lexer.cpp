@@ -10,27 +10,19 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/template/python_text.h"
 #include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 
 namespace {
 
-constexpr std::string_view kWhite = " \t\n\r\f\v";
-
-bool is_white(char one) noexcept {
-  return kWhite.find(one) != std::string_view::npos;
-}
 bool is_digit(char one) noexcept {
   return one >= '0' && one <= '9';
 }
 bool is_name(char one) noexcept {
   return is_digit(one) || one == '_' || (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') ||
          (static_cast<unsigned char>(one) & 0x80U) != 0;
-}
-
-void strip_end(std::string& text) {
-  text.erase(text.find_last_not_of(kWhite) + 1);
 }
 
 class JinjaLexer {
@@ -90,11 +82,11 @@ class JinjaLexer {
     }
     const char sign = begin + 2 < end_ ? source_[begin + 2] : '\0';
     if (begin < end_ && sign == '-') {
-      strip_end(text);
+      text.resize(stripped(text, Side::kRight).size());
     } else if (begin < end_ && sign != '+' && source_[begin + 1] != '{') {
       const std::size_t line = text.rfind('\n') + 1;  // 0 when there is none
       if ((line > 0 || is_line_begin_) &&
-          text.find_first_not_of(kWhite, line) == std::string::npos) {
+          stripped(std::string_view(text).substr(line), Side::kLeft).empty()) {
         text.resize(line);
       }
     }
@@ -107,9 +99,7 @@ class JinjaLexer {
   // Behind a tag that ends at `at_`: what it takes off the text that follows.
   void finish_tag(bool is_stripping, bool takes_line_feed) {
     if (is_stripping) {
-      while (at_ < end_ && is_white(source_[at_])) {
-        ++at_;
-      }
+      skip_white();
     } else if (takes_line_feed) {
       at_ += has(at_, "\r\n") ? 2U : has(at_, "\n") || has(at_, "\r") ? 1U : 0U;
     }
@@ -161,24 +151,18 @@ class JinjaLexer {
     finish_tag(is_stripping, !keeps);
   }
 
-  void skip_white() {
-    while (at_ < end_ && is_white(source_[at_])) {
-      ++at_;
-    }
+  std::size_t behind_white(std::size_t at) const {
+    return end_ - stripped(source_.substr(at, end_ - at), Side::kLeft).size();
   }
+  void skip_white() { at_ = behind_white(at_); }
 
   // The name behind `at`, and where the block that it opens ends; npos when it is another one.
   std::size_t end_of_block(std::size_t at, std::string_view name, bool& is_stripping) const {
-    while (at < end_ && is_white(source_[at])) {
-      ++at;
-    }
+    at = behind_white(at);
     if (!has(at, name)) {
       return std::string_view::npos;
     }
-    at += name.size();
-    while (at < end_ && is_white(source_[at])) {
-      ++at;
-    }
+    at = behind_white(at + name.size());
     is_stripping = at < end_ && source_[at] == '-';
     at += is_stripping || (at < end_ && source_[at] == '+') ? 1U : 0U;
     return has(at, "%}") ? at + 2 : std::string_view::npos;
@@ -219,7 +203,7 @@ class JinjaLexer {
     }
     if (is_name(one)) {
       const std::size_t begin = at_;
-      while (at_ < end_ && is_name(source_[at_])) {
+      while (at_ < end_ && is_name(source_[at_]) && behind_white(at_) == at_) {
         ++at_;
       }
       return add(JinjaTokenKind::kName, std::string(source_.substr(begin, at_ - begin)), begin);
@@ -253,9 +237,9 @@ class JinjaLexer {
     const std::size_t begin = at_;
     std::string digits;
     bool is_real = false;
-    while (at_ < end_ && (is_digit(source_[at_]) || source_[at_] == '_')) {
-      digits += source_[at_] == '_' ? "" : std::string(1, source_[at_]);
-      ++at_;
+    while (at_ < end_ && is_digit(source_[at_])) {
+      digits += source_[at_++];
+      at_ += at_ + 1 < end_ && source_[at_] == '_' && is_digit(source_[at_ + 1]) ? 1U : 0U;
     }
     if (at_ + 1 < end_ && source_[at_] == '.' && is_digit(source_[at_ + 1])) {
       is_real = true;
@@ -270,6 +254,9 @@ class JinjaLexer {
       do {
         digits += source_[at_++];
       } while (at_ < end_ && is_digit(source_[at_]));
+    }
+    if (!is_real && digits.front() == '0' && digits.find_first_not_of('0') != std::string::npos) {
+      fail(begin, "a whole number that begins with 0");
     }
     add(is_real ? JinjaTokenKind::kReal : JinjaTokenKind::kInteger, digits, begin);
   }
@@ -293,8 +280,8 @@ class JinjaLexer {
   }
 
   void take_escape(std::string& text) {
-    constexpr std::string_view kNames = "ntrabfv0'\"\\";
-    constexpr std::string_view kMeant = {"\n\t\r\a\b\f\v\0'\"\\", 11};
+    constexpr std::string_view kNames = "ntrabfv'\"\\";
+    constexpr std::string_view kMeant = "\n\t\r\a\b\f\v'\"\\";
     const std::size_t begin = at_;
     const char name = source_[at_ + 1];
     at_ += 2;
@@ -302,7 +289,16 @@ class JinjaLexer {
       text += kMeant[known];
       return;
     }
-    const std::size_t n_digits = name == 'x' ? 2 : name == 'u' ? 4 : name == 'U' ? 8 : 0;
+    if (name == 'N') {
+      fail(begin, "\\N: an escape by the name of a character is not run");
+    }
+    const bool is_octal = name >= '0' && name <= '7';
+    at_ -= is_octal ? 1 : 0;
+    const std::size_t n_digits = is_octal      ? n_octal_digits()
+                                 : name == 'x' ? 2
+                                 : name == 'u' ? 4
+                                 : name == 'U' ? 8
+                                               : 0;
     if (n_digits == 0) {  // as Python leaves it
       text += name == '\n' ? "" : fmt::format("\\{}", name);
       return;
@@ -310,7 +306,7 @@ class JinjaLexer {
     std::uint32_t point = 0;
     const char* const first = source_.data() + at_;
     const char* const last = first + std::min(n_digits, end_ - at_);
-    const auto [stop, error] = std::from_chars(first, last, point, 16);
+    const auto [stop, error] = std::from_chars(first, last, point, is_octal ? 8 : 16);
     constexpr std::uint32_t kMost = 0x10FFFF;
     if (error != std::errc() || stop != first + n_digits || point > kMost ||
         (point >= 0xD800 && point < 0xE000)) {
@@ -318,6 +314,16 @@ class JinjaLexer {
     }
     append_utf8(text, static_cast<char32_t>(point));
     at_ += n_digits;
+  }
+
+  std::size_t n_octal_digits() const {
+    constexpr std::size_t kMost = 3;
+    std::size_t count = 0;
+    while (count < kMost && at_ + count < end_ && source_[at_ + count] >= '0' &&
+           source_[at_ + count] <= '7') {
+      ++count;
+    }
+    return count;
   }
 
   std::string_view source_;

@@ -18,13 +18,6 @@ std::size_t most_parts(const Arguments& arguments) {
   return std::min(most_of(arguments, 1, "maxsplit"), Budget::kMostItems);
 }
 
-// Python's methods take where to begin and to end, too.
-void refuse_more(const Arguments& arguments, std::size_t count, std::string_view name) {
-  if (arguments.values.size() > count || !arguments.named.empty()) {
-    fail(fmt::format("{}: more arguments are not taken", name));
-  }
-}
-
 Value texts_value(std::vector<std::string> parts, Budget& budget) {
   budget.make_items(parts.size());
   std::vector<Value> values;
@@ -94,13 +87,11 @@ Value has_end(const std::string& text, const Arguments& arguments, Budget& budge
     budget.read(Budget::kReadPerValue + std::min(end.size(), text.size()));
     return at_end ? text.ends_with(end) : text.starts_with(end);
   };
-  refuse_more(arguments, 1, at_end ? "endswith" : "startswith");
   const Value& wanted = needed(arguments, 0, "a text");
   return wanted.list() != nullptr ? std::ranges::any_of(wanted.list()->items, has) : has(wanted);
 }
 
 Value find(const std::string& text, const Arguments& arguments, Budget& budget) {
-  refuse_more(arguments, 1, "find");
   const std::string& what = needed_text(needed(arguments, 0, "a text"), "find");
   budget.search(text.size(), what.size());
   const std::size_t at = text.find(what);
@@ -110,7 +101,6 @@ Value find(const std::string& text, const Arguments& arguments, Budget& budget) 
 }
 
 Value count(const std::string& text, const Arguments& arguments, Budget& budget) {
-  refuse_more(arguments, 1, "count");
   const std::string& what = needed_text(needed(arguments, 0, "a text"), "count");
   budget.search(text.size(), what.size());
   return static_cast<std::int64_t>(what.empty() ? n_characters(text) + 1 : n_parts(text, what) - 1);
@@ -129,61 +119,61 @@ Value joined(const std::string& text, const Arguments& arguments, Budget& budget
   return Value(std::move(out));
 }
 
-bool is_all_digits(const std::string& text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](char one) { return one >= '0' && one <= '9'; });
-}
-
 std::optional<Function> text_method(const std::string& text, std::string_view name,
                                     Budget& budget) {
-  const auto method = [&](auto call) {
-    return Function([text, call, &budget](const Arguments& arguments) {
-      budget.read(text.size());  // a method may be kept, and called again and again
-      return call(text, arguments, budget);
-    });
+  const auto method = [&](std::string_view parameters, auto call) {
+    return Function(
+        [text, call, name = std::string(name), parameters, &budget](const Arguments& arguments) {
+          check_arguments(name, parameters, arguments);
+          budget.read(text.size());  // a method may be kept, and called again and again
+          return call(text, arguments, budget);
+        });
   };
   using Text = const std::string&;
   using Given = const Arguments&;
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     const Side side = name == "strip" ? Side::kBoth : name == "lstrip" ? Side::kLeft : Side::kRight;
-    return method([side](Text of, Given given, Budget& b) { return strip(of, side, given, b); });
+    return method("_",
+                  [side](Text of, Given given, Budget& b) { return strip(of, side, given, b); });
   }
   if (name == "split") {
-    return method([](Text of, Given given, Budget& b) { return split(of, given, b); });
+    return method("sep maxsplit",
+                  [](Text of, Given given, Budget& b) { return split(of, given, b); });
   }
   if (name == "rsplit") {
-    return method([](Text of, Given given, Budget& b) { return split_from_end(of, given, b); });
+    return method("sep maxsplit",
+                  [](Text of, Given given, Budget& b) { return split_from_end(of, given, b); });
   }
   if (name == "startswith" || name == "endswith") {
     const bool at_end = name == "endswith";
     return method(
-        [at_end](Text of, Given given, Budget& b) { return has_end(of, given, b, at_end); });
+        "_", [at_end](Text of, Given given, Budget& b) { return has_end(of, given, b, at_end); });
   }
   if (name == "replace") {
-    return method([](Text of, Given given, Budget& b) {
+    return method("_ _ count", [](Text of, Given given, Budget& b) {
       return replaced_text(of, needed_text(needed(given, 0, "old"), "replace"),
                            needed_text(needed(given, 1, "new"), "replace"),
                            most_of(given, 2, "count"), b);
     });
   }
   if (name == "find") {
-    return method([](Text of, Given given, Budget& b) { return find(of, given, b); });
+    return method("_", [](Text of, Given given, Budget& b) { return find(of, given, b); });
   }
   if (name == "count") {
-    return method([](Text of, Given given, Budget& b) { return count(of, given, b); });
+    return method("_", [](Text of, Given given, Budget& b) { return count(of, given, b); });
   }
   if (name == "join") {
-    return method([](Text of, Given given, Budget& b) { return joined(of, given, b); });
+    return method("_", [](Text of, Given given, Budget& b) { return joined(of, given, b); });
   }
   if (name == "splitlines") {
-    return method([](Text of, Given given, Budget& b) {
+    return method("keepends", [](Text of, Given given, Budget& b) {
       const Value* const keep_ends = given.find(0, "keepends");
       const auto lines = lines_of(of, keep_ends != nullptr && keep_ends->is_true(), b);
       return texts_value({lines.begin(), lines.end()}, b);
     });
   }
   if (name == "isdigit") {
-    return method([](Text of, Given, Budget&) { return Value(is_all_digits(of)); });
+    return method("", [](Text of, Given, Budget&) { return Value(is_all_digits(of)); });
   }
   using Change = std::string (*)(std::string_view);
   const std::pair<std::string_view, Change> changes[] = {{"lower", lower_case},
@@ -193,7 +183,7 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
   for (const auto& [known, to_use] : changes) {
     if (name == known) {
       return method(
-          [change = to_use](Text of, Given, Budget& b) { return made_text(change(of), b); });
+          "", [change = to_use](Text of, Given, Budget& b) { return made_text(change(of), b); });
     }
   }
   return std::nullopt;
@@ -202,17 +192,19 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
 std::optional<Function> map_method(const Value& map, std::string_view name, Budget& budget) {
   if (name == "get") {
     return Function([map, &budget](const Arguments& arguments) {
+      check_arguments("get", "_ _", arguments);
       const Value& key = needed(arguments, 0, "key");
       const Value* const found = map.map()->find_key(key, budget);
-      const Value* const otherwise = arguments.find(1, "default");
+      const Value* const otherwise = arguments.find(1, "_");
       return found != nullptr ? *found : otherwise != nullptr ? *otherwise : Value();
     });
   }
   if (name == "items" || name == "keys" || name == "values") {
-    return Function([map, name = std::string(name), &budget](const Arguments&) {
+    return Function([map, name = std::string(name), &budget](const Arguments& arguments) {
+      check_arguments(name, "", arguments);
       std::vector<Value> all;
       const Arguments of{{map}, {}};
-      for (const Value& pair : items_of(jinja_filter("items")(of, budget), budget)) {
+      for (const Value& pair : items_of(jinja_filter("items", of, budget), budget)) {
         all.push_back(name == "items"  ? pair
                       : name == "keys" ? pair.list()->items[0]
                                        : pair.list()->items[1]);
@@ -226,6 +218,7 @@ std::optional<Function> map_method(const Value& map, std::string_view name, Budg
 std::optional<Function> list_method(const Value& list, std::string_view name, Budget& budget) {
   if (name == "index") {
     return Function([list, &budget](const Arguments& arguments) {
+      check_arguments("index", "_", arguments);
       const Value& wanted = needed(arguments, 0, "a value");
       const auto& items = list.list()->items;
       const auto found = std::ranges::find_if(
@@ -238,6 +231,7 @@ std::optional<Function> list_method(const Value& list, std::string_view name, Bu
   }
   if (name == "count") {
     return Function([list, &budget](const Arguments& arguments) {
+      check_arguments("count", "_", arguments);
       const Value& wanted = needed(arguments, 0, "a value");
       return Value(static_cast<std::int64_t>(std::ranges::count_if(
           list.list()->items, [&](const Value& one) { return are_equal(one, wanted, budget); })));
@@ -259,7 +253,7 @@ bool is_case(const Value& value, std::string (*change)(std::string_view),
 
 }  // namespace
 
-std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments, Budget& budget) {
+bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budget) {
   const Value& value = arguments.values.front();
   const auto other = [&]() -> const Value& { return needed(arguments, 1, "a value"); };
   const auto less = [&budget](const Value& one, const Value& two) {
@@ -317,7 +311,10 @@ std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments
   };
   const auto* const found =
       std::ranges::find(tests, name, &std::pair<std::string_view, Test>::first);
-  return found == std::end(tests) ? std::nullopt : std::optional(found->second());
+  if (found == std::end(tests)) {
+    fail(fmt::format("no test is called {}", name));
+  }
+  return found->second();
 }
 
 std::optional<Value> jinja_method(const Value& value, std::string_view name, Budget& budget) {

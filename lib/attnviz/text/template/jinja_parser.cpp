@@ -50,11 +50,12 @@ class JinjaParser : JinjaExpressionParser {
         body.push_back(std::move(print));
       } else if (next().kind == Kind::kBlockBegin) {
         const std::string& name = behind_next().text;
-        if (std::ranges::find(ends, name) != ends.end()) {
+        const bool is_name = behind_next().kind == Kind::kName;
+        if (is_name && std::ranges::find(ends, name) != ends.end()) {
           take();
           return body;
         }
-        if (behind_next().kind == Kind::kName && is_ending(name)) {
+        if (is_name && is_ending(name)) {
           take();
           fail(fmt::format("{} without its beginning", name));
         }
@@ -94,6 +95,9 @@ class JinjaParser : JinjaExpressionParser {
     } else if (tag == "filter") {
       parse_filter_block(block);
     } else if (tag == "break" || tag == "continue") {
+      if (n_loops_ == 0) {
+        fail(block.at, fmt::format("{} outside of a loop", tag));
+      }
       block.kind = tag == "break" ? StatementKind::kBreak : StatementKind::kContinue;
       expect(Kind::kBlockEnd, "%}");
     } else if (tag == "generation") {
@@ -143,7 +147,9 @@ class JinjaParser : JinjaExpressionParser {
       fail(next().at, "recursive loops are not run", ErrorKind::kUnsupported);
     }
     expect(Kind::kBlockEnd, "%}");
+    ++n_loops_;
     block.body = parse_body(kEnds);
+    --n_loops_;
     if (take_word("else")) {
       expect(Kind::kBlockEnd, "%}");
       block.otherwise = parse_body(std::span(kEnds).last(1));
@@ -183,7 +189,9 @@ class JinjaParser : JinjaExpressionParser {
       }
     }
     expect(Kind::kBlockEnd, "%}");
+    const std::size_t outer = std::exchange(n_loops_, 0);
     block.body = body_until("endmacro");
+    n_loops_ = outer;
   }
 
   void parse_filter_block(Statement& block) {
@@ -225,6 +233,8 @@ class JinjaParser : JinjaExpressionParser {
     attribute->parts.push_back(std::move(name));
     return attribute;
   }
+
+  std::size_t n_loops_ = 0;  // around what is read
 };
 
 }  // namespace

@@ -230,7 +230,9 @@ class JinjaRun {
   Value made_macro(const Statement& macro) {
     // Not owned: the scope owns the macro.
     const std::weak_ptr<Scope> defined_in = scope_;
-    return function_of([this, &macro, defined_in](const Arguments& arguments) {
+    auto none = std::make_shared<List>();
+    none->kind = ListKind::kTuple;
+    return function_of([this, &macro, defined_in, none](const Arguments& arguments) {
       const Budget::Level deeper(budget_);
       if (arguments.values.size() > macro.parameters.size()) {
         fail(fmt::format("{} takes at most {} arguments, found {}", macro.text,
@@ -254,6 +256,8 @@ class JinjaRun {
                                                          : Value(Undefined{parameter.name}),
                         budget_);
       }
+      scope_->own.add("varargs", none);
+      scope_->own.add("kwargs", std::make_shared<Map>());
       Written out;
       run(macro.body, out);
       scope_ = caller;
@@ -405,19 +409,11 @@ class JinjaRun {
   }
 
   Value apply_filter(const Expression& node, const Value& of) {
-    const Builtin filter = jinja_filter(node.name);
-    if (filter == nullptr) {
-      fail(fmt::format("no filter is called {}", node.name));
-    }
-    return filter(arguments_of(node, of), budget_);
+    return jinja_filter(node.name, arguments_of(node, of), budget_);
   }
 
   Value test(const Expression& node) {
-    const auto passes = jinja_test(node.name, arguments_of(node, part(node, 0)), budget_);
-    if (!passes) {
-      fail(fmt::format("no test is called {}", node.name));
-    }
-    return *passes != node.is_negated;
+    return jinja_test(node.name, arguments_of(node, part(node, 0)), budget_) != node.is_negated;
   }
 
   std::string_view source_;

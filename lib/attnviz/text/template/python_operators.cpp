@@ -30,12 +30,43 @@ Value repeated(const Value& of, const Value& times, Budget& budget) {
   return made_text(std::move(all), budget);
 }
 
+Value real_power(double base, double exponent) {
+  if (base == 0.0 && exponent < 0.0) {
+    fail("divided by 0");
+  }
+  const double result = std::pow(base, exponent);
+  if (std::isfinite(base) && std::isfinite(exponent) && !std::isfinite(result)) {
+    fail(std::isnan(result) ? "a root of a number below 0" : "the number is too large");
+  }
+  return result;
+}
+
+Value real(std::string_view sign, double left, double right) {
+  if (right == 0.0 && (sign == "/" || sign == "//" || sign == "%")) {
+    fail("divided by 0");
+  }
+  if (sign == "+" || sign == "-") {
+    return sign == "+" ? left + right : left - right;
+  }
+  if (sign == "*" || sign == "/") {
+    return sign == "*" ? left * right : left / right;
+  }
+  if (sign == "**") {
+    return real_power(left, right);
+  }
+  const double rest = std::fmod(left, right);
+  const bool is_below = rest != 0.0 && (rest < 0.0) != (right < 0.0);
+  if (sign == "%") {
+    return rest == 0.0 ? std::copysign(0.0, right) : rest + (is_below ? right : 0.0);
+  }
+  const double times = (left - rest) / right - (is_below ? 1.0 : 0.0);
+  return times == 0.0 ? std::copysign(0.0, left / right) : std::round(times);
+}
+
 Value power(std::int64_t base, std::int64_t exponent) {
   const double result = std::pow(static_cast<double>(base), static_cast<double>(exponent));
   constexpr double kExact = 9007199254740992.0;
-  if (exponent < 0) {
-    return result;
-  }
+
   if (!(std::abs(result) <= kExact)) {
     fail("the number is too large");
   }
@@ -52,7 +83,8 @@ Value whole(std::string_view sign, std::int64_t left, std::int64_t right) {
   } else if (sign == "*") {
     is_too_large = __builtin_mul_overflow(left, right, &result);
   } else if (sign == "**") {
-    return power(left, right);
+    return right < 0 ? real(sign, static_cast<double>(left), static_cast<double>(right))
+                     : power(left, right);
   } else {
     if (right == 0) {
       fail("divided by 0");
@@ -72,23 +104,6 @@ Value whole(std::string_view sign, std::int64_t left, std::int64_t right) {
   return result;
 }
 
-Value real(std::string_view sign, double left, double right) {
-  if (right == 0.0 && (sign == "/" || sign == "//" || sign == "%")) {
-    fail("divided by 0");
-  }
-  if (sign == "+" || sign == "-") {
-    return sign == "+" ? left + right : left - right;
-  }
-  if (sign == "*" || sign == "/") {
-    return sign == "*" ? left * right : left / right;
-  }
-  if (sign == "**") {
-    return std::pow(left, right);
-  }
-  const double below = std::floor(left / right);
-  return sign == "//" ? below : left - below * right;
-}
-
 }  // namespace
 
 void require_defined(const Value& value) {
@@ -103,9 +118,9 @@ Value applied(std::string_view sign, const Value& value) {
   }
   require_defined(value);
   const std::int64_t factor = sign == "-" ? -1 : 1;
-  if (const auto whole = value.integer()) {
+  if (value.integer() || value.flag()) {
     std::int64_t result = 0;
-    if (__builtin_mul_overflow(*whole, factor, &result)) {
+    if (__builtin_mul_overflow(needed_integer(value, sign), factor, &result)) {
       fail("the number is too large");
     }
     return result;

@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
@@ -37,7 +38,7 @@ std::string changed(std::string_view text, const Change& change) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint step = decode_utf8(text, at);
     if (step.valid) {
-      change(step.value, out);
+      change(step.value, at, out);
     } else {
       out += text.substr(at, step.length);
     }
@@ -46,13 +47,79 @@ std::string changed(std::string_view text, const Change& change) {
   return out;
 }
 
-void append_upper(std::string& out, char32_t point) {
-  append_utf8(out, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(point))));
+utf8proc_category_t category_of(char32_t point) noexcept {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(point));
 }
 
-bool is_letter(char32_t point) noexcept {
-  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+// The capital letters of one small letter, or the first one alone, as words begin: "FI", "Fi" of ﬁ.
+void append_capital(std::string& out, char32_t point, bool only_first) {
+  utf8proc_int32_t (*const change)(utf8proc_int32_t) =
+      only_first ? utf8proc_totitle : utf8proc_toupper;
+  const auto code = static_cast<utf8proc_int32_t>(point);
+  if (point == U'ß') {
+    out += only_first ? "Ss" : "SS";
+    return;
+  }
+  std::array<utf8proc_int32_t, 4> parts{code};
+  int bounds = 0;
+  const auto n_parts = utf8proc_decompose_char(
+      code, parts.data(), parts.size(),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &bounds);
+  constexpr utf8proc_int32_t kIotaBelow = 0x345;
+  const bool has_iota = n_parts > 1 && parts[static_cast<std::size_t>(n_parts) - 1] == kIotaBelow;
+  if (has_iota && (!only_first || change(code) == code)) {
+    fail("capital letters of Greek ones with ι below are not run");
+  }
+  const auto kind = utf8proc_get_property(code)->decomp_type;
+  const bool has_own = change(code) != code || category_of(point) != UTF8PROC_CATEGORY_LL ||
+                       (kind != 0 && kind != UTF8PROC_DECOMP_TYPE_COMPAT);
+  if (has_own || n_parts < 2) {
+    return append_utf8(out, static_cast<char32_t>(change(code)));
+  }
+  bool is_first = true;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n_parts); ++i) {
+    const utf8proc_int32_t part = only_first && !is_first ? parts[i] : change(parts[i]);
+    is_first = is_first && part == parts[i];
+    append_utf8(out, static_cast<char32_t>(part));
+  }
+}
+
+bool is_cased(char32_t point) noexcept {
+  const auto category = category_of(point);
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
+}
+
+// Which do not end a word that letters of two cases make.
+bool is_inside_words(char32_t point) noexcept {
+  constexpr std::u32string_view kSigns = U"'.:·\u0387\u055F\u05F4‘’․‧\uFE13﹒﹕＇．：";
+  const auto category = category_of(point);
+  return kSigns.find(point) != std::u32string_view::npos || category == UTF8PROC_CATEGORY_MN ||
+         category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
+         category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK;
+}
+
+// Whether the Σ at `at` ends a word: a letter is in front of it, and none behind it.
+bool is_last_letter(std::string_view text, std::size_t at) noexcept {
+  const auto is_letter = [&](bool backward) {
+    for (std::size_t i = at;;) {
+      if (backward ? i == 0 : end_of(text, i) == text.size()) {
+        return false;
+      }
+      i = backward ? i - 1 : end_of(text, i);
+      while (backward && i > 0 && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U) {
+        --i;
+      }
+      const CodePoint step = decode_utf8(text, i);
+      if (!step.valid || !is_inside_words(step.value)) {
+        return step.valid && is_cased(step.value);
+      }
+    }
+  };
+  return is_letter(/*backward=*/true) && !is_letter(/*backward=*/false);
+}
+
+void append_small(std::string& out, char32_t point, std::string_view text, std::size_t at) {
+  append_lower(out, point == U'Σ' && is_last_letter(text, at) ? U'ς' : point);
 }
 
 }  // namespace
@@ -252,17 +319,29 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
   return out;
 }
 
+bool is_all_digits(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); at = end_of(text, at)) {
+    const CodePoint step = decode_utf8(text, at);
+    const auto category = step.valid ? category_of(step.value) : UTF8PROC_CATEGORY_CN;
+    if (category == UTF8PROC_CATEGORY_NO) {
+      fail("isdigit of numbers that are no plain digits is not run");
+    }
+    if (category != UTF8PROC_CATEGORY_ND) {
+      return false;
+    }
+  }
+  return !text.empty();
+}
+
 std::string lower_case(std::string_view text) {
-  return changed(text, [](char32_t point, std::string& out) { append_lower(out, point); });
+  return changed(text, [text](char32_t point, std::size_t at, std::string& out) {
+    append_small(out, point, text, at);
+  });
 }
 
 std::string upper_case(std::string_view text) {
-  return changed(text, [](char32_t point, std::string& out) {
-    if (point == U'ß') {
-      out += "SS";
-    } else {
-      append_upper(out, point);
-    }
+  return changed(text, [](char32_t point, std::size_t, std::string& out) {
+    append_capital(out, point, /*only_first=*/false);
   });
 }
 
@@ -270,33 +349,35 @@ namespace {
 
 // A capital letter, then small ones as long as the word goes on behind each character.
 template <class GoesOn>
-std::string capitalized_words(std::string_view text, const GoesOn& goes_on_behind) {
+std::string capitalized_words(std::string_view text, bool only_first, const GoesOn& goes_on) {
   bool is_inside = false;
-  return changed(text, [&](char32_t point, std::string& out) {
-    (is_inside ? append_lower : append_upper)(out, point);
-    is_inside = goes_on_behind(point);
+  std::size_t begin = 0;  // of what small letters are taken for a word of
+  return changed(text, [&](char32_t point, std::size_t at, std::string& out) {
+    if (is_inside) {
+      append_small(out, point, text.substr(begin), at - begin);
+    } else {
+      append_capital(out, point, only_first);
+      begin = only_first ? 0 : end_of(text, at);  // Jinja's filter looks at each part alone
+    }
+    is_inside = goes_on(point);
   });
 }
 
 }  // namespace
 
 std::string title_case(std::string_view text) {
-  return capitalized_words(text, [](char32_t point) { return is_letter(point); });
+  return capitalized_words(text, /*only_first=*/true, is_cased);
 }
 
 std::string headline_case(std::string_view text) {
-  return capitalized_words(text, [](char32_t point) {
+  return capitalized_words(text, /*only_first=*/false, [](char32_t point) {
     constexpr std::u32string_view kBegins = U"-({[<";
     return !is_space(point) && kBegins.find(point) == std::u32string_view::npos;
   });
 }
 
 std::string capitalized(std::string_view text) {
-  bool is_first = true;
-  return changed(text, [&is_first](char32_t point, std::string& out) {
-    (is_first ? append_upper : append_lower)(out, point);
-    is_first = false;
-  });
+  return capitalized_words(text, /*only_first=*/true, [](char32_t) { return true; });
 }
 
 }  // namespace attnviz::templates

@@ -39,6 +39,8 @@ std::vector<std::string_view> lines_of(std::string_view text, bool keep_ends, Bu
 std::size_t n_parts(std::string_view text, std::string_view separator) noexcept;
 std::string replaced(std::string_view text, std::string_view from, std::string_view to,
                      std::size_t most);
+/// isdigit(); throws for numbers as ², of which Python takes some.
+bool is_all_digits(std::string_view text);
 std::string lower_case(std::string_view text);
 std::string upper_case(std::string_view text);
 /// "Title Case", and "Capitalized".
