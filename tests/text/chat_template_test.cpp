@@ -220,4 +220,53 @@ TEST_CASE("Ollama's templates that would take for ever, or all memory, end") {
   CHECK(render_chat(deep, std::vector<ChatMessage>{{"user", "1"}}, {}).text == "U1 A");
 }
 
+// As Go's documentation has it.
+TEST_CASE("Go templates: numbers, and what print, println and printf write") {
+  const auto rendered = [](const std::string& source) {
+    const ChatTemplate with{source + "{{ .Messages }}", TemplateLanguage::kGo, "t", "", ""};
+    try {
+      const std::string text = render_chat(with, std::vector<ChatMessage>{{"user", "1"}}, {}).text;
+      return text.substr(0, text.rfind('['));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  for (const auto& [source, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"{{ print 1.5 -2 +3 }} {{ 1e3 }} {{ .5 }} {{ 1e21 }} {{ 0.00001 }} {{ -1.5e-7 }}",
+            "1.5 -2 3 1000 0.5 1e+21 1e-05 -1.5e-07"},
+           {"{{ print 1 2 \"a\" 3 true }}|{{ print \"a\" \"b\" }}|{{ println \"a\" \"b\" 1 }}",
+            "1 2a3 true|ab|a b 1\n"},
+           {"{{ print }}{{ println }}{{ printf \"%d%% %s %v %q\" 1 \"a\" 1.0 \"b\" }}",
+            "\n1% a 1 \"b\""},
+           {"{{ range $i, $x := .Messages }}{{ break }}{{ end }}{{ eq 1 2 1 }} {{ ne 1 2 }}",
+            "true true"}}) {
+    CAPTURE(source);
+    CHECK(rendered(source) == expected);
+  }
+  for (const auto& [source, message] : std::vector<std::pair<std::string, std::string>>{
+           {"{{ printf \"%d\" \"a\" }}", "printf: %d of str"},
+           {"{{ printf \"%s\" 1 }}", "printf: %s of int"},
+           {"{{ printf \"%s\" \"a\" 1 }}", "printf: 1 argument too many"},
+           {"{{ printf \"%\" }}", "printf: %  is not known"},
+           {"{{ len 3 }}", "len of int"},
+           {"{{ len .Messages 3 }}", "len: expected 1 argument, found 2"},
+           {"{{ eq 1 \"1\" }}", "int and str are not compared"},
+           {"{{ ne 1 2 3 }}", "ne: expected 2 arguments, found 3"},
+           {"{{ lt 1 2 3 }}", "lt: expected 2 arguments, found 3"},
+           {"{{ not 1 2 }}", "not: expected 1 argument, found 2"},
+           {"{{ currentDate 1 }}", "currentDate: expected 0 arguments, found 1"},
+           {"{{ break }}", "break outside of a range"},
+           {"{{ range .Messages }}{{ else }}{{ continue }}{{ end }}",
+            "continue outside of a range"},
+           {"{{ 0x1F }}", "a number that is none"},
+           {"{{ 017 }}", "a number that is none"},
+           {"{{ 1.5.a }}", "a number that is none"}}) {
+    CAPTURE(source);
+    const std::string found = rendered(source);
+    CAPTURE(found);
+    CHECK(found.starts_with("t: line 1, column "));
+    CHECK(found.ends_with(message));
+  }
+}
+
 }  // namespace attnviz

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "attnviz/core/message.h"
 #include "attnviz/text/template/jinja_builtins.h"
 
 namespace attnviz::templates {
@@ -16,44 +18,77 @@ namespace attnviz::templates {
 namespace {
 
 std::size_t go_length(const Value& value) {
+  if (value.number()) {
+    fail(fmt::format("len of {}", value.kind()));
+  }
   return value.text() != nullptr   ? value.text()->size()
          : value.list() != nullptr ? value.list()->items.size()
          : value.map() != nullptr  ? value.map()->members.size()
                                    : 0;
 }
 
-// printf of %s, %d, %v, %q and %%.
+// What is not there, which is a zero value of a kind that nobody knows.
+bool is_missing(const Value& value) noexcept {
+  return value.is_none() || value.undefined() != nullptr;
+}
+
+// printf of %s, %d, %v, %q and %%. What Go notes in the text, as %!d(string=a), is refused.
 std::string go_printf(std::span<const Value> arguments, Budget& budget) {
   std::string out;
   std::size_t next = 1;
   const std::string& format = needed_text(arguments.front(), "printf");
   for (std::size_t i = 0; i < format.size(); ++i) {
-    if (format[i] != '%' || i + 1 == format.size()) {
+    if (format[i] != '%') {
       out += format[i];
       continue;
     }
-    const char verb = format[++i];
+    const char verb = ++i < format.size() ? format[i] : ' ';
     if (verb == '%') {
       out += '%';
-    } else if (std::string_view("sdvq").find(verb) == std::string_view::npos) {
-      fail(fmt::format("printf: %{} is not known", verb));
-    } else if (next == arguments.size()) {
-      fail("printf: an argument is missing");
-    } else {
-      const Value& value = arguments[next++];
-      out +=
-          verb == 'q' ? json_of(Value(go_text(value, budget)), {}, budget) : go_text(value, budget);
+      continue;
     }
+    if (std::string_view("sdvq").find(verb) == std::string_view::npos) {
+      fail(fmt::format("printf: %{} is not known", verb));
+    }
+    if (next == arguments.size()) {
+      fail("printf: an argument is missing");
+    }
+    const Value& value = arguments[next++];
+    const bool fits = verb == 'v' || is_missing(value) ||
+                      (verb == 'd' ? value.integer().has_value() : value.text() != nullptr);
+    if (!fits) {
+      fail(fmt::format("printf: %{} of {}", verb, value.kind()));
+    }
+    out +=
+        verb == 'q' ? json_of(Value(go_text(value, budget)), {}, budget) : go_text(value, budget);
+  }
+  if (next < arguments.size()) {
+    fail(fmt::format("printf: {} too many", counted(arguments.size() - next, "argument")));
   }
   return out;
+}
+
+// Spaces between operands that are no texts, or with a line feed between all.
+std::string go_print(std::span<const Value> arguments, bool with_line_feed, Budget& budget) {
+  std::string all;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool are_texts =
+        i > 0 && (arguments[i - 1].text() != nullptr || is_missing(arguments[i - 1]) ||
+                  arguments[i].text() != nullptr || is_missing(arguments[i]));
+    all += i > 0 && (with_line_feed || !are_texts) ? " " : "";
+    all += go_text(arguments[i], budget);
+  }
+  return all + (with_line_feed ? "\n" : "");
 }
 
 // A zero value is like an empty text.
 bool are_alike(const Value& one, const Value& other, Budget& budget) {
   const auto is_empty = [](const Value& value) {
-    return value.is_none() || value.undefined() != nullptr ||
-           (value.text() != nullptr && value.text()->empty());
+    return is_missing(value) || (value.text() != nullptr && value.text()->empty());
   };
+  if (one.kind() != other.kind() && !is_missing(one) && !is_missing(other)) {
+    fail(fmt::format("{} and {} are not compared", one.kind(), other.kind()));
+  }
   return are_equal(one, other, budget) || (is_empty(one) && is_empty(other));
 }
 
@@ -110,6 +145,11 @@ std::string go_text(const Value& value, Budget& budget) {
   if (const auto flag = value.flag()) {
     return *flag ? "true" : "false";
   }
+  if (const auto real = value.real()) {
+    constexpr double kFirstExponent = 1e21;  // from where Go's %v writes one
+    const bool is_whole = *real == std::trunc(*real) && std::abs(*real) < kFirstExponent;
+    return is_whole ? fmt::format("{:.0f}", *real) : fmt::format("{}", *real);
+  }
   const List* const list = value.list();
   if (list == nullptr && value.map() == nullptr) {
     return printed(value, budget);
@@ -119,31 +159,31 @@ std::string go_text(const Value& value, Budget& budget) {
 
 Value go_call(const std::string& name, const std::vector<Value>& arguments, const GoDates& dates,
               Budget& budget) {
-  const auto need = [&](std::size_t count) {
-    if (arguments.size() < count) {
-      fail(fmt::format("{}: expected at least {} arguments, found {}", name, count,
-                       arguments.size()));
+  const auto need = [&](std::size_t count, bool or_more = false) {
+    if (arguments.size() < count || (arguments.size() > count && !or_more)) {
+      fail(fmt::format("{}: expected {}{}, found {}", name, or_more ? "at least " : "",
+                       counted(count, "argument"), arguments.size()));
     }
   };
   if (name == "currentDate" || name == "yesterdayDate") {
+    need(0);
     return Value(name == "currentDate" ? dates.today : dates.yesterday);
   }
-  need(1);
+  if (name == "print" || name == "println") {
+    return made_text(go_print(arguments, name == "println", budget), budget);
+  }
+  need(1, /*or_more=*/true);
   if (name == "not") {
+    need(1);
     return !arguments[0].is_true();
   }
   if (name == "len") {
+    need(1);
     return static_cast<std::int64_t>(go_length(arguments[0]));
   }
   if (name == "json" || name == "toTypeScriptType") {
+    need(1);
     return made_text(json_of(arguments[0], {}, budget), budget);
-  }
-  if (name == "print" || name == "println") {
-    std::string all;
-    for (const Value& one : arguments) {
-      all += go_text(one, budget);
-    }
-    return made_text(all + (name == "println" ? "\n" : ""), budget);
   }
   if (name == "printf") {
     return made_text(go_printf(arguments, budget), budget);
@@ -151,7 +191,7 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
   if (name == "slice") {
     return slice(arguments, budget);
   }
-  need(2);
+  need(2, /*or_more=*/name == "index" || name == "eq");
   if (name == "index") {
     return index(arguments, budget);
   }

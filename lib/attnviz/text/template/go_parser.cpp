@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/go_syntax.h"
@@ -130,6 +131,9 @@ class GoParser {
     GoNode node;
     node.at = begin;
     if (word == "break" || word == "continue") {
+      if (n_ranges_ == 0) {
+        fail(begin, fmt::format("{} outside of a range", word));
+      }
       node.kind = word == "break" ? GoNode::Kind::kBreak : GoNode::Kind::kContinue;
       at_ += word.size();
       take_end(begin);
@@ -150,7 +154,9 @@ class GoParser {
   void parse_branch(GoNode& node, const std::string& word) {
     node.pipe = parse_pipe();
     take_end(node.at);
+    n_ranges_ += word == "range" ? 1U : 0U;
     node.body = parse_list();
+    n_ranges_ -= word == "range" ? 1U : 0U;
     if (ending_ == "else") {
       const std::size_t begin = ending_at_;
       skip_white();
@@ -246,7 +252,7 @@ class GoParser {
       operand.kind = GoOperand::Kind::kVariable;
       operand.name = "$" + peeked_name();
       at_ += operand.name.size() - 1;
-    } else if (has(".")) {
+    } else if (has(".") && !has_digit(1)) {
       const bool is_alone = at_ + 1 >= source_.size() || !is_go_name(source_[at_ + 1]);
       at_ += is_alone ? 1 : 0;
     } else if (has("\"") || has("`") || has("'")) {
@@ -267,17 +273,9 @@ class GoParser {
 
   void parse_word(GoOperand& operand) {
     const std::size_t begin = at_;
-    if (has("-") || has("+") ||
-        (at_ < source_.size() && source_[at_] >= '0' && source_[at_] <= '9')) {
-      std::int64_t number = 0;
-      const char* const first = source_.data() + at_ + (has("+") ? 1 : 0);
-      const auto [stop, error] = std::from_chars(first, source_.data() + source_.size(), number);
-      if (error != std::errc() || stop == first) {
-        fail(begin, "a number that is none");
-      }
-      at_ = static_cast<std::size_t>(stop - source_.data());
+    if (has("-") || has("+") || has(".") || has_digit(0)) {
       operand.kind = GoOperand::Kind::kConstant;
-      operand.constant = number;
+      operand.constant = parse_number_constant();
       return;
     }
     const std::string word = peeked_name();
@@ -292,6 +290,27 @@ class GoParser {
       operand.kind = GoOperand::Kind::kFunction;
       operand.name = word;
     }
+  }
+
+  // In decimals: Go's others (0x1F, 017, 1_000, 2i) are none here.
+  Value parse_number_constant() {
+    const std::size_t begin = at_;
+    at_ += has("-") || has("+") ? 1U : 0U;
+    while (at_ < source_.size() &&
+           (is_go_name(source_[at_]) || source_[at_] == '.' ||
+            ((has("-") || has("+")) && (source_[at_ - 1] == 'e' || source_[at_ - 1] == 'E')))) {
+      ++at_;
+    }
+    std::string_view number = source_.substr(begin, at_ - begin);
+    number.remove_prefix(number.starts_with('+') ? 1 : 0);
+    const std::string_view digits = number.substr(number.starts_with('-') ? 1 : 0);
+    const auto whole = parse_number<std::int64_t>(number);
+    const auto real = parse_number<double>(number);
+    const bool is_decimal = digits.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+    if (!is_decimal || !real || (whole && digits.size() > 1 && digits.front() == '0')) {
+      fail(begin, "a number that is none");
+    }
+    return whole ? Value(*whole) : Value(*real);
   }
 
   Value parse_string() {
@@ -341,6 +360,10 @@ class GoParser {
   }
 
   bool has(std::string_view what) const { return source_.substr(at_).starts_with(what); }
+  bool has_digit(std::size_t behind) const {
+    const std::size_t at = at_ + behind;
+    return at < source_.size() && source_[at] >= '0' && source_[at] <= '9';
+  }
   bool take_sign(std::string_view sign) {
     skip_white();
     const bool found = has(sign);
@@ -362,6 +385,7 @@ class GoParser {
   bool strips_next_ = false;
   std::string ending_;
   std::size_t ending_at_ = 0;
+  std::size_t n_ranges_ = 0;  // around what is read
   Budget budget_;
 };
 

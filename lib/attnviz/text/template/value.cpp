@@ -13,8 +13,6 @@ namespace attnviz::templates {
 
 namespace {
 
-constexpr std::size_t kDeepest = 64;  // of lists in lists
-
 std::string real_text(double number) {
   if (std::isnan(number)) {
     return "nan";
@@ -76,7 +74,7 @@ class PrintedText {
 
   void add(const Value& value, bool in_list, std::size_t depth) {
     budget_.step();
-    if (depth > kDeepest) {
+    if (depth > kDeepestLists) {
       fail("lists in lists are too deep");
     }
     if (value.is_none()) {

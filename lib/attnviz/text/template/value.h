@@ -158,6 +158,8 @@ bool are_equal(const Value& one, const Value& other, Budget& budget);
 /// Python's <, of numbers, texts and lists; nothing where they have no order.
 std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget);
 
+constexpr std::size_t kDeepestLists = 64;  // lists in lists that become texts
+
 /// What `{{ value }}` prints: str(value) of Python.
 std::string printed(const Value& value, Budget& budget);
 /// What json.dumps() of Python is told.

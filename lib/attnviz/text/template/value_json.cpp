@@ -73,7 +73,7 @@ class JsonText {
 
   void add(const Value& value, std::size_t depth) {
     budget_.step();
-    if (depth > kDeepest) {
+    if (depth > kDeepestLists) {
       fail("tojson: lists in lists are too deep");
     }
     if (value.is_none()) {
