@@ -57,6 +57,8 @@ TEST_CASE("Jinja: tojson takes the arguments of transformers, in their places") 
          {"{{ [1]|tojson(indent=100)|length }}", "105"},
          {"{{ [1e308*10, -1e308*10]|tojson }}", "[Infinity, -Infinity]"}});
   check_refused({{"{{ [1]|tojson(indent=99999999999) }}", "the texts are too long"},
+                 {"{{ {1:2,'a':3}|tojson(sort_keys=true) }}",
+                  "tojson: whole numbers and texts have no order"},
                  {"{{ range(3)|tojson }}", "expected a value of JSON, found range"},
                  {"{{ [1]|tojson(separators=[',']) }}", "separators: expected 2, found 1"}});
 }
@@ -69,6 +71,16 @@ TEST_CASE("Jinja: lines end where Python has them end") {
          {"{{ 'a\\rb\\u2028c\\x0bd\\n'.splitlines() }}", "['a', 'b', 'c', 'd']"},
          {"{{ 'a\\nb\\r\\nc'.splitlines(true) }}", R"(['a\n', 'b\r\n', 'c'])"},
          {"{{ 'a\\n'.splitlines(keepends=true) }}", R"(['a\n'])"}});
+}
+
+TEST_CASE("Jinja: what filters find in values of other kinds") {
+  check({{"{{ none|map('upper')|list }}{{ 0|selectattr('a')|list }}{{ ''|reject|list }}", "[][][]"},
+         {"{{ [(1,2),(1,2)]|unique|list }}", "[(1, 2)]"}});
+  check_refused({{"{{ 5|indent }}", "indent: expected a text, found int"},
+                 {"{{ x|indent }}", "indent: expected a text, found undefined"},
+                 {"{{ x|dictsort }}", "x is undefined"},
+                 {"{{ 1|map('upper') }}", "nothing goes through int"},
+                 {"{{ [[1],[1]]|unique|list }}", "unique: list among the items"}});
 }
 
 TEST_CASE("Jinja: how often texts are split and replaced") {
@@ -143,7 +155,9 @@ TEST_CASE("Jinja: escapes in texts, and white space that tags take off") {
   check({{R"({{ '\101\0\7|\400\1234' }})", std::string_view("A\0\a|ĀS4", 8)},
          {"a\u3000\u00a0{{- 1 -}}\u2028\x1c b", "a1b"},
          {"a{%- if\u2003true\u00a0%} b{% endif %}", "a b"},
-         {"\u3000{% if true %}a{% endif %}", "a"}});
+         {"\u3000{% if true %}a{% endif %}", "a"},
+         {"{% raw %}\n{{ 1 }}{% endraw %}\na", "\n{{ 1 }}a"},
+         {"{% raw -%}\n {{ 1 }} {%- endraw +%}\na", "{{ 1 }}\na"}});
   check_refused({{R"({{ '\N{BULLET}' }})", "\\N: an escape by the name of a character is not run"},
                  {R"({{ '\8' ~ x.y }})", "x is undefined"}});
 }

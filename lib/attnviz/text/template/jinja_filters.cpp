@@ -64,6 +64,11 @@ Value otherwise(const Arguments& arguments, Budget& /*budget*/) {
   return !is_absent ? value : given == nullptr ? Value("") : *given;
 }
 
+// Of map, select and their like, for which false things are empty.
+std::vector<Value> items_if_true(const Arguments& arguments, Budget& budget) {
+  return subject(arguments).is_true() ? items_of(subject(arguments), budget) : std::vector<Value>();
+}
+
 // An item, or what of it is asked for.
 Value part_of(const Value& item, const Value* attribute, Budget& budget) {
   return attribute == nullptr || attribute->is_none()
@@ -99,7 +104,7 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
   const std::string path =
       by_attribute ? printed(needed(arguments, 1, "attribute"), budget) : std::string();
   std::vector<Value> kept;
-  for (const Value& item : items_of(subject(arguments), budget)) {
+  for (const Value& item : items_if_true(arguments, budget)) {
     const Value looked_at = by_attribute ? attribute_of(item, path, budget) : item;
     bool passes = looked_at.is_true();
     if (arguments.values.size() > test_at) {
@@ -125,7 +130,7 @@ Value map(const Arguments& arguments, Budget& budget) {
       arguments.find(std::numeric_limits<std::size_t>::max(), "attribute");
   const Value* const missing = arguments.find(std::numeric_limits<std::size_t>::max(), "default");
   const std::string path = attribute == nullptr ? std::string() : printed(*attribute, budget);
-  for (const Value& item : items_of(subject(arguments), budget)) {
+  for (const Value& item : items_if_true(arguments, budget)) {
     if (attribute != nullptr) {
       Value found = attribute_of(item, path, budget);
       const bool is_missing = found.undefined() != nullptr && missing != nullptr;
@@ -262,6 +267,7 @@ Value sort(const Arguments& arguments, Budget& budget) {
 }
 
 Value dictsort(const Arguments& arguments, Budget& budget) {
+  require_defined(subject(arguments));
   std::vector<Value> pairs = items_of(items(arguments, budget), budget);
   const Value* const by = arguments.find(2, "by");
   const std::size_t place = by != nullptr && printed(*by, budget) == "value" ? 1 : 0;
@@ -302,6 +308,9 @@ Value unique(const Arguments& arguments, Budget& budget) {
   std::vector<Value> keys;
   for (const Value& value : items_of(subject(arguments), budget)) {
     Value key = part_of(value, attribute, budget);
+    if (key.map() != nullptr || (key.list() != nullptr && key.list()->kind == ListKind::kList)) {
+      fail(fmt::format("unique: {} among the items", key.kind()));
+    }
     if (!matters && key.text() != nullptr) {
       key = made_text(lower_case(*key.text()), budget);
     }
@@ -318,7 +327,7 @@ Value indent(const Arguments& arguments, Budget& budget) {
   const std::string margin = width == nullptr ? "    " : needed_margin(*width, "width", budget);
   const bool with_first = is_true(arguments.find(2, "first"));
   const bool with_blank = is_true(arguments.find(3, "blank"));
-  const std::string text = subject_text(arguments, budget) + "\n";
+  const std::string text = needed_text(subject(arguments), "indent") + "\n";
   budget.make(text.size());
   std::string out;
   bool is_first = true;

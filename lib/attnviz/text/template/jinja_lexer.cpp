@@ -157,36 +157,36 @@ class JinjaLexer {
   void skip_white() { at_ = behind_white(at_); }
 
   // The name behind `at`, and where the block that it opens ends; npos when it is another one.
-  std::size_t end_of_block(std::size_t at, std::string_view name, bool& is_stripping) const {
+  std::size_t end_of_block(std::size_t at, std::string_view name, char& sign) const {
     at = behind_white(at);
     if (!has(at, name)) {
       return std::string_view::npos;
     }
     at = behind_white(at + name.size());
-    is_stripping = at < end_ && source_[at] == '-';
-    at += is_stripping || (at < end_ && source_[at] == '+') ? 1U : 0U;
+    sign = at < end_ ? source_[at] : '\0';
+    at += sign == '-' || sign == '+' ? 1U : 0U;
     return has(at, "%}") ? at + 2 : std::string_view::npos;
   }
 
   // {% raw %} … {% endraw %}: the text between, whatever it looks like.
   bool take_raw(std::size_t begin) {
-    bool is_stripping = false;
-    const std::size_t text = end_of_block(at_, "raw", is_stripping);
-    if (text == std::string_view::npos) {
+    char sign = '\0';
+    const std::size_t text = end_of_block(at_, "raw", sign);
+    if (text == std::string_view::npos || sign == '+') {
       return false;
     }
     at_ = text;
-    finish_tag(is_stripping, true);
+    finish_tag(sign == '-', /*takes_line_feed=*/false);
     for (std::size_t tag = at_; tag < end_; ++tag) {
       if (!has(tag, "{%")) {
         continue;
       }
       const std::size_t name = tag + 2 + (has(tag + 2, "-") || has(tag + 2, "+") ? 1 : 0);
-      const std::size_t end = end_of_block(name, "endraw", is_stripping);
+      const std::size_t end = end_of_block(name, "endraw", sign);
       if (end != std::string_view::npos) {
         take_text(tag);
         at_ = end;
-        finish_tag(is_stripping, true);
+        finish_tag(sign == '-', sign != '+');
         return true;
       }
     }

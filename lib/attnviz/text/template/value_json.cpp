@@ -110,6 +110,10 @@ class JsonText {
       members.push_back(&one);
     }
     if (style_.sorted) {
+      const auto is_number = [](const Map::Member* one) { return one->number.has_value(); };
+      if (std::ranges::any_of(members, is_number) && !std::ranges::all_of(members, is_number)) {
+        fail("tojson: whole numbers and texts have no order");
+      }
       std::ranges::sort(members, [](const Map::Member* one, const Map::Member* other) {
         return std::tie(one->name, one->number) < std::tie(other->name, other->number);
       });
