@@ -231,7 +231,7 @@ TEST_CASE("Go templates: numbers, and what print, println and printf write") {
       return std::string(error.what());
     }
   };
-  for (const auto& [source, expected] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& one : std::vector<std::pair<std::string, std::string>>{
            {"{{ print 1.5 -2 +3 }} {{ 1e3 }} {{ .5 }} {{ 1e21 }} {{ 0.00001 }} {{ -1.5e-7 }}",
             "1.5 -2 3 1000 0.5 1e+21 1e-05 -1.5e-07"},
            {"{{ print 1 2 \"a\" 3 true }}|{{ print \"a\" \"b\" }}|{{ println \"a\" \"b\" 1 }}",
@@ -240,10 +240,10 @@ TEST_CASE("Go templates: numbers, and what print, println and printf write") {
             "\n1% a 1 \"b\""},
            {"{{ range $i, $x := .Messages }}{{ break }}{{ end }}{{ eq 1 2 1 }} {{ ne 1 2 }}",
             "true true"}}) {
-    CAPTURE(source);
-    CHECK(rendered(source) == expected);
+    CAPTURE(one.first);
+    CHECK(rendered(one.first) == one.second);
   }
-  for (const auto& [source, message] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& one : std::vector<std::pair<std::string, std::string>>{
            {"{{ printf \"%d\" \"a\" }}", "printf: %d of str"},
            {"{{ printf \"%s\" 1 }}", "printf: %s of int"},
            {"{{ printf \"%s\" \"a\" 1 }}", "printf: 1 argument too many"},
@@ -261,11 +261,11 @@ TEST_CASE("Go templates: numbers, and what print, println and printf write") {
            {"{{ 0x1F }}", "a number that is none"},
            {"{{ 017 }}", "a number that is none"},
            {"{{ 1.5.a }}", "a number that is none"}}) {
-    CAPTURE(source);
-    const std::string found = rendered(source);
+    CAPTURE(one.first);
+    const std::string found = rendered(one.first);
     CAPTURE(found);
     CHECK(found.starts_with("t: line 1, column "));
-    CHECK(found.ends_with(message));
+    CHECK(found.ends_with(one.second));
   }
 }
 

@@ -30,9 +30,10 @@ struct ChatPrompt {
 /// Renders the messages. What a loop over the messages writes belongs to the message it is at; a
 /// message that stands outside of such loops is found by its text.
 ///
-/// Throws Error{kUsage} without messages, Error{kMalformed} `where: line 3, column 14: …` for
-/// templates that are wrong, that take more steps or memory than a bound, or that refuse the
-/// messages with words of their own; Error{kUnsupported} for what they ask of that is not run.
+/// Throws Error{kUsage} without messages and for a role of more than 256 bytes; Error{kMalformed}
+/// `where: line 3, column 14: …` for templates that are wrong, that take more steps or memory than
+/// a bound, or that refuse the messages with words of their own; Error{kUnsupported} for what they
+/// ask of that is not run.
 ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> messages,
                        const ChatRequest& request);
 

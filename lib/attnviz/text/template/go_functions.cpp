@@ -71,12 +71,12 @@ std::string go_printf(std::span<const Value> arguments, Budget& budget) {
 // Spaces between operands that are no texts, or with a line feed between all.
 std::string go_print(std::span<const Value> arguments, bool with_line_feed, Budget& budget) {
   std::string all;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool are_texts =
-        i > 0 && (arguments[i - 1].text() != nullptr || is_missing(arguments[i - 1]) ||
-                  arguments[i].text() != nullptr || is_missing(arguments[i]));
-    all += i > 0 && (with_line_feed || !are_texts) ? " " : "";
-    all += go_text(arguments[i], budget);
+  bool joins = true;  // to what was written before
+  for (const Value& one : arguments) {
+    const bool is_text = one.text() != nullptr || is_missing(one);
+    all += &one != &arguments.front() && (with_line_feed || !(joins || is_text)) ? " " : "";
+    all += go_text(one, budget);
+    joins = is_text;
   }
   return all + (with_line_feed ? "\n" : "");
 }
