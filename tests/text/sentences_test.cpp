@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -79,6 +81,15 @@ TEST_CASE("nothing, white space and bytes that are no text") {
 
 TEST_CASE("marks without end are read once") {
   CHECK(cut(std::string(1 << 20, '.') + " a").size() == 1);
+}
+
+TEST_CASE("white space without end is read once, between words and between lines") {
+  const std::size_t kMany = 1'000'000;
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(cut("The cat" + std::string(kMany, ' ') + "sat. On it.").size() == 2);
+  CHECK(cut("The cat sat." + std::string(kMany, '\n') + "On it.").size() == 2);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 TEST_CASE("tokens have the number of their sentence; white space before one is of it") {

@@ -79,7 +79,7 @@ class Cutter {
  private:
   void add_line(std::size_t begin, std::size_t end) {
     const std::string_view line = text_.substr(begin, end - begin);
-    const bool is_blank = skip_white_space(text_, begin) >= end;
+    const bool is_blank = skip_white_space(line, 0) == line.size();
     const bool stands_alone = is_heading(line) || is_row(line);
     const std::size_t mark = item_mark(line);
     if (is_blank || stands_alone || mark > 0) {
@@ -133,9 +133,12 @@ class Cutter {
       is_stop = is_stop && (point.value == U'.' || !is_end);
       i += point.length;
     }
+    if (i == at) {
+      return {i, false};
+    }
     const std::size_t next = skip_white_space(text_, i);
-    if (i == at || next >= end || is_wide) {
-      return {i, i > at};
+    if (next >= end || is_wide) {
+      return {i, true};
     }
     const CodePoint point = decode_utf8(text_, next);
     return {i, next > i && !(is_stop && point.valid && is_lower_case(point.value))};
