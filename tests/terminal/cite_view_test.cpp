@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -143,6 +144,20 @@ TEST_CASE("cite_page: of a document's long name less is seen, never of the place
   const Lines lines = drawn(document, 0, {});
   CHECK(std::ranges::any_of(
       lines, [](const std::string& line) { return contains(line, "a-document-wit..:1:6  Two."); }));
+}
+
+TEST_CASE("cite_page: signs that fit no line break anywhere, and are measured once") {
+  std::string word;
+  for (std::size_t i = 0; i < 500'000; ++i) {
+    word += "é";
+  }
+  const CiteDocument document =
+      document_of("One. " + word + ". 一。二三四五六七八九十一二。", {-3.0});
+  const auto begin = std::chrono::steady_clock::now();
+  const Lines lines = drawn(document, 1, {.columns = 20});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+  CHECK(lines.size() > 500'000 / 20);
 }
 
 TEST_CASE("cite_page: when no sentence matters it says so and draws no text") {

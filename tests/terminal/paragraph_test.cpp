@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,18 @@ TEST_CASE("wrap: breaks between words, and inside of a word only when it is wide
 TEST_CASE("wrap: counts terminal columns, not bytes") {
   CHECK(wrap("日本語 文", 8) == Lines{"日本語", "文"});
   CHECK(wrap("日本語", 5) == Lines{"日本", "語"});
+}
+
+TEST_CASE("wrap: a word that fills many thousand lines is measured once") {
+  constexpr std::size_t kLines = 20'000;
+  std::string word;
+  for (std::size_t i = 0; i < 40 * kLines; ++i) {
+    word += "é";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(wrap(word, 40).size() == kLines);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 TEST_CASE("flow: items stay together and keep their styles") {

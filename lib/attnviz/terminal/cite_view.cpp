@@ -99,26 +99,34 @@ class RunningText {
 
   // With a blank before it, unless it is the first of a line or stands close to the one before.
   void put(std::string_view word, const Style& style, bool is_close, const Style& blank) {
-    while (!word.empty()) {
-      const std::size_t gap = line_.spans.empty() || is_close ? 0 : 1;
-      const std::size_t width = display_width(word);
+    const std::vector<std::string_view> clusters = grapheme_clusters(word);
+    auto next = clusters.begin();
+    std::size_t rest = display_width(word);
+    while (next != clusters.end()) {
       const bool is_new = line_.spans.empty();
-      if (width_ + gap + width <= columns_ || (is_new && width <= columns_)) {
-        add(word, width, gap, style, blank);
-        return;
-      }
+      const std::size_t gap = is_new || is_close ? 0 : 1;
+      std::string part;
+      std::size_t width = 0;
       // What fits no line, and close signs such as those of Chinese, break anywhere.
-      const std::string part =
-          width > columns_ || is_close
-              ? fit_width(word, columns_ - std::min(columns_, width_ + gap), "")
-              : std::string();
+      if (width_ + gap + rest <= columns_ || rest > columns_ || is_close) {
+        for (; next != clusters.end(); ++next) {
+          const std::size_t sign = display_width(*next);
+          if (width_ + gap + width + sign > columns_) {
+            break;
+          }
+          part += *next;
+          width += sign;
+        }
+      }
       if (!part.empty()) {
-        add(part, display_width(part), gap, style, blank);
-        word.remove_prefix(part.size());
+        add(part, width, gap, style, blank);
+        rest -= width;
       } else if (is_new) {
         return;  // one sign that is wider than a line
       }
-      end_line();
+      if (next != clusters.end()) {
+        end_line();
+      }
     }
   }
   void end_line() {

@@ -27,8 +27,7 @@ Page flow(const std::vector<Line>& items, std::size_t gap, std::size_t columns) 
 std::vector<std::string> wrap(std::string_view message, std::size_t columns) {
   std::vector<std::string> lines;
   std::size_t width = 0;
-  const auto add = [&](std::string_view word) {
-    const std::size_t word_width = display_width(word);
+  const auto add = [&](std::string_view word, std::size_t word_width) {
     if (!lines.empty() && width + 1 + word_width <= columns) {
       lines.back().append(" ").append(word);
       width += 1 + word_width;
@@ -37,16 +36,21 @@ std::vector<std::string> wrap(std::string_view message, std::size_t columns) {
       width = word_width;
     }
   };
-  for (std::string_view word : words_of(message)) {
-    while (display_width(word) > columns) {
-      const std::string part = fit_width(word, columns, "");
-      if (part.empty()) {
-        break;  // one sign that is wider than a line
+  for (const std::string_view word : words_of(message)) {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t part_width = 0;
+    for (const std::string_view cluster : grapheme_clusters(word)) {
+      const std::size_t cluster_width = display_width(cluster);
+      if (end > begin && part_width + cluster_width > columns) {
+        add(word.substr(begin, end - begin), part_width);
+        begin = end;
+        part_width = 0;
       }
-      add(part);
-      word.remove_prefix(part.size());
+      end += cluster.size();
+      part_width += cluster_width;
     }
-    add(word);
+    add(word.substr(begin), part_width);
   }
   return lines;
 }
