@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -157,6 +158,18 @@ TEST_CASE("arcs_page: no line is wider than the terminal, whatever the labels") 
         }
       }
     }
+  }
+}
+
+TEST_CASE("arcs_page: a long label is shortened once, not for each of many heads") {
+  ArcsFigure figure = two_tokens();
+  figure.query_labels[1] = figure.key_labels[1] = std::string(1'000'000, 'a') + "é";
+  figure.panels[0].groups.resize(2'000, figure.panels[0].groups[0]);
+  for (const TerminalStyle style : {TerminalStyle::kArcs, TerminalStyle::kArcsAscii}) {
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(arcs_page(figure, {style, ColorDepth::kNone}).lines.size() > 1'000);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -252,6 +253,17 @@ TEST_CASE("bars_page: twelve heads stay legible in 80 columns") {
   CHECK(lines.size() < 30);
   CHECK(std::count_if(lines.begin(), lines.end(),
                       [](const std::string& line) { return test::contains(line, "L0H"); }) == 2);
+}
+
+TEST_CASE("bars_page: a long label is shortened once, not for each of many heads") {
+  Small small;
+  small.whole.panels.resize(10'000, small.whole.panels.front());
+  small.whole.key_labels[1] = std::string(1'000'000, 'a') + "é";
+  const Heatmap focus = focus_heatmap(small.whole, {1, false}, 3, 3);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(bars_page(focus, {1}, {}).lines.size() > 1'000);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 }  // namespace attnviz

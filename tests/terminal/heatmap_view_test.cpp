@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -389,6 +390,16 @@ TEST_CASE("heatmap_page: a terminal of no width is taken as 20 columns") {
   const test::SampleHeatmap picture(6, 4);
   CHECK(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
         drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
+}
+
+TEST_CASE("heatmap_page: a long label is shortened once, not for each of many heads") {
+  const std::string label = std::string(3'000'000, 'a') + "é";
+  Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {label, "é"}, {label, "é"});
+  picture.heatmap.panels.resize(10'000, picture.heatmap.panels.front());
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(heatmap_page(picture.heatmap, {}).lines.size() > 1'000);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 }  // namespace attnviz

@@ -55,6 +55,8 @@ class ArcsView {
       : figure_(figure),
         options_(options),
         charset_(options.style),
+        query_labels_(indexed(figure.query_labels, figure.first_query)),
+        key_labels_(indexed(figure.key_labels, figure.first_key)),
         numbers_(figure.scale.low, figure.scale.high, 5),
         // One token's lines leave room for weak ones.
         least_(figure.focus ? figure.least : std::max(figure.least, kDensities.back().least)) {}
@@ -111,20 +113,24 @@ class ArcsView {
   }
 
   // "12 cat": an index tells tokens apart that occur several times.
-  std::string label(const std::vector<std::string>& labels, std::size_t row,
-                    const EntryNumbers& first) const {
-    if (labels[row].empty() && row == 0 && first.has_sink()) {
-      return "";  // opposite the sink
-    }
+  std::vector<std::string> indexed(const std::vector<std::string>& labels,
+                                   const EntryNumbers& first) const {
+    std::vector<std::string> all;
     const std::size_t wide = std::to_string(first.of(labels.size() - 1)).size();
-    return pad_left(first.name(row), wide) + " " + charset_.label(labels[row]);
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      const bool is_opposite_sink = labels[row].empty() && row == 0 && first.has_sink();
+      all.push_back(is_opposite_sink ? ""
+                                     : charset_.fitted(pad_left(first.name(row), wide) + " " +
+                                                           charset_.label(labels[row]),
+                                                       options_.columns));
+    }
+    return all;
   }
 
-  std::size_t widest(const std::vector<std::string>& labels, const EntryNumbers& first,
-                     std::size_t most) const {
+  static std::size_t widest(const std::vector<std::string>& labels, std::size_t most) {
     std::size_t columns = 1;
-    for (std::size_t row = 0; row < labels.size(); ++row) {
-      columns = std::max(columns, display_width(label(labels, row, first)));
+    for (const std::string& label : labels) {
+      columns = std::max(columns, display_width(label));
     }
     return std::min(columns, most);
   }
@@ -139,9 +145,8 @@ class ArcsView {
     const std::vector<ArcsPanel> shown = is_overlaid ? figure_.panels : panels_apart();
     const std::size_t columns = options_.columns;
     const std::size_t most = std::max<std::size_t>(columns / 4, 5);
-    left_ = std::max(widest(figure_.query_labels, figure_.first_query, most),
-                     figure_.query_axis.size());
-    right_ = std::max(widest(figure_.key_labels, figure_.first_key, most), figure_.key_axis.size());
+    left_ = std::max(widest(query_labels_, most), figure_.query_axis.size());
+    right_ = std::max(widest(key_labels_, most), figure_.key_axis.size());
     constexpr std::size_t kLeastCanvas = 24;
     constexpr std::size_t kMostCanvas = 96;
     const std::size_t labels = left_ + right_ + 2;
@@ -253,13 +258,13 @@ class ArcsView {
       Line line;
       for (std::size_t i = 0; i < shown.size(); ++i) {
         line.space(i > 0 ? kArcPanelGap : 0);
-        const std::string query = side_label(figure_.query_labels, figure_.first_query, at, left_);
+        const std::string query = side_label(query_labels_, at, left_);
         line.space(left_ - display_width(query));
         line.put(query, label_style(at, /*of_query=*/true));
         line.space(1);
         line.put(canvases[i].row(at));
         line.space(1);
-        line.put_padded(side_label(figure_.key_labels, figure_.first_key, at, right_), right_,
+        line.put_padded(side_label(key_labels_, at, right_), right_,
                         label_style(at, /*of_query=*/false));
       }
       page_.add(std::move(line));
@@ -267,12 +272,10 @@ class ArcsView {
     page_.blank();
   }
 
-  std::string side_label(const std::vector<std::string>& labels, const EntryNumbers& first,
-                         std::size_t at, std::size_t columns) const {
+  std::string side_label(const std::vector<std::string>& labels, std::size_t at,
+                         std::size_t columns) const {
     const std::size_t row = at / pitch_;
-    return at % pitch_ == 0 && row < labels.size()
-               ? charset_.fitted(label(labels, row, first), columns)
-               : "";
+    return at % pitch_ == 0 && row < labels.size() ? charset_.fitted(labels[row], columns) : "";
   }
 
   Style label_style(std::size_t at, bool of_query) const {
@@ -309,13 +312,12 @@ class ArcsView {
     constexpr std::size_t kArrow = 13;  // " ==0.463==> "
     const std::size_t most_label =
         options_.columns > kArrow + 6 ? (options_.columns - kArrow) / 2 : 3;
-    const std::size_t left = widest(figure_.query_labels, figure_.first_query, most_label);
+    const std::size_t left = widest(query_labels_, most_label);
     for (const ArcsEdge& edge : edges) {
-      const std::string query = label(figure_.query_labels, edge.query, figure_.first_query);
-      const std::string key = label(figure_.key_labels, edge.key, figure_.first_key);
       const std::string shaft(2, edge.strength >= 0.5f ? '=' : edge.strength >= 0.25f ? '-' : '.');
-      page_.add(fmt::format("{} {}{}{}> {}", pad_right(charset_.fitted(query, left), left), shaft,
-                            numbers_.text(edge.value), shaft, charset_.fitted(key, most_label)));
+      page_.add(fmt::format(
+          "{} {}{}{}> {}", pad_right(charset_.fitted(query_labels_[edge.query], left), left), shaft,
+          numbers_.text(edge.value), shaft, charset_.fitted(key_labels_[edge.key], most_label)));
     }
     if (edges.empty()) {
       page_.add("no lines", kDim);
@@ -329,6 +331,8 @@ class ArcsView {
   const ArcsFigure& figure_;
   TerminalOptions options_;
   Charset charset_;
+  std::vector<std::string> query_labels_;  // no wider than the terminal
+  std::vector<std::string> key_labels_;
   NumberFormat numbers_;
   float least_;
   std::size_t left_ = 0;  // columns of labels

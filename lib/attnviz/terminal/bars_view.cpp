@@ -65,6 +65,9 @@ class Bars {
     }
     const std::size_t most_gutter = std::max<std::size_t>(options_.columns * 3 / 10, 7);
     gutter_ = std::min(widest, std::max(most_gutter, others_label_.size())) + 1;
+    for (std::string& label : labels_) {
+      label = charset_.fitted(label, gutter_ - 1);
+    }
     const std::size_t room = options_.columns - gutter_;
     const auto fit = [this, room](int decimals) {
       decimals_ = decimals;
@@ -166,19 +169,18 @@ class Bars {
     for (std::size_t i = 0; i < bars_.shown.size(); ++i) {
       const std::size_t token = bars_.shown[i];
       const bool in_focus = subject_.first_index.of(token) == subject_.token;
-      across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
-             [&](Line& line, std::size_t head) {
-               if (!panel_.is_visible(head, token)) {
-                 has_masked_ = true;
-                 number(line, charset_.masked(), kDim);
-                 line.space(1 + bar_);
-                 return;
-               }
-               const float value = panel_.values(head, token);
-               number(line, bars_.number(value, decimals_));
-               line.put(" ");
-               bar(line, value);
-             });
+      across(labels_[i], in_focus ? kBold : Style(), [&](Line& line, std::size_t head) {
+        if (!panel_.is_visible(head, token)) {
+          has_masked_ = true;
+          number(line, charset_.masked(), kDim);
+          line.space(1 + bar_);
+          return;
+        }
+        const float value = panel_.values(head, token);
+        number(line, bars_.number(value, decimals_));
+        line.put(" ");
+        bar(line, value);
+      });
     }
     if (!bars_.others.empty()) {
       across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {

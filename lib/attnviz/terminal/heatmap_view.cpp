@@ -56,7 +56,7 @@ class Screen {
   Screen(const Heatmap& heatmap, const TerminalOptions& options)
       : heatmap_(heatmap),
         options_(options),
-        labels_(heatmap, options.style),
+        labels_(heatmap, options),
         layout_(plan_layout(heatmap, labels_, options)),
         painter_(options, heatmap.scale, layout_.cell_width),
         role_marks_(marks_of(heatmap.roles.names,
@@ -255,7 +255,7 @@ Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options) {
 
 PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options) {
   const Sheet sheet = sheet_of(heatmap, options);
-  const TerminalLabels labels(sheet.heatmap, sheet.options.style);
+  const TerminalLabels labels(sheet.heatmap, sheet.options);
   const TerminalLayout layout = plan_layout(sheet.heatmap, labels, sheet.options);
   return {layout.queries, layout.keys};
 }

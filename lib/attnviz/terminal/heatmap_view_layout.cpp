@@ -247,11 +247,13 @@ class Planner {
 
 }  // namespace
 
-TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
+TerminalLabels::TerminalLabels(const Heatmap& heatmap, const TerminalOptions& options)
     : same(heatmap.query_labels == heatmap.key_labels),
       numbered(heatmap.has_numbered_labels),
-      charset(style) {
-  const auto safe = [this](const std::string& raw) { return charset.label(raw); };
+      charset(options.style) {
+  const auto safe = [&](const std::string& raw) {
+    return charset.fitted(charset.label(raw), options.columns);
+  };
   std::transform(heatmap.query_labels.begin(), heatmap.query_labels.end(),
                  std::back_inserter(queries), safe);
   std::transform(heatmap.key_labels.begin(), heatmap.key_labels.end(), std::back_inserter(keys),

@@ -14,7 +14,7 @@ namespace attnviz {
 
 inline constexpr std::size_t kPanelGap = 2;  // columns between panels
 
-/// Labels and titles made safe for one charset.
+/// Labels and titles made safe for one charset; labels no wider than the terminal.
 struct TerminalLabels {
   std::vector<std::string> queries;
   std::vector<std::string> keys;
@@ -23,7 +23,7 @@ struct TerminalLabels {
   bool numbered = false;            // they say their indices themselves
   Charset charset;
 
-  TerminalLabels(const Heatmap& heatmap, TerminalStyle style);
+  TerminalLabels(const Heatmap& heatmap, const TerminalOptions& options);
 
   /// The entries of one cell of an axis in at most `columns`: "3 sat" with its index, "sat"
   /// without; "L3" with, too; several as "4–7 on the mat", cut.
