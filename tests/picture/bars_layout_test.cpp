@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -296,6 +297,22 @@ TEST_CASE("render_figure: bars in both themes, the same bytes each time, and no 
     CHECK(bytes != render_figure(sample.heatmap, style));
     CHECK(test::decode_png(bytes).at(2, 2) == theme_colors(theme).background);
   }
+}
+
+TEST_CASE("bars_scene: a long label is set once, not for each of many heads") {
+  const FocusOfFour sample;
+  Heatmap focus = sample.heatmap;
+  const std::vector<float> weights(4'000 * 4, 0.5f);
+  focus.panels = {{"", test::matrix_over(weights, 4'000, 4)}};
+  focus.query_labels.assign(4'000, "L0H0");
+  for (std::size_t i = 0; i < 1'000'000; ++i) {
+    focus.key_labels[1] += "é";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Scene scene = bars_scene(focus, kNinth);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+  CHECK(bars_texts(scene, TextRole::kQueryLabel).size() >= 4'000 / 10 * 4);
 }
 
 }  // namespace attnviz

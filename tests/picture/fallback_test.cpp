@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_data.h"
 #include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/picture/raster/text_rasterizer.h"
@@ -128,6 +129,22 @@ TEST_CASE("FontSet: a character is asked for once") {
   CHECK(fonts.columns("猫cat猫") == 7);
   CHECK(fonts.columns("猫") == 2);
   CHECK(asked == std::vector<char32_t>{U'猫'});
+}
+
+TEST_CASE("FontSet: nothing is looked for that lies far behind what is shown") {
+  std::size_t n_asked = 0;
+  const FontSet fonts({}, [&n_asked](char32_t) -> std::optional<FontFile> {
+    ++n_asked;
+    return std::nullopt;
+  });
+  std::string text;
+  for (char32_t c = 0x4E00; c < 0x9000; ++c) {
+    append_utf8(text, c);
+  }
+  const std::string first_nine = text.substr(0, 9 * 3);
+  CHECK(fonts.shorten(text, 20) == first_nine + "…");
+  CHECK(fonts.wrap(text, 18, 1) == std::vector<std::string>{text.substr(0, 8 * 3) + "…"});
+  CHECK(n_asked < 200);
 }
 
 TEST_CASE("FontSet: a script keeps the font that was found for it") {

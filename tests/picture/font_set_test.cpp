@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,20 @@ TEST_CASE("wrap: the last line allowed ends in an ellipsis when more would follo
   CHECK(wrap("aaaaaaaaaaaa", 4, 2) == Strings{"aaaa", "aaa…"});
   CHECK(wrap("one\ntwo\nthree", 7, 2) == Strings{"one", "two…"});
   CHECK(wrap("one  ", 7, 1) == Strings{"one"});
+}
+
+TEST_CASE("shorten and wrap: of a long text as much is set as is shown") {
+  std::string text;
+  for (std::size_t i = 0; i < 1'000'000; ++i) {
+    text += "é";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(shorten(text.c_str(), 4) == "ééé…");
+    CHECK(wrap(text.c_str(), 2, 2) == Strings{"éé", "é…"});
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 }  // namespace attnviz

@@ -31,8 +31,26 @@ std::size_t FontSet::columns(std::string_view text) const {
   return run(text).columns;
 }
 
+// All of a short text; of a long one enough to be wider than `columns`: what no reader will see is
+// not set, and fonts are not looked through for it.
+std::string_view FontSet::beginning(std::string_view text, std::size_t columns) const {
+  std::size_t n_clusters = 64 + 4 * columns;
+  if (text.size() <= n_clusters) {
+    return text;
+  }
+  const std::vector<std::string_view> clusters = grapheme_clusters(text);
+  for (; n_clusters < clusters.size(); n_clusters *= 2) {
+    const auto bytes = static_cast<std::size_t>(clusters[n_clusters].data() - text.data());
+    if (this->columns(text.substr(0, bytes)) > columns) {
+      return text.substr(0, bytes);
+    }
+  }
+  return text;
+}
+
 // The end of the longest run of whole clusters that fits; 0 when the first is too wide.
 std::size_t FontSet::fitting_bytes(std::string_view text, std::size_t columns) const {
+  text = beginning(text, columns);
   std::vector<std::size_t> ends;
   std::size_t end = 0;
   for (const std::string_view cluster : grapheme_clusters(text)) {
@@ -58,10 +76,11 @@ std::size_t FontSet::line_bytes(std::string_view text, std::size_t columns) cons
   if (space != std::string_view::npos && space > 0) {
     return space;
   }
-  return std::max(fitting, grapheme_clusters(text).front().size());
+  return fitting > 0 ? fitting : grapheme_clusters(text).front().size();
 }
 
 std::string FontSet::shorten(std::string_view text, std::size_t columns) const {
+  text = beginning(text, columns);
   return this->columns(text) <= columns ? std::string(text) : ended_by_ellipsis(text, columns);
 }
 

@@ -43,6 +43,7 @@ class FontSet {
  private:
   FontSet();
 
+  std::string_view beginning(std::string_view text, std::size_t columns) const;
   std::size_t fitting_bytes(std::string_view text, std::size_t columns) const;
   std::size_t line_bytes(std::string_view text, std::size_t columns) const;
   std::string ended_by_ellipsis(std::string_view text, std::size_t columns) const;

@@ -82,7 +82,8 @@ class BarsLayout {
   void measure() {
     for (const std::size_t token : bars_.shown) {
       const std::string index = subject_.first_index.name(token);
-      labels_width_ = std::max(labels_width_, text_width(label_of(token)));
+      labels_.push_back(label_of(token));
+      labels_width_ = std::max(labels_width_, text_width(labels_.back()));
       index_width_ = std::max(index_width_, text_width(index));
     }
     if (has_others()) {
@@ -143,9 +144,10 @@ class BarsLayout {
                  px(kTextColumn), left + gutter() + static_cast<int>(i) * list, y);
     }
     y += line_ + px(kBarInset);
-    for (const std::size_t token : bars_.shown) {
+    for (std::size_t row = 0; row < bars_.shown.size(); ++row) {
+      const std::size_t token = bars_.shown[row];
       const std::string index = subject_.first_index.name(token);
-      const std::string label = label_of(token);
+      const std::string& label = labels_[row];
       if (subject_.first_index.of(token) == subject_.token) {
         const int height = row_ - 2 * px(1);
         items_.emplace_back(Rectangle{{left - px(6), y + px(1), px(3), height}, theme().frame});
@@ -227,6 +229,7 @@ class BarsLayout {
   int bar_ = 0;
   int width_ = 0;
   std::size_t columns_ = 1;
+  std::vector<std::string> labels_;  // of those that are shown
   std::string others_label_;
   std::vector<SceneItem> items_;
 };
