@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -375,6 +376,22 @@ TEST_CASE("write_explorer: the live model's files are as they are embedded") {
   same("model", kDemoWeights);
   same("config", kDemoConfig);
   same("tokenizer", kDemoTokenizer);
+}
+
+TEST_CASE("write_explorer: the names of very many heads") {
+  std::vector<HeadId> heads;
+  for (std::size_t head = 0; head < 10'000; ++head) {
+    heads.push_back({0, head});
+  }
+  AttentionDocument document = causal_document(heads);
+  document.model.emplace().named_heads.emplace(1'000'000, NamedHead{1, 0, "sink"});
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t n_bytes = 0;
+  write_explorer(std::span(&document, 1), {},
+                 [&n_bytes](std::string_view bytes) { n_bytes += bytes.size(); });
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+  CHECK(n_bytes > heads.size());
 }
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -99,11 +100,13 @@ Heatmap one_panel_a_mask(const Heatmap& heatmap) {
   masks.panels.clear();
   masks.panels_together = 1;
   masks.marked.reset();
+  std::set<std::string> names;
+  bool shows_all = false;  // one of them
   for (const HeatmapPanel& panel : heatmap.panels) {
-    const auto same = [&panel](const HeatmapPanel& other) {
-      return panel.mask.empty() ? !panel.visible && !other.visible : panel.mask == other.mask;
-    };
-    if (std::none_of(masks.panels.begin(), masks.panels.end(), same)) {
+    const bool is_new = panel.mask.empty() ? panel.visible != nullptr || !shows_all
+                                           : names.insert(panel.mask).second;
+    if (is_new) {
+      shows_all = shows_all || panel.visible == nullptr;
       masks.panels.push_back(panel);
       if (!panel.mask.empty()) {
         masks.panels.back().title = "mask " + panel.mask;

@@ -141,7 +141,10 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
 
 std::string names_of(const ModelFacts& facts, HeadId head) {
   std::string names;
-  for (const NamedHead& named : facts.named_heads.value_or(std::vector<NamedHead>())) {
+  if (!facts.named_heads) {
+    return names;
+  }
+  for (const NamedHead& named : *facts.named_heads) {
     if (HeadId{named.layer, named.head} == head) {
       names += (names.empty() ? "" : ", ") + named.name;
     }
@@ -158,10 +161,11 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
     std::string heads;
     std::size_t count = 0;
   };
+  const std::set<HeadId> wanted(heads.begin(), heads.end());
   std::map<std::string, Bearers> all;
   for (const NamedHead& named : *facts.named_heads) {
     const HeadId head{named.layer, named.head};
-    if (std::ranges::find(heads, head) == heads.end()) {
+    if (!wanted.contains(head)) {
       continue;
     }
     Bearers& bearers = all[named.name];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -245,8 +246,10 @@ class ExplorerWriter {
       json_.member("name", i < first.drawing.side_by_side.size() ? first.drawing.side_by_side[i]
                                                                  : std::string());
       json_.begin_array("heads");
+      const std::map<HeadId, std::vector<std::string>> names = names_in(documents_[i]);
       for (std::size_t index = 0; index < documents_[i].patterns.size(); ++index) {
-        write_head(i, index);
+        const auto of_head = names.find(documents_[i].patterns[index].head);
+        write_head(i, index, of_head == names.end() ? std::vector<std::string>() : of_head->second);
       }
       json_.end_array();
       json_.end_object();
@@ -274,7 +277,7 @@ class ExplorerWriter {
 
   bool is_chosen(HeadId head) const { return extras_.first && extras_.first->head == head; }
 
-  void write_head(std::size_t document, std::size_t index) {
+  void write_head(std::size_t document, std::size_t index, const std::vector<std::string>& names) {
     const DocumentPattern& pattern = documents_[document].patterns[index];
     const auto& facts = documents_[document].model;
     const bool is_head = !is_no_attention(documents_[document].kind);
@@ -283,8 +286,7 @@ class ExplorerWriter {
     json_.member("head", pattern.head.head);
     json_.member("title", printable_message(is_head ? pattern.title
                                                     : pictures_[document].panels[index].title));
-    json_.member("names", is_head && facts && facts->named_heads ? names_in(*facts, pattern.head)
-                                                                 : std::vector<std::string>());
+    json_.member("names", names);
     const std::size_t n_together =
         is_head && facts && facts->n_kv_heads > 0
             ? std::max<std::size_t>(facts->n_heads / facts->n_kv_heads, 1)
@@ -335,12 +337,13 @@ class ExplorerWriter {
     json_.end_object();
   }
 
-  static std::vector<std::string> names_in(const ModelFacts& facts, HeadId head) {
-    std::vector<std::string> names;
-    for (const NamedHead& named : *facts.named_heads) {
-      if (named.layer == head.layer && named.head == head.head) {
-        names.push_back(named.name);
-      }
+  static std::map<HeadId, std::vector<std::string>> names_in(const AttentionDocument& document) {
+    std::map<HeadId, std::vector<std::string>> names;
+    if (is_no_attention(document.kind) || !document.model || !document.model->named_heads) {
+      return names;
+    }
+    for (const NamedHead& named : *document.model->named_heads) {
+      names[{named.layer, named.head}].push_back(named.name);
     }
     return names;
   }
@@ -363,10 +366,9 @@ class ExplorerWriter {
     if (!panel.visible) {
       return std::nullopt;
     }
-    const auto known =
-        std::ranges::find(masks_, panel.mask, &std::pair<std::string, std::size_t>::first);
-    if (known != masks_.end()) {
-      return static_cast<std::size_t>(known - masks_.begin());
+    const auto [known, is_new] = mask_numbers_.emplace(panel.mask, masks_.size());
+    if (!is_new) {
+      return known->second;
     }
     const Heatmap& picture = pictures_.front();
     std::vector<std::uint8_t> bits((picture.n_queries() * picture.n_keys() + 7) / 8);
@@ -414,6 +416,7 @@ class ExplorerWriter {
   WeightCode code_ = WeightCode::kFloat;
   Blobs blobs_;
   std::vector<std::pair<std::string, std::size_t>> masks_;  // names and blobs
+  std::map<std::string, std::size_t> mask_numbers_;         // by name
 };
 
 }  // namespace
