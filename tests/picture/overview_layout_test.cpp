@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -165,6 +166,18 @@ TEST_CASE("lay_out_overview: a width that is too small is refused with the least
     CHECK(text_of_error(least).empty());
     CHECK_FALSE(text_of_error(least - 1.0).empty());
   }
+}
+
+TEST_CASE("lay_out_overview: very many layers without attention are measured once") {
+  const test::SampleOverview sample(1, 1, 1);
+  Overview overview = sample.overview();
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    overview.blanks.push_back({i, i, 0, "MLP"});
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS(lay_out_overview(overview, {}), Error);  // too high
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -136,6 +137,18 @@ TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {
     CHECK(cells.thumbnails.queries.cells() == cells.thumbnails.keys.cells());
     CHECK(cells.large.keys.size == 60);
   }
+}
+
+TEST_CASE("overview_page: very many layers with and without attention") {
+  const test::SampleOverview sample(60'000, 1, 1);
+  Overview overview = sample.overview();
+  for (std::size_t i = 0; i < 120'000; ++i) {
+    overview.blanks.push_back({i, i, i / 2, "MLP"});
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(overview_page(overview, test::kAscii80).lines.size() > 180'000);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
 }
 
 }  // namespace attnviz

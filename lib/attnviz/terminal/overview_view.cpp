@@ -231,15 +231,14 @@ class OverviewScreen {
 
   // Layers without attention in front of a row, as wide as the row is.
   void blanks(std::size_t row, std::size_t count) {
-    for (const BlankLayers& blank : overview_.blanks) {
-      if (blank.row != row) {
-        continue;
-      }
+    const std::vector<BlankLayers>& all = overview_.blanks;
+    for (auto blank = std::ranges::lower_bound(all, row, {}, &BlankLayers::row);
+         blank != all.end() && blank->row == row; ++blank) {
       Line line;
-      line.put_padded("L" + blank.numbers(), layout_.gutter);
+      line.put_padded("L" + blank->numbers(), layout_.gutter);
       line.space(1);
       const std::size_t width = count * (layout_.slot + 1) - 1;
-      line.put(pad_right(" " + blank.name + " ", width), blank_fill(sheet_.options.color));
+      line.put(pad_right(" " + blank->name + " ", width), blank_fill(sheet_.options.color));
       page_.add(std::move(line));
       if (layout_.pitch > layout_.height) {
         page_.blank();

@@ -116,6 +116,7 @@ class OverviewBuilder {
         style_(style),
         texts_(style),
         places_(overview.heads),
+        left_(left_of_thumbnails(overview, places_, style)),
         plan_(plan_overview(overview, style)),
         grid_(plan_.thumbnails) {
     layout_.thumbnails.grid = grid_;
@@ -162,15 +163,17 @@ class OverviewBuilder {
   int step_x() const { return grid_.keys.length() + px(kGutter); }
   int step_y() const { return grid_.queries.length() + px(kGutter); }
   // What stands to the left of the thumbnails, and above them below the caption.
-  int left() const { return left_of_thumbnails(overview_, places_, style_); }
+  int left() const { return left_; }
   int above() const { return 2 * text_line() + px(kSpace); }
   // From one blank to the next.
   int blank_step() const { return text_line() + px(kGutter); }
   // Where a row of thumbnails begins, below the first one's place without blanks.
   int row_y(std::size_t row) const {
-    const auto before = std::ranges::count_if(
-        overview_.blanks, [row](const BlankLayers& blank) { return blank.row <= row; });
-    return static_cast<int>(row) * step_y() + static_cast<int>(before) * blank_step();
+    return static_cast<int>(row) * step_y() + static_cast<int>(n_blanks_before(row)) * blank_step();
+  }
+  std::size_t n_blanks_before(std::size_t row) const {
+    const auto behind = std::ranges::upper_bound(overview_.blanks, row, {}, &BlankLayers::row);
+    return static_cast<std::size_t>(behind - overview_.blanks.begin());
   }
   int grid_height() const { return row_y(places_.layers.size()) - px(kGutter); }
   int blank_width(const BlankLayers& blank) const {
@@ -256,9 +259,7 @@ class OverviewBuilder {
     const int text = px(kTextColumn);
     for (std::size_t i = 0; i < overview_.blanks.size(); ++i) {
       const BlankLayers& blank = overview_.blanks[i];
-      const auto behind = std::count_if(
-          overview_.blanks.begin() + static_cast<std::ptrdiff_t>(i), overview_.blanks.end(),
-          [&blank](const BlankLayers& other) { return other.row == blank.row; });
+      const std::size_t behind = n_blanks_before(blank.row) - i;
       const int y = first_y + row_y(blank.row) - static_cast<int>(behind) * blank_step();
       const PixelRect rect = {first_x, y, std::max(width, blank_width(blank)), text_line()};
       layout_.blanks.push_back(rect);
@@ -304,6 +305,7 @@ class OverviewBuilder {
   const FigureStyle& style_;
   FigureTexts texts_;
   OverviewGrid places_;
+  int left_;
   OverviewPlan plan_;
   FigureGrid grid_;
   SectionSize grid_size_;
