@@ -3,8 +3,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "attnviz/core/error.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/document/run_facts.h"
 
 namespace attnviz {
@@ -12,9 +18,36 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr float kOne[] = {1.0f};
+
 void check_fast(Clock::time_point begin) {
   const std::chrono::duration<double> seconds = Clock::now() - begin;
   CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+}
+
+// One token, and a head in each of so many layers.
+AttentionDocument document_of_layers(std::size_t n_layers) {
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"a"};
+  document.run.mask = Mask{};
+  for (std::size_t layer = 0; layer < n_layers; ++layer) {
+    document.patterns.push_back({{layer, 0}, {kOne, 1, 1, 1}});
+  }
+  return document;
+}
+
+std::string json_of(std::size_t n_layers, std::size_t n_edges, std::size_t n_places) {
+  std::string text = R"({"tokens":["a"],"selected":[)";
+  for (std::size_t i = 0; i < n_layers; ++i) {
+    text += (i > 0 ? "," : "") + std::string(R"({"head":0,"attention":[[1.0]],"layer":)") +
+            std::to_string(i) + "}";
+  }
+  text += R"(],"interventions":[)";
+  for (std::size_t i = 0; i < n_edges; ++i) {
+    text += (i > 0 ? "," : "") + std::string(R"({"hide":{"queries":[)") + std::to_string(i) +
+            R"(],"layers":[)" + std::to_string(i % n_places) + "]}}";
+  }
+  return text + "]}";
 }
 
 }  // namespace
@@ -31,6 +64,48 @@ TEST_CASE("names: of many heads, and of many others") {
   const auto begin = Clock::now();
   CHECK(names_note(facts, heads) == "on probes no head here earns a name");
   check_fast(begin);
+}
+
+TEST_CASE("masks: of many layers with windows of their own") {
+  constexpr std::size_t kMany = 60'000;
+  AttentionDocument document = document_of_layers(kMany);
+  for (std::size_t layer = 0; layer < kMany; ++layer) {
+    document.run.layers.push_back({.layer = layer, .window = layer + 1});
+  }
+  const auto begin = Clock::now();
+  CHECK(most_telling(document)->head == HeadId{0, 0});
+  CHECK(one_panel_a_mask(attention_heatmap(document)).panels.size() == kMany);
+  check_fast(begin);
+}
+
+TEST_CASE("hidden edges: many, missed by many heads") {
+  AttentionDocument document = document_of_layers(60'000);
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    document.run.interventions.knock_outs.push_back({{i, i + 1}, {0, 1}, {}, {}});
+  }
+  const auto begin = Clock::now();
+  CHECK_FALSE(attention_heatmap(document).panels.back().is_visible(0, 0));
+  document.average.emplace().over = AverageOver::kHeads;
+  document.average->heads = heads_of(document);
+  CHECK_FALSE(document.visibility_of(heads_of(document)).visible(0, 0));
+  check_fast(begin);
+}
+
+TEST_CASE("hidden edges: a document has no more than can be asked for, or looked through") {
+  const auto read = [](std::size_t n_layers, std::size_t n_edges, std::size_t n_places) {
+    return read_attention(json_of(n_layers, n_edges, n_places), "d.json", {}, {}).size();
+  };
+  CHECK(read(1, 10'000, 1) == 1);
+  CHECK(read(1'000, 1'000, 1'000) == 1);
+  CHECK_THROWS_WITH_AS(read(1, 10'001, 1),
+                       "d.json: interventions: expected at most 10000 hidden edges of 1000 layers "
+                       "and heads, found 10001 of 1",
+                       Error);
+  CHECK_THROWS_WITH_AS(read(1, 1'001, 1'001), doctest::Contains("found 1001 of 1001"), Error);
+  CHECK_THROWS_WITH_AS(read(1'000, 2'000, 1'000),
+                       "d.json: interventions: 2000 hidden edges, of which 525 heads and more each "
+                       "miss others, are too many",
+                       Error);
 }
 
 }  // namespace attnviz

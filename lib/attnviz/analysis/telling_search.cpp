@@ -16,6 +16,9 @@ TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& g
     groups_.back()->judge([shared, reads_on](std::size_t query, std::size_t key) {
       return shared->evidence(query, key, reads_on);
     });
+    for (const HeadId head : group.heads) {
+      group_of_.emplace(head, groups_.back().get());
+    }
   }
 }
 
@@ -28,16 +31,13 @@ double TellingSearch::bytes(const std::vector<HeadId>& heads, std::size_t n_toke
 }
 
 bool TellingSearch::wants(HeadId head) const {
-  return std::any_of(groups_.begin(), groups_.end(),
-                     [head](const auto& group) { return group->wants(head); });
+  return group_of_.contains(head);
 }
 
 void TellingSearch::rows(HeadId head, std::size_t first_query, std::size_t first_key,
                          ConstMatrix weights) {
-  for (const auto& group : groups_) {
-    if (group->wants(head)) {
-      group->rows(head, first_query, first_key, weights);
-    }
+  if (const auto group = group_of_.find(head); group != group_of_.end()) {
+    group->second->rows(head, first_query, first_key, weights);
   }
 }
 

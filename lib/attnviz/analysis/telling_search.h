@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,7 @@ class TellingSearch : public PatternSink {
 
  private:
   std::vector<std::unique_ptr<TellingHeads>> groups_;  // as they were given
+  std::map<HeadId, TellingHeads*> group_of_;
 };
 
 }  // namespace attnviz

@@ -239,8 +239,35 @@ std::vector<KnockOut> EdgeRows::take() {
   return std::move(edges_);
 }
 
+HeadsByEdges::HeadsByEdges(std::span<const KnockOut> edges) {
+  for (const KnockOut& one : edges) {
+    places_.emplace_back(one.layers, one.heads);
+  }
+  std::ranges::sort(places_);
+  places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+}
+
+std::size_t HeadsByEdges::number(HeadId head) {
+  std::vector<std::size_t> in;
+  for (std::size_t place = 0; place < places_.size(); ++place) {
+    if (places_[place].first.has(head.layer) && places_[place].second.has(head.head)) {
+      in.push_back(place);
+    }
+  }
+  return numbers_.try_emplace(std::move(in), numbers_.size()).first->second;
+}
+
 std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
                                       std::span<const HeadId> heads) {
+  std::vector<HeadId> apart;  // one of those that miss the same edges
+  if (heads.size() > 1) {
+    HeadsByEdges numbers(interventions.knock_outs);
+    std::ranges::copy_if(heads, std::back_inserter(apart), [&](HeadId head) {
+      const std::size_t n_known = numbers.count();
+      return numbers.number(head) == n_known;
+    });
+    heads = apart;
+  }
   const auto in_all = [heads](const KnockOut& one) {
     return std::ranges::all_of(heads, [&one](HeadId head) { return one.is_in(head); });
   };

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/interventions.h"
@@ -83,6 +85,23 @@ class EdgeRows {
   IndexRange queries_{0, 0};
   std::vector<IndexRange> keys_;
   std::vector<KnockOut> edges_;
+};
+
+/// Numbers heads: those in which the same edges are hidden have the same number.
+class HeadsByEdges {
+ public:
+  explicit HeadsByEdges(std::span<const KnockOut> edges);
+
+  /// From 0 on, in the order in which they are asked for.
+  std::size_t number(HeadId head);
+  /// How many layers and heads together are said of edges.
+  std::size_t n_places() const noexcept { return places_.size(); }
+  /// How many numbers there are so far.
+  std::size_t count() const noexcept { return numbers_.size(); }
+
+ private:
+  std::vector<std::pair<IndexRange, IndexRange>> places_;    // layers and heads, each pair once
+  std::map<std::vector<std::size_t>, std::size_t> numbers_;  // by the places that a head is in
 };
 
 /// Of the edges to be hidden those that are so in every one of `heads`, by one request or by

@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "attnviz/analysis/compare/compare_patterns.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/words/intervention_words.h"
 #include "attnviz/text/word_groups.h"
 
 namespace attnviz {
@@ -142,17 +144,24 @@ std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId>
       run.interventions.knock_outs.empty()) {
     return {};
   }
+  return attnviz::edges_hidden_in(run.interventions, heads_behind(heads));
+}
+
+std::vector<HeadId> AttentionDocument::heads_behind(std::span<const HeadId> heads) const {
   if (!average) {
-    return attnviz::edges_hidden_in(run.interventions, heads);
+    return {heads.begin(), heads.end()};
   }
+  const auto group_of = [this](HeadId head) {
+    return average->over == AverageOver::kHeads    ? head.layer
+           : average->over == AverageOver::kLayers ? head.head
+                                                   : 0;
+  };
+  std::set<std::size_t> groups;
+  std::ranges::transform(heads, std::inserter(groups, groups.end()), group_of);
   std::vector<HeadId> averaged;
-  std::ranges::copy_if(average->heads, std::back_inserter(averaged), [this, heads](HeadId one) {
-    return std::ranges::any_of(heads, [this, one](HeadId head) {
-      return (average->over != AverageOver::kHeads || one.layer == head.layer) &&
-             (average->over != AverageOver::kLayers || one.head == head.head);
-    });
-  });
-  return attnviz::edges_hidden_in(run.interventions, averaged);
+  std::ranges::copy_if(average->heads, std::back_inserter(averaged),
+                       [&](HeadId head) { return groups.contains(group_of(head)); });
+  return averaged;
 }
 
 Visibility AttentionDocument::visibility_of(std::span<const HeadId> heads) const {
@@ -161,24 +170,43 @@ Visibility AttentionDocument::visibility_of(std::span<const HeadId> heads) const
 
 DocumentVisibilities::DocumentVisibilities(const AttentionDocument& document)
     : document_(document),
-      cache_(document.query_tokens.size(), document.key_tokens.size(), edges_to_words(document)) {}
+      cache_(document.query_tokens.size(), document.key_tokens.size(), edges_to_words(document)),
+      numbers_(document.run.interventions.knock_outs) {}
 
 Visibility DocumentVisibilities::of(std::span<const HeadId> heads) {
   const Mask mask = document_.mask_of(heads.front()).value_or(Mask{MaskKind::kNone});
-  return cache_.of(mask, document_.edges_hidden_in(heads));
+  return hidden(heads).visibility.under(mask);
+}
+
+const DocumentVisibilities::Hidden& DocumentVisibilities::hidden(std::span<const HeadId> heads) {
+  std::set<std::size_t> numbers;
+  if (!document_.run.interventions.knock_outs.empty()) {
+    for (const HeadId head : document_.heads_behind(heads)) {
+      numbers.insert(numbers_.number(head));
+    }
+  }
+  const auto [known, is_new] = hidden_.try_emplace(std::move(numbers));
+  if (is_new) {
+    std::vector<KnockOut> edges = document_.edges_hidden_in(heads);
+    known->second.note = fmt::format("{}", fmt::join(intervention_notes({{}, edges}), "; "));
+    known->second.visibility = cache_.of({}, std::move(edges));
+  }
+  return known->second;
 }
 
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads) {
   DocumentVisibilities visibilities(document);
   std::vector<MaskedHeads> groups;
+  std::map<std::tuple<MaskKind, std::size_t, const HiddenEdges*>, std::size_t> places;
   for (const HeadId head : heads) {
     const Visibility seen = visibilities.of(head);
-    auto group = std::ranges::find(groups, seen, &MaskedHeads::visibility);
-    if (group == groups.end()) {
-      group = groups.insert(group, {seen, {}});
+    const auto [place, is_new] = places.try_emplace(
+        {seen.mask().kind, seen.mask().size, seen.hidden_edges()}, groups.size());
+    if (is_new) {
+      groups.push_back({seen, {}});
     }
-    group->heads.push_back(head);
+    groups[place->second].heads.push_back(head);
   }
   return groups;
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -157,6 +159,9 @@ struct AttentionDocument {
   /// rollout, which reaches through other layers, and where no mask is laid on yet.
   std::vector<KnockOut> edges_hidden_in(std::span<const HeadId> heads) const;
 
+  /// The model's heads that the patterns of `heads` are made of.
+  std::vector<HeadId> heads_behind(std::span<const HeadId> heads) const;
+
   /// Who sees whom in the patterns of all of `heads`, at least one: what the mask of the first lets
   /// through, every key where none is known, less hidden edges; between words those that are hidden
   /// between all of their tokens.
@@ -178,7 +183,7 @@ struct AttentionDocument {
   }
 };
 
-/// Its visibility_of() for many heads: each set of edges is looked through once.
+/// Its visibility_of() for many heads: those that miss the same edges share them.
 class DocumentVisibilities {
  public:
   /// `document` must outlive it, and stay what it is.
@@ -187,9 +192,20 @@ class DocumentVisibilities {
   Visibility of(std::span<const HeadId> heads);
   Visibility of(HeadId head) { return of(std::span(&head, 1)); }
 
+  /// The hidden edges in words: "hidden from token 3: token 1"; empty: there are none.
+  const std::string& edges_note(HeadId head) { return hidden(std::span(&head, 1)).note; }
+
  private:
+  struct Hidden {
+    Visibility visibility;  // of no mask
+    std::string note;
+  };
+  const Hidden& hidden(std::span<const HeadId> heads);
+
   const AttentionDocument& document_;
   VisibilityCache cache_;
+  HeadsByEdges numbers_;
+  std::map<std::set<std::size_t>, Hidden> hidden_;  // by the numbers of the model's heads
 };
 
 /// Those of `heads` together whose queries see the same keys.

@@ -19,7 +19,6 @@
 #include "attnviz/document/patterns/marked_tokens.h"
 #include "attnviz/document/patterns/masked_scores.h"
 #include "attnviz/document/patterns/shown_tokens.h"
-#include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
@@ -44,8 +43,8 @@ constexpr std::array kValueNames = {
     Choice{"attention weight (log scale)", ScaleKind::kLog},
     Choice{"share of the row's largest weight", ScaleKind::kRowMax}};
 
-HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
-                      const Visibility& seen) {
+HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index, const Visibility& seen,
+                      const std::string& edges_note) {
   const DocumentPattern& pattern = document.patterns[index];
   HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
                      pattern.weights};
@@ -53,9 +52,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
     panel.mask = mask->name();
   }
   if (seen.hides_edges()) {
-    const std::vector<KnockOut> edges = document.edges_hidden_in(std::span(&pattern.head, 1));
-    panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
-                              fmt::join(intervention_notes({{}, edges}), "; "));
+    panel.mask += (panel.mask.empty() ? "" : "; ") + edges_note;
   }
   if (document.kind == PatternKind::kRouter) {
     panel.title = fmt::format("L{} experts", pattern.head.layer);
@@ -229,8 +226,10 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   MaskedScores masked;
   for (std::size_t i = 0; i < document.patterns.size(); ++i) {
     for (std::size_t variant = 0; variant < documents.size(); ++variant) {
-      seen.push_back(visibilities[variant].of(documents[variant].patterns[i].head));
-      heatmap.panels.push_back(panel_of(documents[variant], i, seen.back()));
+      const HeadId head = documents[variant].patterns[i].head;
+      seen.push_back(visibilities[variant].of(head));
+      heatmap.panels.push_back(
+          panel_of(documents[variant], i, seen.back(), visibilities[variant].edges_note(head)));
       masked.hide_in(heatmap.panels.back(), documents[variant].kind, documents[variant].patterns[i],
                      seen.back());
       if (documents.size() > 1) {

@@ -175,10 +175,35 @@ AttentionPart part_named(std::string_view word) {
   return parse_choice("part", word, kPartChoices);
 }
 
+// Where every head misses other edges, there are as many as heads times edges.
+void check_hidden_edges(const AttentionDocument& document, std::string_view name) {
+  constexpr std::size_t kMost = 10'000;  // as many as a run can be asked to hide
+  constexpr std::size_t kMostPlaces = 1'000;
+  constexpr std::size_t kMostInAll = 1'048'576;
+  const std::size_t n_edges = document.run.interventions.knock_outs.size();
+  HeadsByEdges numbers(document.run.interventions.knock_outs);
+  if (n_edges > kMost || numbers.n_places() > kMostPlaces) {
+    fail(ErrorKind::kMalformed, name,
+         fmt::format("interventions: expected at most {} hidden edges of {} layers and heads, "
+                     "found {} of {}",
+                     kMost, kMostPlaces, n_edges, numbers.n_places()));
+  }
+  for (const HeadId head : document.heads_behind(heads_of(document))) {
+    numbers.number(head);
+    if (numbers.count() * n_edges > kMostInAll) {
+      fail(ErrorKind::kMalformed, name,
+           fmt::format("interventions: {} hidden edges, of which {} heads and more each miss "
+                       "others, are too many",
+                       n_edges, numbers.count()));
+    }
+  }
+}
+
 // Behind the tokens and the run: the patterns, and what names their tokens where nothing did.
 void read_patterns(const JsonNode& object, const GivenTokens& tokens, std::string_view name,
                    AttentionDocument& document) {
   attnviz::read_patterns(object, document);
+  check_hidden_edges(document, name);
   name_tokens(tokens, name, document);
   if (const auto sink = object.find("sink")) {
     read_sinks(*sink, object.find("selected").has_value(), document);
