@@ -151,16 +151,13 @@ std::vector<HeadId> AttentionDocument::heads_behind(std::span<const HeadId> head
   if (!average) {
     return {heads.begin(), heads.end()};
   }
-  const auto group_of = [this](HeadId head) {
-    return average->over == AverageOver::kHeads    ? head.layer
-           : average->over == AverageOver::kLayers ? head.head
-                                                   : 0;
-  };
-  std::set<std::size_t> groups;
-  std::ranges::transform(heads, std::inserter(groups, groups.end()), group_of);
+  std::set<std::size_t> means;
+  for (const HeadId head : heads) {
+    means.insert(mean_of(head));
+  }
   std::vector<HeadId> averaged;
   std::ranges::copy_if(average->heads, std::back_inserter(averaged),
-                       [&](HeadId head) { return groups.contains(group_of(head)); });
+                       [&](HeadId head) { return means.contains(mean_of(head)); });
   return averaged;
 }
 
@@ -171,7 +168,13 @@ Visibility AttentionDocument::visibility_of(std::span<const HeadId> heads) const
 DocumentVisibilities::DocumentVisibilities(const AttentionDocument& document)
     : document_(document),
       cache_(document.query_tokens.size(), document.key_tokens.size(), edges_to_words(document)),
-      numbers_(document.run.interventions.knock_outs) {}
+      numbers_(document.run.interventions.knock_outs) {
+  if (document.average && !document.run.interventions.knock_outs.empty()) {
+    for (const HeadId head : document.average->heads) {
+      numbers_of_means_[document.mean_of(head)].insert(numbers_.number(head));
+    }
+  }
+}
 
 Visibility DocumentVisibilities::of(std::span<const HeadId> heads) {
   const Mask mask = document_.mask_of(heads.front()).value_or(Mask{MaskKind::kNone});
@@ -181,8 +184,13 @@ Visibility DocumentVisibilities::of(std::span<const HeadId> heads) {
 const DocumentVisibilities::Hidden& DocumentVisibilities::hidden(std::span<const HeadId> heads) {
   std::set<std::size_t> numbers;
   if (!document_.run.interventions.knock_outs.empty()) {
-    for (const HeadId head : document_.heads_behind(heads)) {
-      numbers.insert(numbers_.number(head));
+    for (const HeadId head : heads) {
+      if (document_.average) {
+        const std::set<std::size_t>& mean = numbers_of_means_[document_.mean_of(head)];
+        numbers.insert(mean.begin(), mean.end());
+      } else {
+        numbers.insert(numbers_.number(head));
+      }
     }
   }
   const auto [known, is_new] = hidden_.try_emplace(std::move(numbers));

@@ -159,6 +159,13 @@ struct AttentionDocument {
   /// rollout, which reaches through other layers, and where no mask is laid on yet.
   std::vector<KnockOut> edges_hidden_in(std::span<const HeadId> heads) const;
 
+  /// What heads have in common whose mean is one pattern: a layer, a place in layers, or nothing.
+  std::size_t mean_of(HeadId head) const noexcept {
+    return average->over == AverageOver::kHeads    ? head.layer
+           : average->over == AverageOver::kLayers ? head.head
+                                                   : 0;
+  }
+
   /// The model's heads that the patterns of `heads` are made of.
   std::vector<HeadId> heads_behind(std::span<const HeadId> heads) const;
 
@@ -205,6 +212,7 @@ class DocumentVisibilities {
   const AttentionDocument& document_;
   VisibilityCache cache_;
   HeadsByEdges numbers_;
+  std::map<std::size_t, std::set<std::size_t>> numbers_of_means_;
   std::map<std::set<std::size_t>, Hidden> hidden_;  // by the numbers of the model's heads
 };
 
