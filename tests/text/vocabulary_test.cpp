@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/string_hash.h"
 
 namespace attnviz {
 

@@ -5,13 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/string_hash.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -104,7 +105,7 @@ class SchemeTokenizer : public Tokenizer {
   SchemeTokenizer(const Scheme& scheme, std::vector<std::string> vocabulary)
       : scheme_(scheme), vocabulary_(std::move(vocabulary)) {
     for (const std::string& piece : vocabulary_) {
-      known_.add(piece, static_cast<TokenId>(known_.size()));
+      known_.emplace(piece, static_cast<TokenId>(known_.size()));
     }
   }
 
@@ -112,7 +113,7 @@ class SchemeTokenizer : public Tokenizer {
 
   TokenizedText tokenize(std::string_view text) const override {
     TokenizedText result{std::string(text), {}};
-    Vocabulary seen;
+    Ids seen = no_ids();
     for (const std::string_view piece : scheme_.split(text)) {
       const auto begin = static_cast<std::size_t>(piece.data() - text.data());
       result.tokens.push_back(
@@ -150,18 +151,21 @@ class SchemeTokenizer : public Tokenizer {
   }
 
  private:
-  TokenId id_of(std::string_view piece, Vocabulary& seen) const {
-    if (const auto known = known_.find(piece)) {
-      return *known;
+  using Ids = std::unordered_map<std::string_view, TokenId, StringHash>;
+
+  Ids no_ids() const { return Ids(0, StringHash{reinterpret_cast<std::uintptr_t>(this)}); }
+
+  TokenId id_of(std::string_view piece, Ids& seen) const {
+    if (const auto known = known_.find(piece); known != known_.end()) {
+      return known->second;
     }
-    const auto next = static_cast<TokenId>(seen.size());
-    return static_cast<TokenId>(vocabulary_.size()) +
-           (seen.add(piece, next) ? next : *seen.find(piece));
+    return seen.emplace(piece, static_cast<TokenId>(vocabulary_.size() + seen.size()))
+        .first->second;
   }
 
   const Scheme& scheme_;
   std::vector<std::string> vocabulary_;
-  Vocabulary known_;
+  Ids known_ = no_ids();  // views into vocabulary_
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/string_hash.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
@@ -50,14 +51,6 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   }
   return tokens;
 }
-
-// With a seed that differs from run to run, as addresses do: nobody can write words that hash
-// alike.
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept { return hash_of(text, seed); }
-  std::uint64_t seed;
-};
 
 // Leaves BOS out where it begins a text: the same token may end one, too.
 template <class IsBos>

@@ -5,40 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/string_hash.h"
 
 namespace attnviz {
-
-std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept {
-  // Multiplies eight bytes at a time by a large odd number and folds, as wyhash and its kin do. The
-  // last bytes are read again where there are not eight: that is faster than one by one.
-  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
-  const auto load = [](const char* from, auto value) {
-    std::memcpy(&value, from, sizeof value);
-    return std::uint64_t{value};
-  };
-  const char* data = text.data();
-  const std::size_t size = text.size();
-  std::uint64_t hash = (size + seed) * kFactor;
-  std::uint64_t rest = 0;
-  if (size >= 8) {
-    for (std::size_t i = 0; i + 8 < size; i += 8) {
-      hash = (hash ^ load(data + i, std::uint64_t{})) * kFactor;
-      hash ^= hash >> 32;
-    }
-    rest = load(data + size - 8, std::uint64_t{});
-  } else if (size >= 4) {
-    rest = load(data, std::uint32_t{}) << 32 | load(data + size - 4, std::uint32_t{});
-  } else if (size > 0) {
-    rest = load(data, std::uint8_t{}) << 16 | load(data + size / 2, std::uint8_t{}) << 8 |
-           load(data + size - 1, std::uint8_t{});
-  }
-  hash = (hash ^ rest) * kFactor;
-  return static_cast<std::uint32_t>((hash ^ (hash >> 29)) >> 8);
-}
 
 namespace {
 

@@ -92,7 +92,4 @@ class Vocabulary {
   Tables tables_;
 };
 
-/// A hash of short strings. With a seed that nobody knows, nobody can make strings that hash alike.
-std::uint32_t hash_of(std::string_view text, std::uint64_t seed = 0) noexcept;
-
 }  // namespace attnviz
