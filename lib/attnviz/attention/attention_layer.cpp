@@ -79,12 +79,8 @@ class AttentionRun {
   MatrixBuffer output(ConstMatrix residual) {
     std::vector<std::size_t> heads(weights_.heads.size());
     std::iota(heads.begin(), heads.end(), std::size_t{0});
-    std::size_t cols = 0;
-    for (const HeadWeights& head : weights_.heads) {
-      first_col_.push_back(cols);
-      cols += head.d_value();
-    }
-    contexts_ = shaped(memory_.contexts, x_.rows, cols);
+    first_col_ = context_columns(weights_);
+    contexts_ = shaped(memory_.contexts, x_.rows, first_col_.back());
     const ConstMatrix gates = open_gates();
     attend_in_groups(heads);
     for (std::size_t row = 0; row < gates.rows; ++row) {
@@ -347,7 +343,7 @@ class AttentionRun {
   HeadInputs inputs_;
   Progress* progress_;
   Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
-  std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
+  std::vector<std::size_t> first_col_;  // context_columns(); empty: nobody wants contexts
   FirstFailure failure_;
 };
 
@@ -368,7 +364,10 @@ LayerCache* LayerMemory::kept(const Model& model, std::size_t layer, std::size_t
   if (cache != nullptr) {
     return &cache->layer(layer);
   }
-  if (!model.shares_keys()) {
+  if (!shares_keys) {
+    shares_keys = model.shares_keys();
+  }
+  if (!*shares_keys) {
     return nullptr;
   }
   if (!shared || shared->max_tokens() != n_tokens) {

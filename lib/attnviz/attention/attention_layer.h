@@ -60,10 +60,11 @@ struct LayerMemory {
   KeyValueCache* cache = nullptr;
   // Of the whole text, in models whose layers look at keys of others: they stay for those.
   std::optional<KeyValueCache> shared;
-  CrossMemory cross;             // of decoders that look at another text
-  MatrixBuffer layer_inputs;     // what embed_for_layers() gave for the tokens of x
-  MatrixBuffer gated, channels;  // of convolutions and layer inputs
-  MatrixBuffer gates;            // of all heads, side by side: what opens their contexts
+  std::optional<bool> shares_keys;  // whether the model has such layers, once one has asked
+  CrossMemory cross;                // of decoders that look at another text
+  MatrixBuffer layer_inputs;        // what embed_for_layers() gave for the tokens of x
+  MatrixBuffer gated, channels;     // of convolutions and layer inputs
+  MatrixBuffer gates;               // of all heads, side by side: what opens their contexts
   RecurrenceMemory recurrence;
   MatrixBuffer streams, active;  // of models with several streams: all of them, and the active one
 

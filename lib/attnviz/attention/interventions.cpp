@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
@@ -34,8 +37,12 @@ void require_heads(bool has_heads, const Model& model, std::size_t layer) {
   }
 }
 
-std::size_t width(const HeadWeights& head) {
-  return head.value.d_out();
+// What of a list sorted by layer, then step, belongs to one of these.
+template <class List>
+auto at_step(List& replaced, std::size_t layer, LayerStep step) {
+  const auto place = [](const auto& one) { return std::pair(one.layer, one.step); };
+  return std::span(std::ranges::lower_bound(replaced, std::pair(layer, step), {}, place),
+                   std::ranges::upper_bound(replaced, std::pair(layer, step), {}, place));
 }
 
 }  // namespace
@@ -74,9 +81,9 @@ void check_interventions(const Model& model, const Interventions& interventions)
   for (const KnockOut& one : interventions.knock_outs) {
     require_last(one.layers, "layer", model.n_layers(), "the model has");
     std::size_t n_heads = 0;
-    for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-      n_heads =
-          one.layers.has(layer) ? std::max(n_heads, model.layers[layer].heads.size()) : n_heads;
+    const std::size_t end = std::min(one.layers.end, model.n_layers());
+    for (std::size_t layer = one.layers.first; layer < end; ++layer) {
+      n_heads = std::max(n_heads, model.layers[layer].heads.size());
     }
     require_heads(n_heads > 0, model, one.layers.first);
     require_last(one.heads, "head", n_heads, "the layer has");
@@ -86,40 +93,42 @@ void check_interventions(const Model& model, const Interventions& interventions)
 // Takes the mean of what is to be replaced by it.
 class Intervener::Means : public RunObserver {
  public:
-  explicit Means(std::vector<Replaced*> wanted) : wanted_(std::move(wanted)) {}
+  explicit Means(std::vector<Replaced>& replaced) : replaced_(replaced) {}
 
   bool wants(std::size_t layer, LayerStep step) const override {
-    return std::ranges::any_of(
-        wanted_, [&](const Replaced* one) { return one->layer == layer && one->step == step; });
+    return std::ranges::any_of(at_step(replaced_, layer, step), is_wanted);
   }
   void contexts(const RunPlace& at, Matrix z) override { take(at, z); }
   void mlp(const RunPlace& at, Matrix y) override { take(at, y); }
 
  private:
+  static bool is_wanted(const Replaced& one) noexcept { return !one.by.empty(); }
+
   void take(const RunPlace& at, Matrix values) {
-    for (Replaced* one : wanted_) {
-      if (one->layer != at.layer || one->step != at.step) {
+    for (Replaced& one : at_step(replaced_, at.layer, at.step)) {
+      if (!is_wanted(one)) {
         continue;
       }
-      std::vector<double> sums(one->count, 0.0);
+      std::vector<double> sums(one.count, 0.0);
       for (std::size_t row = 0; row < values.rows; ++row) {
-        for (std::size_t i = 0; i < one->count; ++i) {
-          sums[i] += static_cast<double>(values.row(row)[one->first + i]);
+        for (std::size_t i = 0; i < one.count; ++i) {
+          sums[i] += static_cast<double>(values.row(row)[one.first + i]);
         }
       }
-      for (std::size_t i = 0; i < one->count; ++i) {
-        one->by[i] = static_cast<float>(sums[i] / static_cast<double>(values.rows));
+      for (std::size_t i = 0; i < one.count; ++i) {
+        one.by[i] = static_cast<float>(sums[i] / static_cast<double>(values.rows));
       }
     }
   }
 
-  std::vector<Replaced*> wanted_;
+  std::vector<Replaced>& replaced_;
 };
 
 Intervener::Intervener(const Model& model, const ModelInput& input, const AttentionRequest& request,
                        const Interventions& interventions)
     : interventions_(interventions) {
   check_interventions(model, interventions);
+  std::map<std::size_t, std::vector<std::size_t>> columns;  // of layers that have heads taken out
   for (std::size_t index = 0; index < interventions.ablations.size(); ++index) {
     const Ablation& one = interventions.ablations[index];
     const auto add = [&](LayerStep step, std::size_t first, std::size_t count) {
@@ -130,38 +139,35 @@ Intervener::Intervener(const Model& model, const ModelInput& input, const Attent
       add(LayerStep::kMlp, 0, model.config.d_model);
       continue;
     }
-    std::size_t first = 0;
-    const std::vector<HeadWeights>& heads = model.layers[one.layer].heads;
-    for (std::size_t head = 0; head < heads.size(); ++head) {
-      if (!one.head || *one.head == head) {
-        add(LayerStep::kContexts, first, width(heads[head]));
-      }
-      first += width(heads[head]);
+    const auto [known, is_new] = columns.try_emplace(one.layer);
+    if (is_new) {
+      known->second = context_columns(model.layers[one.layer]);
     }
+    const std::vector<std::size_t>& heads = known->second;
+    const std::size_t first = one.head ? heads[*one.head] : 0;
+    const std::size_t end = one.head ? heads[*one.head + 1] : heads.back();
+    add(LayerStep::kContexts, first, end - first);
   }
-  std::vector<Replaced*> by_mean;
-  for (Replaced& one : replaced_) {
-    if (!one.by.empty()) {
-      by_mean.push_back(&one);
-    }
-  }
-  if (!by_mean.empty()) {
+  // In what is the same the last one is to be made last.
+  std::ranges::stable_sort(replaced_, {},
+                           [](const Replaced& one) { return std::pair(one.layer, one.step); });
+  if (std::ranges::any_of(interventions.ablations, &Ablation::by_mean)) {
     AttentionRequest unchanged = request;
     unchanged.interventions = nullptr;
     unchanged.report = nullptr;
-    Means means(std::move(by_mean));
+    Means means(replaced_);
     run(model, input, unchanged, means);
   }
 }
 
 bool Intervener::wants(std::size_t layer, LayerStep step) const {
-  return std::ranges::any_of(replaced_,
-                             [&](const Replaced& one) { return is_made(one, layer, step); });
+  return std::ranges::any_of(at_step(replaced_, layer, step),
+                             [this](const Replaced& one) { return made_.has(one.ablation); });
 }
 
 void Intervener::replace(const RunPlace& at, Matrix values) const {
-  for (const Replaced& one : replaced_) {
-    if (!is_made(one, at.layer, at.step)) {
+  for (const Replaced& one : at_step(replaced_, at.layer, at.step)) {
+    if (!made_.has(one.ablation)) {
       continue;
     }
     for (std::size_t row = 0; row < values.rows; ++row) {

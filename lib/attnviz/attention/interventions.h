@@ -94,13 +94,10 @@ class Intervener : public RunObserver {
   };
   class Means;
 
-  bool is_made(const Replaced& one, std::size_t layer, LayerStep step) const noexcept {
-    return one.layer == layer && one.step == step && made_.has(one.ablation);
-  }
   void replace(const RunPlace& at, Matrix values) const;
 
   const Interventions& interventions_;
-  std::vector<Replaced> replaced_;
+  std::vector<Replaced> replaced_;  // by layer, then step
   IndexRange made_;
 };
 

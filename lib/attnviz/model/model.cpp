@@ -40,6 +40,15 @@ std::vector<std::size_t> key_value_heads(const LayerWeights& layer) {
   return numbers;
 }
 
+std::vector<std::size_t> context_columns(const LayerWeights& layer) {
+  std::vector<std::size_t> columns = {0};
+  columns.reserve(layer.heads.size() + 1);
+  for (const HeadWeights& head : layer.heads) {
+    columns.push_back(columns.back() + head.d_value());
+  }
+  return columns;
+}
+
 namespace {
 
 // The part of one of several heads.

@@ -138,6 +138,10 @@ struct LayerWeights {
 /// number.
 std::vector<std::size_t> key_value_heads(const LayerWeights& layer);
 
+/// Where each head's context begins in those of all heads side by side, and behind the last one
+/// their width.
+std::vector<std::size_t> context_columns(const LayerWeights& layer);
+
 /// What a model consists of, and what it looks up.
 enum class ModelKind {
   kAttention,    // layers of attention, over pieces of a text: weights JSON, random

@@ -1,0 +1,70 @@
+// Models whose many layers, or heads, share the weights of one: small files can hold them.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/interventions.h"
+#include "support/model_builder.h"
+
+namespace attnviz {
+namespace {
+
+using test::ModelBuilder;
+using test::OutputForm;
+
+// Of width 1.
+Model model_of(std::size_t n_layers, std::size_t n_heads) {
+  ModelBuilder builder(1, 1);
+  builder.add_layer({{1, 1}}, OutputForm::kPerHead);
+  LayerWeights& layer = builder.model.layers.front();
+  layer.heads.resize(n_heads, layer.heads.front());
+  builder.model.layers.resize(n_layers, layer);
+  builder.model.config.residual = false;
+  return builder.model;
+}
+
+void check_quick(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+}
+
+}  // namespace
+
+TEST_CASE("engine: what a layer takes does not grow with the number of layers") {
+  const Model model = model_of(100'000, 1);
+  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1)).rows() == 1); });
+}
+
+TEST_CASE("interventions: what a head takes that is out does not grow with the number of heads") {
+  constexpr std::size_t kHeads = 200'000;
+  const Model model = model_of(1, kHeads);
+  Interventions changes;
+  for (std::size_t head = 0; head < kHeads; ++head) {
+    changes.ablations.push_back({0, head, false, head % 2 == 0});
+  }
+  AttentionRequest request;
+  request.interventions = std::make_shared<const Interventions>(std::move(changes));
+  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
+}
+
+TEST_CASE("interventions: what a layer takes does not grow with what is out in others") {
+  constexpr std::size_t kLayers = 50'000;
+  const Model model = model_of(kLayers, 1);
+  Interventions changes;
+  for (std::size_t layer = 0; layer < kLayers; ++layer) {
+    changes.ablations.push_back({layer, {}, false, true});
+  }
+  AttentionRequest request;
+  request.interventions = std::make_shared<const Interventions>(std::move(changes));
+  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
+}
+
+}  // namespace attnviz
