@@ -64,6 +64,9 @@ Rollout::Rollout(const Model& model, const std::vector<HeadId>& heads, std::size
   for (const HeadId head : heads) {
     heads_[head.layer].push_back(head);
   }
+  for (auto& layer : heads_) {
+    std::ranges::sort(layer.second);
+  }
   if (rollout_.weighted) {
     norms_.emplace(model, heads, n_threads_, *this);
   }
@@ -71,7 +74,7 @@ Rollout::Rollout(const Model& model, const std::vector<HeadId>& heads, std::size
 
 bool Rollout::wants(HeadId head) const {
   const auto layer = heads_.find(head.layer);
-  return layer != heads_.end() && std::ranges::find(layer->second, head) != layer->second.end();
+  return layer != heads_.end() && std::ranges::binary_search(layer->second, head);
 }
 
 bool Rollout::wants(std::size_t layer, LayerStep step) const {

@@ -72,7 +72,7 @@ class Rollout : public PatternSink, public RunObserver {
   void add(HeadId head, std::size_t first_query, std::size_t first_key, ConstMatrix weights);
 
   const Model& model_;
-  std::map<std::size_t, std::vector<HeadId>> heads_;  // of each layer
+  std::map<std::size_t, std::vector<HeadId>> heads_;  // of each layer, sorted
   std::size_t n_tokens_;
   std::size_t n_threads_;
   float largest_sum_;  // of a row of weights

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -113,12 +114,12 @@ std::optional<double> copying_of(ConstMatrix x) {
   return sum > 0.0 ? std::optional(eigenvalues.sum().real() / sum) : std::nullopt;
 }
 
-std::optional<double> score_head(const Model& model, HeadId id, ConstMatrix between) {
-  const LayerWeights& layer = model.layers[id.layer];
-  const StoredMatrix& value = layer.heads[id.head].value.weight;
+std::optional<double> score_head(const Model& model, HeadId id, const StoredMatrix& w_output,
+                                 ConstMatrix between) {
+  const StoredMatrix& value = model.layers[id.layer].heads[id.head].value.weight;
   MatrixBuffer read(between.rows, value.cols);
   kernels::matmul(between, value, {}, read.view());
-  const MatrixBuffer output = to_floats(head_output(layer, id.head));
+  const MatrixBuffer output = to_floats(w_output);
   MatrixBuffer all(output.rows(), value.cols);
   kernels::matmul(output.view(), std::as_const(read).view(), {}, all.view());
   if (!kernels::all_finite(std::as_const(all).view())) {
@@ -141,20 +142,18 @@ std::vector<std::optional<double>> copying_scores(const Model& model,
   MatrixBuffer product = vocabulary_product(model, n_threads);
   fold_before(model.head.norm, product.view());
   std::vector<std::optional<double>> scores(heads.size());
-  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    std::vector<std::size_t> of_layer;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      if (heads[i].layer == layer) {
-        of_layer.push_back(i);
-      }
-    }
-    if (of_layer.empty()) {
-      continue;
-    }
-    const MatrixBuffer between = folded(std::as_const(product).view(), model.layers[layer]);
-    parallel_for(of_layer.size(), n_threads, [&](std::size_t item, std::size_t /*thread*/) {
-      const std::size_t i = of_layer[item];
-      scores[i] = score_head(model, heads[i], between.view());
+  std::map<std::size_t, std::vector<std::size_t>> by_layer;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    by_layer[heads[i].layer].push_back(i);
+  }
+  for (const auto& one : by_layer) {
+    const LayerWeights& layer = model.layers[one.first];
+    const std::vector<std::size_t>& places = one.second;
+    const MatrixBuffer between = folded(std::as_const(product).view(), layer);
+    const std::vector<StoredMatrix> outputs = head_outputs(layer);
+    parallel_for(places.size(), n_threads, [&](std::size_t item, std::size_t /*thread*/) {
+      const std::size_t i = places[item];
+      scores[i] = score_head(model, heads[i], outputs[heads[i].head], between.view());
     });
   }
   return scores;

@@ -10,14 +10,17 @@
 
 namespace attnviz {
 
-StoredMatrix head_output(const LayerWeights& layer, std::size_t head) {
+std::vector<StoredMatrix> head_outputs(const LayerWeights& layer) {
+  std::vector<StoredMatrix> outputs;
+  outputs.reserve(layer.heads.size());
   std::size_t first_row = 0;
-  for (std::size_t i = 0; i < head; ++i) {
-    first_row += layer.heads[i].d_value();
+  for (const HeadWeights& head : layer.heads) {
+    outputs.push_back(layer.output.weight.empty()
+                          ? head.output
+                          : layer.output.weight.row_block(first_row, head.d_value()));
+    first_row += head.d_value();
   }
-  const HeadWeights& weights = layer.heads[head];
-  return layer.output.weight.empty() ? weights.output
-                                     : layer.output.weight.row_block(first_row, weights.d_value());
+  return outputs;
 }
 
 namespace {
@@ -38,10 +41,9 @@ double sum_of_squares(std::span<const float> numbers) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-void write_norms(const LayerWeights& layer, const HeadValues& head, MatrixBuffer& transformed,
+void write_norms(ConstMatrix values, const StoredMatrix& output, MatrixBuffer& transformed,
                  std::vector<double>& norms) {
-  ConstMatrix values = head.values;
-  if (const StoredMatrix output = head_output(layer, head.head); !output.empty()) {
+  if (!output.empty()) {
     const Matrix all = shaped(transformed, values.rows, output.cols);
     kernels::matmul(values, output, {}, all);
     values = all;
@@ -69,10 +71,12 @@ ValueNorms::ValueNorms(const Model& model, const std::vector<HeadId>& heads, std
 }
 
 void ValueNorms::values(std::size_t layer, std::span<const HeadValues> heads) {
+  const std::vector<StoredMatrix> outputs = head_outputs(model_.layers[layer]);
   transformed_.resize(std::max<std::size_t>(n_threads_, 1));
   parallel_for(heads.size(), n_threads_, [&](std::size_t item, std::size_t thread) {
-    write_norms(model_.layers[layer], heads[item], transformed_[thread],
-                norms_.at({layer, heads[item].head}));
+    const HeadValues& head = heads[item];
+    write_norms(head.values, outputs[head.head], transformed_[thread],
+                norms_.at({layer, head.head}));
   });
 }
 

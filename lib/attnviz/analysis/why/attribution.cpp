@@ -122,10 +122,11 @@ class Collector : public RunObserver, public PatternSink {
       }
       part.stream_scale = scale;
       scale /= static_cast<double>(layer.result_scale);
+      const std::vector<StoredMatrix> outputs = head_outputs(layer);
       for (std::size_t head = 0; head < layer.heads.size(); ++head) {
         HeadPart& one = part.heads.emplace_back();
         for (const Functional& f : part.of_attention) {
-          one.of_context.push_back(before_output(head_output(layer, head), f));
+          one.of_context.push_back(before_output(outputs[head], f));
         }
         one.by_key.assign(n_tokens, 0.0);
         one.of_value = one.of_context.front();

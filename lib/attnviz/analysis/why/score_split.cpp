@@ -82,12 +82,12 @@ class StreamOfToken {
       vectors.clear();
     }
     of_layer_ = parts.size();
+    const std::vector<StoredMatrix> outputs = head_outputs(weights);
     std::size_t first = 0;
     for (std::size_t head = 0; head < weights.heads.size(); ++head) {
       const std::size_t count = weights.heads[head].d_value();
-      const MatrixBuffer output = to_floats(head_output(weights, head));
       add({LogitPartKind::kHead, layer, head},
-          times(doubles(z.row(token_).subspan(first, count)), output.view()));
+          times(doubles(z.row(token_).subspan(first, count)), to_floats(outputs[head]).view()));
       first += count;
     }
     if (!weights.output.bias.empty()) {

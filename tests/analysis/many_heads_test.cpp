@@ -1,0 +1,68 @@
+// Layers whose many heads share the weights of one: small files can hold them.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "attnviz/analysis/heads/copying.h"
+#include "attnviz/analysis/rollout.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_selection.h"
+#include "support/model_builder.h"
+
+namespace attnviz {
+namespace {
+
+using test::ModelBuilder;
+using test::OutputForm;
+
+// Two tokens of width 1.
+Model model_of(std::size_t n_layers, std::size_t n_heads) {
+  ModelBuilder builder(2, 1);
+  const std::vector<float> ones(n_heads, 1.0f);
+  builder.add_layer({{1, 1}}, OutputForm::kPerLayer);
+  LayerWeights& layer = builder.model.layers.front();
+  layer.heads.resize(n_heads, layer.heads.front());
+  layer.output.weight = builder.keep(ones, n_heads, 1);
+  builder.model.layers.resize(n_layers, layer);
+  builder.model.config.residual = false;
+  return builder.model;
+}
+
+void check_quick(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+}
+
+}  // namespace
+
+TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
+  const Model model = model_of(1, 200'000);
+  const std::vector<HeadId> heads = select_heads(model, "", "");
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    check_quick([&] {
+      Rollout rollout(model, heads, 2, {}, {.weighted = weighted});
+      RunObserver weights(static_cast<PatternSink&>(rollout));
+      ObserverGroup both({&weights, &rollout});
+      run(model, test::Pieces(2), {}, both);
+      CHECK(rollout.take().view()(0, 0) == 1.0f);
+    });
+  }
+}
+
+TEST_CASE("copying: what a head takes does not grow with the number of heads") {
+  Model model = model_of(1, 150'000);
+  const StoredMatrix one = model.layers.front().output.weight.row_block(0, 1);
+  model.config.order = LayerOrder::kPreNorm;
+  model.embeddings = one;
+  model.head.unembedding.weight = one;
+  check_quick(
+      [&] { CHECK(copying_scores(model, select_heads(model, "", ""), 1).size() == 150'000); });
+}
+
+}  // namespace attnviz
