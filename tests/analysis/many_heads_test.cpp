@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/copying.h"
+#include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
@@ -63,6 +64,22 @@ TEST_CASE("copying: what a head takes does not grow with the number of heads") {
   model.head.unembedding.weight = one;
   check_quick(
       [&] { CHECK(copying_scores(model, select_heads(model, "", ""), 1).size() == 150'000); });
+}
+
+TEST_CASE("inspection: what a head takes does not grow with the number of heads") {
+  const Model model = model_of(1, 60'000);
+  const std::vector<HeadId> heads = select_heads(model, "", "");
+  check_quick([&] {
+    CHECK(inspect_heads(model, test::Pieces(2), {}, heads, 1, false).back().n_kv_heads == 1);
+  });
+}
+
+TEST_CASE("inspection: what a layer takes does not grow with the number of layers") {
+  const Model model = model_of(40'000, 1);
+  const std::vector<HeadId> heads = select_heads(model, "", "");
+  check_quick([&] {
+    CHECK(inspect_heads(model, test::Pieces(2), {}, heads, 1, false).size() == heads.size());
+  });
 }
 
 }  // namespace attnviz

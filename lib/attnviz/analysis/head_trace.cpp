@@ -40,14 +40,13 @@ class HeadTrace {
  public:
   HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
             const AttentionRequest& request, std::size_t query)
-      : model_(model), layer_(model.layers[head.layer]), hider_(layer.hider) {
+      : model_(model), layer_(model.layers[head.layer]), shared_(layer), hider_(layer.hider) {
     trace_.attended = layer.attended;
     trace_.head = head;
     trace_.query = query;
     trace_.n_heads = layer_.heads.size();
-    const std::vector<std::size_t> kv_heads = key_value_heads(layer_);
-    trace_.kv_head = kv_heads[head.head];
-    trace_.n_kv_heads = 1 + *std::max_element(kv_heads.begin(), kv_heads.end());
+    trace_.kv_head = layer.kv_heads[head.head];
+    trace_.n_kv_heads = layer.n_kv_heads;
     trace_.request = request;
     trace_.mask = mask_of(model, head.layer, request);
     trace_.positions = model.config.positions;
@@ -56,9 +55,12 @@ class HeadTrace {
     trace_.input = layer.input;
     trace_.look = layer.look;
     trace_.key_look = layer.key_look;
+    trace_.query_latents = layer.query_latents;
+    trace_.key_latents = layer.key_latents;
     trace_.keys_from = layer_.keys_from;
     take_weights();
-    take_ablations();
+    trace_.mlp_ablation = layer.ablations.of_mlp;
+    trace_.ablation = layer.ablations.of_head(head.head);
     if (trace_.ablation) {
       const std::span<const float> contexts(layer.contexts);
       const auto own = contexts.subspan(trace_.context_in_result, this->head().d_value());
@@ -128,9 +130,7 @@ class HeadTrace {
       trace_.weights_in.output_gate.weight = floats(head().output_gate.weight);
     }
     trace_.b_output = layer_.output.bias;
-    for (std::size_t i = 0; i < trace_.head.head; ++i) {
-      trace_.context_in_result += layer_.heads[i].d_value();
-    }
+    trace_.context_in_result = shared_.columns[trace_.head.head];
     trace_.w_output =
         floats(layer_.output.weight.empty()
                    ? head().output
@@ -146,21 +146,6 @@ class HeadTrace {
     trace_.soft_cap = layer_.soft_cap;
   }
 
-  // Of several the last: it is made last.
-  void take_ablations() {
-    if (trace_.request.interventions == nullptr) {
-      return;
-    }
-    for (const Ablation& one : trace_.request.interventions->ablations) {
-      if (one.layer == trace_.head.layer && one.mlp) {
-        trace_.mlp_ablation = one;
-      } else if (one.layer == trace_.head.layer &&
-                 one.head.value_or(trace_.head.head) == trace_.head.head) {
-        trace_.ablation = one;
-      }
-    }
-  }
-
   void project() {
     const Rotation rotation(model_, layer_, n_tokens());
     if (std::vector<double> frequencies = rotation.frequencies(head().d_head());
@@ -170,15 +155,13 @@ class HeadTrace {
           std::move(frequencies), rope.pairing, rope.magnitude, rope.scaling, rope.factor,
           rope.short_text,        rope.n_still};
     }
-    const ConstMatrix look = trace_.look->view();
-    const JointFactors joint = joint_factors(layer_, look, trace_.request.n_threads);
+    const JointFactors& joint = shared_.joint;
     if (!joint.queries.empty()) {
       trace_.joint_root = 1.0f / joint.queries[trace_.query];
     }
     if (layer_.rope) {
       trace_.query_factor = static_cast<float>(layer_.rope->query_factor(trace_.query));
     }
-    take_latents(look);
     project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries}, rotation,
             trace_.query_inputs(), {&trace_.q_projected, &trace_.q_normed, &trace_.q});
     project({head().key, trace_.key_norm, false, joint.keys}, rotation, trace_.key_inputs(),
@@ -187,17 +170,6 @@ class HeadTrace {
     project_values(layer_, head().value, trace_.key_inputs(), trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head().d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
-  }
-
-  void take_latents(ConstMatrix look) {
-    LatentMemory memory;
-    head_inputs(layer_, look, trace_.request.n_threads, memory);
-    if (memory.queries.rows() > 0) {
-      trace_.query_latents = std::make_shared<const MatrixBuffer>(std::move(memory.queries));
-    }
-    if (memory.keys.rows() > 0) {
-      trace_.key_latents = std::make_shared<const MatrixBuffer>(std::move(memory.keys));
-    }
   }
 
   // Queries or keys, with what they are before the norm and before the rotation.
@@ -428,12 +400,29 @@ class HeadTrace {
 
   const Model& model_;
   const LayerWeights& layer_;
+  const LayerTrace& shared_;
   const RunObserver* hider_;  // null: no edges are hidden
   kernels::KeyPanels keys_;
   Inspection trace_;
 };
 
 }  // namespace
+
+void LayerAblations::add(const Ablation& one) {
+  if (one.mlp) {
+    of_mlp = one;
+  } else if (one.head) {
+    of_heads.insert_or_assign(*one.head, one);
+  } else {
+    of_heads.clear();
+    of_others = one;
+  }
+}
+
+std::optional<Ablation> LayerAblations::of_head(std::size_t head) const {
+  const auto own = of_heads.find(head);
+  return own == of_heads.end() ? of_others : own->second;
+}
 
 Inspection trace_head(const Model& model, HeadId head, const LayerTrace& layer,
                       const AttentionRequest& request, std::size_t query, bool all_queries) {

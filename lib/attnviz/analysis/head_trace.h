@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
@@ -13,6 +17,16 @@
 #include "attnviz/model/model.h"
 
 namespace attnviz {
+
+/// What is taken out of one layer.
+struct LayerAblations {
+  std::map<std::size_t, Ablation> of_heads;
+  std::optional<Ablation> of_others, of_mlp;
+
+  /// Behind what was taken out before it.
+  void add(const Ablation& one);
+  std::optional<Ablation> of_head(std::size_t head) const;
+};
 
 /// One layer's input [n_tokens, d_model], what its attention looks at, and what its attention gives
 /// for the query that is followed, with the stream added where adds_stream_first(). `contexts` are
@@ -22,6 +36,12 @@ struct LayerTrace {
   std::shared_ptr<const MatrixBuffer> input;
   std::shared_ptr<const MatrixBuffer> look;
   std::shared_ptr<const MatrixBuffer> key_look;  // what keys and values are made of
+  std::shared_ptr<const MatrixBuffer> query_latents, key_latents;  // of `look`; null without
+  JointFactors joint;                                              // of `look`
+  std::vector<std::size_t> kv_heads;                               // key_value_heads()
+  std::size_t n_kv_heads = 0;
+  std::vector<std::size_t> columns;  // context_columns()
+  LayerAblations ablations;
   std::vector<float> contexts;
   std::vector<float> attended;
   const RunObserver* hider = nullptr;

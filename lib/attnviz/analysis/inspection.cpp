@@ -10,6 +10,7 @@
 
 #include "attnviz/analysis/head_trace.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
@@ -17,6 +18,10 @@
 namespace attnviz {
 
 namespace {
+
+std::shared_ptr<const MatrixBuffer> shared_unless_empty(MatrixBuffer values) {
+  return values.rows() > 0 ? std::make_shared<const MatrixBuffer>(std::move(values)) : nullptr;
+}
 
 // Follows the query through heads while their layers run.
 class Follower : public RunObserver {
@@ -26,10 +31,22 @@ class Follower : public RunObserver {
       : model_(model),
         input_(input),
         request_(request),
-        heads_(heads),
+        heads_(heads.begin(), heads.end()),
         query_(query),
         all_queries_(all_queries) {
-    if (request.interventions != nullptr && !request.interventions->knock_outs.empty()) {
+    std::ranges::stable_sort(heads_, {}, &HeadId::layer);
+    for (const HeadId head : heads_) {
+      if (const auto from = model.layers[head.layer].keys_from) {
+        key_looks_.try_emplace(*from);
+      }
+    }
+    if (request.interventions == nullptr) {
+      return;
+    }
+    for (const Ablation& one : request.interventions->ablations) {
+      ablations_[one.layer].add(one);
+    }
+    if (!request.interventions->knock_outs.empty()) {
       edges_.knock_outs = request.interventions->knock_outs;
       trace_.hider = &hider_.emplace(model, input, request, edges_);
     }
@@ -38,7 +55,7 @@ class Follower : public RunObserver {
   bool wants(std::size_t layer, LayerStep step) const override {
     const bool is_step = step == LayerStep::kBefore || step == LayerStep::kAttention ||
                          (step == LayerStep::kContexts && request_.interventions != nullptr);
-    return (is_step && std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end()) ||
+    return (is_step && !heads_of(layer).empty()) ||
            (step == LayerStep::kBefore && gives_keys(layer));
   }
 
@@ -53,8 +70,12 @@ class Follower : public RunObserver {
     if (gives_keys(at.layer)) {
       key_looks_[at.layer] = trace_.look;
     }
+    if (heads_of(at.layer).empty()) {
+      return;
+    }
     const auto from = model_.layers[at.layer].keys_from;
     trace_.key_look = from ? key_looks_.at(*from) : trace_.look;
+    take_layer(at.layer);
   }
 
   // As interventions have left them.
@@ -70,10 +91,7 @@ class Follower : public RunObserver {
       std::ranges::transform(trace_.attended, trace_.input->view().row(query_),
                              trace_.attended.begin(), std::plus());
     }
-    for (const HeadId head : heads_) {
-      if (head.layer != at.layer) {
-        continue;
-      }
+    for (const HeadId head : heads_of(at.layer)) {
       inspections.push_back(trace_head(model_, head, trace_, request_, query_, all_queries_));
       if (at.layer == 0 && !model_.segment_embeddings.empty()) {
         inspections.back().has_segments = true;
@@ -85,22 +103,42 @@ class Follower : public RunObserver {
   std::vector<Inspection> inspections;
 
  private:
+  std::span<const HeadId> heads_of(std::size_t layer) const {
+    return {std::ranges::lower_bound(heads_, layer, {}, &HeadId::layer),
+            std::ranges::upper_bound(heads_, layer, {}, &HeadId::layer)};
+  }
+
   // Whether heads that are followed look at this layer's keys.
-  bool gives_keys(std::size_t layer) const {
-    return std::ranges::any_of(
-        heads_, [&](HeadId head) { return model_.layers[head.layer].keys_from == layer; });
+  bool gives_keys(std::size_t layer) const { return key_looks_.contains(layer); }
+
+  // What is the same for all of its heads.
+  void take_layer(std::size_t layer) {
+    const LayerWeights& weights = model_.layers[layer];
+    const ConstMatrix look = trace_.look->view();
+    trace_.joint = joint_factors(weights, look, request_.n_threads);
+    LatentMemory latents;
+    head_inputs(weights, look, request_.n_threads, latents);
+    trace_.query_latents = shared_unless_empty(std::move(latents.queries));
+    trace_.key_latents = shared_unless_empty(std::move(latents.keys));
+    trace_.kv_heads = key_value_heads(weights);
+    trace_.n_kv_heads = 1 + *std::ranges::max_element(trace_.kv_heads);
+    trace_.columns = context_columns(weights);
+    const auto ablations = ablations_.find(layer);
+    trace_.ablations = ablations == ablations_.end() ? LayerAblations{} : ablations->second;
   }
 
   const Model& model_;
   const ModelInput& input_;
   const AttentionRequest& request_;
-  std::span<const HeadId> heads_;
+  std::vector<HeadId> heads_;  // by layer
   std::size_t query_;
   bool all_queries_;
-  Interventions edges_;  // without ablations, which the run makes
+  std::map<std::size_t, LayerAblations> ablations_;  // by layer
+  Interventions edges_;                              // without ablations, which the run makes
   std::optional<Intervener> hider_;
   LayerTrace trace_;
-  std::map<std::size_t, std::shared_ptr<const MatrixBuffer>> key_looks_;  // by layer
+  std::map<std::size_t, std::shared_ptr<const MatrixBuffer>>
+      key_looks_;  // by layer that gives keys
 };
 
 }  // namespace
