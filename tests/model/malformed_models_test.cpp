@@ -118,6 +118,9 @@ std::vector<Change> config_changes() {
       {"roberta-mlm", "pad_token_id", -3, kMalformed, "pad_token_id"},
       {"llama-gqa-bias", "head_dim", 65537, kMalformed, "head_dim"},
       {"llama-gqa-bias", "quantization_config", json{{"bits", 4}}, kUnsupported, "quantised"},
+      {"../experts/granite4-hybrid", "mamba_d_state", (1U << 20) + 1, kMalformed,
+       "states of 8 heads [1048577, 8]: expected at most 67108864 numbers in a layer"},
+      {"../experts/granite4-hybrid", "mamba_d_state", 1U << 20, kMalformed, "in_proj.weight: "},
       {"phi3-longrope-long", "original_max_position_embeddings", 1, kMalformed, "not finite"},
       // Encoders are another class.
       {"gemma3-local-global", "use_bidirectional_attention", true, kUnsupported, "architectures"},

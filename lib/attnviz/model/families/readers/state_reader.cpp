@@ -67,8 +67,13 @@ class StateReader {
                         states_.width, kMost));
       }
     }
-    checked_product({states_.n_heads, states_.d_key, states_.d_value, sizeof(float)},
-                    "the states of a layer");
+    // The file holds but sums of these sizes, so that a small one could ask for any memory.
+    constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
+    if (checked_product({states_.n_heads, states_.d_key, states_.d_value},
+                        "the states of a layer") > kMostNumbers) {
+      fail(fmt::format("states of {} heads [{}, {}]: expected at most {} numbers in a layer",
+                       states_.n_heads, states_.d_key, states_.d_value, kMostNumbers));
+    }
     if (states_.n_heads % states_.n_key_heads != 0) {
       fail(fmt::format("{} heads of states cannot share {} keys evenly", states_.n_heads,
                        states_.n_key_heads));
