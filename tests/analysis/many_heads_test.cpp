@@ -4,14 +4,19 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "support/model_builder.h"
+#include "support/why_cases.h"
 
 namespace attnviz {
 namespace {
@@ -30,6 +35,15 @@ Model model_of(std::size_t n_layers, std::size_t n_heads) {
   builder.model.layers.resize(n_layers, layer);
   builder.model.config.residual = false;
   return builder.model;
+}
+
+// Of one token.
+Model with_vocabulary(Model model) {
+  const StoredMatrix one = model.layers.front().output.weight.row_block(0, 1);
+  model.config.order = LayerOrder::kPreNorm;
+  model.embeddings = one;
+  model.head.unembedding.weight = one;
+  return model;
 }
 
 void check_quick(const std::function<void()>& work) {
@@ -57,11 +71,7 @@ TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
 }
 
 TEST_CASE("copying: what a head takes does not grow with the number of heads") {
-  Model model = model_of(1, 150'000);
-  const StoredMatrix one = model.layers.front().output.weight.row_block(0, 1);
-  model.config.order = LayerOrder::kPreNorm;
-  model.embeddings = one;
-  model.head.unembedding.weight = one;
+  const Model model = with_vocabulary(model_of(1, 150'000));
   check_quick(
       [&] { CHECK(copying_scores(model, select_heads(model, "", ""), 1).size() == 150'000); });
 }
@@ -79,6 +89,23 @@ TEST_CASE("inspection: what a layer takes does not grow with the number of layer
   const std::vector<HeadId> heads = select_heads(model, "", "");
   check_quick([&] {
     CHECK(inspect_heads(model, test::Pieces(2), {}, heads, 1, false).size() == heads.size());
+  });
+}
+
+TEST_CASE("ablate_each: what a head takes that is out already does not grow with their number") {
+  constexpr std::size_t kHeads = 200'000;
+  Model model = with_vocabulary(model_of(1, kHeads));
+  model.config.kind = ModelKind::kTransformer;
+  Interventions given;
+  for (std::size_t head = 0; head < kHeads; ++head) {
+    given.ablations.push_back({0, head, false, false});
+  }
+  AttentionRequest request;
+  request.interventions = std::make_shared<const Interventions>(std::move(given));
+  check_quick([&] {
+    const std::vector<AblatedPart> layers = {AblatedPart::kLayers};
+    const auto effects = ablate_each(model, test::text_of({0, 0}), request, 0, layers, true);
+    CHECK(effects.front().change.kl_bits == 0.0);
   });
 }
 

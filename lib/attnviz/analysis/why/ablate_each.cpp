@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "attnviz/attention/input_columns.h"
@@ -34,12 +36,22 @@ void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ab
   }
 }
 
+// What is taken out, be it by zeros or means.
+using Place = std::tuple<std::size_t, bool, std::optional<std::size_t>>;
+
+std::set<Place> places_of(const std::vector<Ablation>& ablations) {
+  std::set<Place> places;
+  for (const Ablation& one : ablations) {
+    places.emplace(one.layer, one.mlp, one.head);
+  }
+  return places;
+}
+
 // Whether `part` is among what is taken out already: a layer, when all of its heads are.
-bool is_out(const Model& model, const Ablation& part, const std::vector<Ablation>& given) {
+bool is_out(const Model& model, const Ablation& part, const std::set<Place>& given) {
   const auto has = [&](std::optional<std::size_t> head) {
-    return std::ranges::any_of(given, [&](const Ablation& one) {
-      return one.layer == part.layer && one.mlp == part.mlp && (!one.head || one.head == head);
-    });
+    return given.contains({part.layer, part.mlp, std::nullopt}) ||
+           given.contains({part.layer, part.mlp, head});
   };
   if (part.mlp || part.head) {
     return has(part.head);
@@ -65,6 +77,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
     add_part(model, part, by_mean, each.ablations);
   }
   const Interventions given = request.interventions ? *request.interventions : Interventions{};
+  const std::set<Place> given_places = places_of(given.ablations);
   Intervener unchanged(model, input, request, given);
   Intervener one(model, input, request, each);
   // What is out stays as it was, whatever is taken out with it: that is said last.
@@ -90,7 +103,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
     for (std::size_t i = 0; i < changes.size(); ++i) {
       AblationEffect& effect = effects[waiting[i]];
       effect.change = changes[i];
-      if (is_out(model, effect.what, given.ablations)) {  // not even by rounding
+      if (is_out(model, effect.what, given_places)) {  // not even by rounding
         effect.change = {.top = changes[i].top};
       }
     }
