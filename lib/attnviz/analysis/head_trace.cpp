@@ -109,23 +109,15 @@ class HeadTrace {
                            std::multiplies<>());
   }
 
-  ConstMatrix floats(const StoredMatrix& weights) {
-    if (weights.is_floats()) {
-      return weights.as_floats();
-    }
-    trace_.converted.push_back(std::make_shared<const MatrixBuffer>(to_floats(weights)));
-    return trace_.converted.back()->view();
-  }
+  ConstMatrix floats(const StoredMatrix& weights) { return as_floats(weights, trace_.converted); }
 
   void take_weights() {
+    trace_.converted = shared_.converted;
     trace_.weights_in = head();
     trace_.weights_in.query.weight = floats(head().query.weight);
     trace_.weights_in.key.weight = floats(head().key.weight);
     trace_.weights_in.value.weight = floats(head().value.weight);
-    trace_.latents = layer_.latents;
-    for (Projection* const down : {&trace_.latents.query_down, &trace_.latents.key_down}) {
-      down->weight = down->weight.empty() ? down->weight : floats(down->weight);
-    }
+    trace_.latents = shared_.latents;
     if (has_gate()) {
       trace_.weights_in.output_gate.weight = floats(head().output_gate.weight);
     }
@@ -422,6 +414,15 @@ void LayerAblations::add(const Ablation& one) {
 std::optional<Ablation> LayerAblations::of_head(std::size_t head) const {
   const auto own = of_heads.find(head);
   return own == of_heads.end() ? of_others : own->second;
+}
+
+ConstMatrix as_floats(const StoredMatrix& weights,
+                      std::vector<std::shared_ptr<const MatrixBuffer>>& converted) {
+  if (weights.is_floats()) {
+    return weights.as_floats();
+  }
+  converted.push_back(std::make_shared<const MatrixBuffer>(to_floats(weights)));
+  return converted.back()->view();
 }
 
 Inspection trace_head(const Model& model, HeadId head, const LayerTrace& layer,

@@ -37,6 +37,8 @@ struct LayerTrace {
   std::shared_ptr<const MatrixBuffer> look;
   std::shared_ptr<const MatrixBuffer> key_look;  // what keys and values are made of
   std::shared_ptr<const MatrixBuffer> query_latents, key_latents;  // of `look`; null without
+  Latents latents;                                                 // their matrices as floats
+  std::vector<std::shared_ptr<const MatrixBuffer>> converted;      // what these look at
   JointFactors joint;                                              // of `look`
   std::vector<std::size_t> kv_heads;                               // key_value_heads()
   std::size_t n_kv_heads = 0;
@@ -46,6 +48,10 @@ struct LayerTrace {
   std::vector<float> attended;
   const RunObserver* hider = nullptr;
 };
+
+/// A view of weights; of those stored otherwise of a copy, which `converted` gets.
+ConstMatrix as_floats(const StoredMatrix& weights,
+                      std::vector<std::shared_ptr<const MatrixBuffer>>& converted);
 
 /// What inspect_heads() says of one head, but for what layer 0's x is made of. Throws as it does.
 Inspection trace_head(const Model& model, HeadId head, const LayerTrace& layer,

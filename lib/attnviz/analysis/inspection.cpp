@@ -120,6 +120,13 @@ class Follower : public RunObserver {
     head_inputs(weights, look, request_.n_threads, latents);
     trace_.query_latents = shared_unless_empty(std::move(latents.queries));
     trace_.key_latents = shared_unless_empty(std::move(latents.keys));
+    trace_.latents = weights.latents;
+    trace_.converted.clear();
+    for (Projection* const down : {&trace_.latents.query_down, &trace_.latents.key_down}) {
+      if (!down->weight.empty()) {
+        down->weight = as_floats(down->weight, trace_.converted);
+      }
+    }
     trace_.kv_heads = key_value_heads(weights);
     trace_.n_kv_heads = 1 + *std::ranges::max_element(trace_.kv_heads);
     trace_.columns = context_columns(weights);
