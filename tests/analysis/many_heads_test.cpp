@@ -1,17 +1,21 @@
-// Layers whose many heads share the weights of one: small files can hold them.
+// Many layers, or heads, that share the weights of one: small files can hold them.
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/router_store.h"
 #include "attnviz/analysis/why/ablate_each.h"
+#include "attnviz/analysis/why/citation.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
@@ -106,6 +110,36 @@ TEST_CASE("ablate_each: what a head takes that is out already does not grow with
     const std::vector<AblatedPart> layers = {AblatedPart::kLayers};
     const auto effects = ablate_each(model, test::text_of({0, 0}), request, 0, layers, true);
     CHECK(effects.front().change.kl_bits == 0.0);
+  });
+}
+
+TEST_CASE("cite: what a head takes does not grow with the number of chosen heads") {
+  Model model = with_vocabulary(model_of(1, 250'000));
+  model.config.kind = ModelKind::kTransformer;
+  const std::vector<HeadId> chosen = select_heads(model, "", "");
+  const std::vector<std::uint32_t> ids = {0, 0, 0, 0};
+  const std::vector<IndexRange> spans = {{0, 1}};
+  check_quick([&] {
+    const Citation citation = cite(model, ids, 2, spans, {}, chosen);
+    CHECK(citation.spans.front().attention == citation.spans.front().chosen_attention);
+  });
+}
+
+TEST_CASE("routers: what a layer takes does not grow with the number of layers") {
+  std::vector<std::size_t> layers(200'000);
+  std::iota(layers.begin(), layers.end(), std::size_t{0});
+  RouterStore store(layers);
+  const RoutedTokens one = {.n_experts = 2, .n_used = 1, .experts = {1}, .factors = {1.0f}};
+  check_quick([&] {
+    for (const std::size_t token : {0U, 1U}) {
+      for (const std::size_t layer : layers) {
+        store.router({layer, LayerStep::kRouter, token}, one);
+      }
+    }
+    const std::vector<RoutedLayer> all = store.take();
+    CHECK(all.size() == layers.size());
+    CHECK(all.back().layer == layers.back());
+    CHECK(all.back().tokens.experts.size() == 2);
   });
 }
 

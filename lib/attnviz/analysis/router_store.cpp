@@ -16,12 +16,11 @@ std::vector<std::size_t> expert_layers(const Model& model) {
 }
 
 void RouterStore::router(const RunPlace& at, const RoutedTokens& routed) {
-  auto known = std::ranges::find(routed_, at.layer, &RoutedLayer::layer);
-  if (known == routed_.end()) {
-    routed_.push_back({at.layer, {}});
-    known = routed_.end() - 1;
+  auto place = std::ranges::lower_bound(routed_, at.layer, {}, &RoutedLayer::layer);
+  if (place == routed_.end() || place->layer != at.layer) {
+    place = routed_.insert(place, {at.layer, {}});
   }
-  RoutedTokens& all = known->tokens;
+  RoutedTokens& all = place->tokens;
   all.n_experts = routed.n_experts;
   all.n_used = routed.n_used;
   all.experts.resize(at.first_token * routed.n_used);  // others may have been fed there before
@@ -31,7 +30,6 @@ void RouterStore::router(const RunPlace& at, const RoutedTokens& routed) {
 }
 
 std::vector<RoutedLayer> RouterStore::take() {
-  std::ranges::sort(routed_, {}, &RoutedLayer::layer);
   return std::exchange(routed_, {});
 }
 

@@ -35,7 +35,7 @@ class RouterStore : public RunObserver {
 
  private:
   std::set<std::size_t> layers_;
-  std::vector<RoutedLayer> routed_;
+  std::vector<RoutedLayer> routed_;  // by layer
 };
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "attnviz/analysis/most_probable.h"
@@ -24,7 +25,7 @@ class SpanAttention : public PatternSink {
                 std::span<const HeadId> chosen)
       : first_(first),
         spans_(spans),
-        chosen_(chosen),
+        chosen_(chosen.begin(), chosen.end()),
         all_sums_(spans.size()),
         chosen_sums_(spans.size()) {}
 
@@ -54,7 +55,7 @@ class SpanAttention : public PatternSink {
       }
     }
     return [this, head, n_rows = weights.rows, sums = std::move(sums)] {
-      const bool is_chosen = std::ranges::find(chosen_, head) != chosen_.end();
+      const bool is_chosen = chosen_.contains(head);
       n_rows_ += n_rows;
       n_chosen_rows_ += is_chosen ? n_rows : 0;
       for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -77,7 +78,7 @@ class SpanAttention : public PatternSink {
  private:
   std::size_t first_;
   std::span<const IndexRange> spans_;
-  std::span<const HeadId> chosen_;
+  std::set<HeadId> chosen_;
   std::vector<double> all_sums_, chosen_sums_;
   std::size_t n_rows_ = 0, n_chosen_rows_ = 0;
   bool is_on_ = false;
