@@ -1,10 +1,8 @@
 // Many layers, or heads, that share the weights of one: small files can hold them.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -20,6 +18,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "support/model_builder.h"
+#include "support/stopwatch.h"
 #include "support/why_cases.h"
 
 namespace attnviz {
@@ -50,13 +49,6 @@ Model with_vocabulary(Model model) {
   return model;
 }
 
-void check_quick(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
-}
-
 }  // namespace
 
 TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
@@ -64,7 +56,7 @@ TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
   const std::vector<HeadId> heads = select_heads(model, "", "");
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
-    check_quick([&] {
+    test::check_in_time([&] {
       Rollout rollout(model, heads, 2, {}, {.weighted = weighted});
       RunObserver weights(static_cast<PatternSink&>(rollout));
       ObserverGroup both({&weights, &rollout});
@@ -76,14 +68,14 @@ TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
 
 TEST_CASE("copying: what a head takes does not grow with the number of heads") {
   const Model model = with_vocabulary(model_of(1, 150'000));
-  check_quick(
+  test::check_in_time(
       [&] { CHECK(copying_scores(model, select_heads(model, "", ""), 1).size() == 150'000); });
 }
 
 TEST_CASE("inspection: what a head takes does not grow with the number of heads") {
   const Model model = model_of(1, 60'000);
   const std::vector<HeadId> heads = select_heads(model, "", "");
-  check_quick([&] {
+  test::check_in_time([&] {
     CHECK(inspect_heads(model, test::Pieces(2), {}, heads, 1, false).back().n_kv_heads == 1);
   });
 }
@@ -91,7 +83,7 @@ TEST_CASE("inspection: what a head takes does not grow with the number of heads"
 TEST_CASE("inspection: what a layer takes does not grow with the number of layers") {
   const Model model = model_of(40'000, 1);
   const std::vector<HeadId> heads = select_heads(model, "", "");
-  check_quick([&] {
+  test::check_in_time([&] {
     CHECK(inspect_heads(model, test::Pieces(2), {}, heads, 1, false).size() == heads.size());
   });
 }
@@ -106,7 +98,7 @@ TEST_CASE("ablate_each: what a head takes that is out already does not grow with
   }
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(std::move(given));
-  check_quick([&] {
+  test::check_in_time([&] {
     const std::vector<AblatedPart> layers = {AblatedPart::kLayers};
     const auto effects = ablate_each(model, test::text_of({0, 0}), request, 0, layers, true);
     CHECK(effects.front().change.kl_bits == 0.0);
@@ -119,7 +111,7 @@ TEST_CASE("cite: what a head takes does not grow with the number of chosen heads
   const std::vector<HeadId> chosen = select_heads(model, "", "");
   const std::vector<std::uint32_t> ids = {0, 0, 0, 0};
   const std::vector<IndexRange> spans = {{0, 1}};
-  check_quick([&] {
+  test::check_in_time([&] {
     const Citation citation = cite(model, ids, 2, spans, {}, chosen);
     CHECK(citation.spans.front().attention == citation.spans.front().chosen_attention);
   });
@@ -130,7 +122,7 @@ TEST_CASE("routers: what a layer takes does not grow with the number of layers")
   std::iota(layers.begin(), layers.end(), std::size_t{0});
   RouterStore store(layers);
   const RoutedTokens one = {.n_experts = 2, .n_used = 1, .experts = {1}, .factors = {1.0f}};
-  check_quick([&] {
+  test::check_in_time([&] {
     for (const std::size_t token : {0U, 1U}) {
       for (const std::size_t layer : layers) {
         store.router({layer, LayerStep::kRouter, token}, one);

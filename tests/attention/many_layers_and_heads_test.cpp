@@ -1,9 +1,7 @@
 // Models whose many layers, or heads, share the weights of one: small files can hold them.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/interventions.h"
 #include "support/model_builder.h"
+#include "support/stopwatch.h"
 
 namespace attnviz {
 namespace {
@@ -29,18 +28,11 @@ Model model_of(std::size_t n_layers, std::size_t n_heads) {
   return builder.model;
 }
 
-void check_quick(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
-}
-
 }  // namespace
 
 TEST_CASE("engine: what a layer takes does not grow with the number of layers") {
   const Model model = model_of(100'000, 1);
-  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1)).rows() == 1); });
+  test::check_in_time([&] { CHECK(test::output_of(model, test::Pieces(1)).rows() == 1); });
 }
 
 TEST_CASE("interventions: what a head takes that is out does not grow with the number of heads") {
@@ -52,7 +44,7 @@ TEST_CASE("interventions: what a head takes that is out does not grow with the n
   }
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(std::move(changes));
-  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
+  test::check_in_time([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
 }
 
 TEST_CASE("interventions: what a layer takes does not grow with what is out in others") {
@@ -64,7 +56,7 @@ TEST_CASE("interventions: what a layer takes does not grow with what is out in o
   }
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(std::move(changes));
-  check_quick([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
+  test::check_in_time([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
 }
 
 }  // namespace attnviz

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -10,12 +9,11 @@
 #include "attnviz/text/template/chat_template.h"
 #include "support/failure.h"
 #include "support/repeated.h"
+#include "support/stopwatch.h"
 
 namespace attnviz {
 
 namespace {
-
-constexpr double kMostSeconds = 20.0;  // beside other tests, with sanitizers
 
 ChatTemplate jinja(std::string source) {
   return {std::move(source), TemplateLanguage::kJinja, "t", "", ""};
@@ -33,16 +31,6 @@ std::string failure(const std::string& source, const std::vector<ChatMessage>& m
   return test::failure_of([&] { render_chat(jinja(source), messages, {}); }).message;
 }
 
-class Seconds {
- public:
-  double count() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
 
 TEST_CASE("chat templates: messages are not searched for in a long text again and again") {
@@ -53,20 +41,20 @@ TEST_CASE("chat templates: messages are not searched for in a long text again an
 TEST_CASE("chat templates: a long message that is nearly found all over the text is no work") {
   const std::vector<ChatMessage> messages = {
       {"user", std::string(400000, 'a') + "b" + std::string(100000, 'a')}};
-  const Seconds seconds;
+  const test::Stopwatch watch;
   CHECK(render_chat(jinja("{{ 'a' * 8000000 }}"), messages, {}).turns.empty());
-  CHECK(seconds.count() < kMostSeconds);
+  CHECK(watch.is_in_time());
 }
 
 TEST_CASE("chat templates: two hundred thousand messages, each found behind the one before it") {
   const std::vector<ChatMessage> messages = numbered(200000);
   const ChatTemplate with{"{{ .Prompt }}{{ .Response }}", TemplateLanguage::kGo, "t", "", ""};
-  const Seconds seconds;
+  const test::Stopwatch watch;
   const ChatPrompt prompt = render_chat(with, messages, {});
   REQUIRE(prompt.turns.size() == messages.size());
   CHECK(prompt.turns.back().message == 199999);
   CHECK(prompt.turns.back().end == prompt.text.size());
-  CHECK(seconds.count() < kMostSeconds);
+  CHECK(watch.is_in_time());
 }
 
 TEST_CASE("chat templates: messages between the turns of others, and behind them all") {

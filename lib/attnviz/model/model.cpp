@@ -49,6 +49,19 @@ std::vector<std::size_t> context_columns(const LayerWeights& layer) {
   return columns;
 }
 
+std::vector<StoredMatrix> head_outputs(const LayerWeights& layer) {
+  std::vector<StoredMatrix> outputs;
+  outputs.reserve(layer.heads.size());
+  std::size_t first_row = 0;
+  for (const HeadWeights& head : layer.heads) {
+    outputs.push_back(layer.output.weight.empty()
+                          ? head.output
+                          : layer.output.weight.row_block(first_row, head.d_value()));
+    first_row += head.d_value();
+  }
+  return outputs;
+}
+
 namespace {
 
 // The part of one of several heads.

@@ -142,6 +142,9 @@ std::vector<std::size_t> key_value_heads(const LayerWeights& layer);
 /// their width.
 std::vector<std::size_t> context_columns(const LayerWeights& layer);
 
+/// The W_O of each head, [d_value, d_model]; empty without one.
+std::vector<StoredMatrix> head_outputs(const LayerWeights& layer);
+
 /// What a model consists of, and what it looks up.
 enum class ModelKind {
   kAttention,    // layers of attention, over pieces of a text: weights JSON, random

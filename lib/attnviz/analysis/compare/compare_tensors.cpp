@@ -183,19 +183,6 @@ struct HeadPairs {
   }
 };
 
-// W_O of each head: its rows of the layer's, or its own.
-std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
-  std::vector<StoredMatrix> outputs;
-  std::size_t first_row = 0;
-  for (const HeadWeights& head : layer.heads) {
-    outputs.push_back(layer.output.weight.empty()
-                          ? head.output
-                          : layer.output.weight.row_block(first_row, head.d_value()));
-    first_row += head.d_value();
-  }
-  return outputs;
-}
-
 // Compared where heads stand in the same order and projections are cut in the same way.
 void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
   if (a.keys_alternate != b.keys_alternate && a.n_heads != a.n_key_heads) {
@@ -255,8 +242,8 @@ void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensor
   tensors.add("query_norm", a.query_norm, b.query_norm, order);
   tensors.add("key_norm", a.key_norm, b.key_norm, order);
   std::vector<MatrixPair> outputs;
-  const std::vector<StoredMatrix> of_a = outputs_of(a);
-  const std::vector<StoredMatrix> of_b = outputs_of(b);
+  const std::vector<StoredMatrix> of_a = head_outputs(a);
+  const std::vector<StoredMatrix> of_b = head_outputs(b);
   for (std::size_t head = 0; head < of_a.size(); ++head) {
     outputs.push_back({of_a[head], of_b[head]});
   }

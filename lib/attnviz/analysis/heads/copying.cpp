@@ -12,7 +12,6 @@
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>
 
-#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/head_selection.h"

@@ -10,19 +10,6 @@
 
 namespace attnviz {
 
-std::vector<StoredMatrix> head_outputs(const LayerWeights& layer) {
-  std::vector<StoredMatrix> outputs;
-  outputs.reserve(layer.heads.size());
-  std::size_t first_row = 0;
-  for (const HeadWeights& head : layer.heads) {
-    outputs.push_back(layer.output.weight.empty()
-                          ? head.output
-                          : layer.output.weight.row_block(first_row, head.d_value()));
-    first_row += head.d_value();
-  }
-  return outputs;
-}
-
 namespace {
 
 // Several sums side by side: each addition waits for the one before it.

@@ -11,9 +11,6 @@
 
 namespace attnviz {
 
-/// The W_O of each head, [d_value, d_model]; empty without one.
-std::vector<StoredMatrix> head_outputs(const LayerWeights& layer);
-
 /// Whether gates open contexts, which differ from query to query.
 bool has_output_gates(const Model& model) noexcept;
 

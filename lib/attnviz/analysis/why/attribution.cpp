@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"

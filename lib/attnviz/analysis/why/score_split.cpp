@@ -10,7 +10,6 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"

@@ -1,0 +1,30 @@
+// For tests of what once took minutes.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace attnviz::test {
+
+/// Counts from when it is made.
+class Stopwatch {
+ public:
+  /// Whether less than 20 seconds have passed: enough beside other tests, and with sanitizers, for
+  /// what takes a second.
+  bool is_in_time() const { return Clock::now() - begin_ < std::chrono::seconds(20); }
+  bool is_quick() const { return Clock::now() - begin_ < std::chrono::seconds(1); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+};
+
+template <class Work>
+void check_in_time(const Work& work) {
+  const Stopwatch watch;
+  work();
+  CHECK(watch.is_in_time());
+}
+
+}  // namespace attnviz::test
