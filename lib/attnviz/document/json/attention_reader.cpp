@@ -178,8 +178,8 @@ AttentionPart part_named(std::string_view word) {
 // Where every head misses other edges, there are as many as heads times edges.
 void check_hidden_edges(const AttentionDocument& document, std::string_view name) {
   constexpr std::size_t kMost = 10'000;  // as many as a run can be asked to hide
-  constexpr std::size_t kMostPlaces = 1'000;
-  constexpr std::size_t kMostInAll = 1'048'576;
+  constexpr std::size_t kMostPlaces = 4'096;
+  constexpr std::size_t kMostInAll = 4'194'304;
   const std::size_t n_edges = document.run.interventions.knock_outs.size();
   HeadsByEdges numbers(document.run.interventions.knock_outs);
   if (n_edges > kMost || numbers.n_places() > kMostPlaces) {
