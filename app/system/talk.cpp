@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "attnviz/core/descriptor.h"
@@ -29,8 +30,13 @@ std::string printable_lines(std::string_view message) {
 
 void say(std::string_view message) {
   constexpr std::size_t kLongest = std::size_t{1} << 12;
-  std::string line = "attnviz: " + printable_lines(message.substr(0, kLongest));
-  if (message.size() > kLongest) {
+  std::size_t end = std::min(message.size(), kLongest);
+  while (end > 0 && end < message.size() &&
+         (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) {
+    --end;  // not within a character
+  }
+  std::string line = "attnviz: " + printable_lines(message.substr(0, end));
+  if (end < message.size()) {
     line += fmt::format("… ({} bytes)", message.size());
   }
   if (const std::size_t columns = stderr_columns(); columns > 0) {

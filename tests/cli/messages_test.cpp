@@ -8,6 +8,7 @@
 #include "cli/attnviz_program.h"
 #include "support/gguf_builder.h"
 #include "support/json.h"
+#include "support/repeated.h"
 
 namespace attnviz::test {
 
@@ -66,6 +67,14 @@ TEST_CASE("of a message that a file makes long the beginning is said") {
   CHECK(run.err.size() < 5000);
   CHECK(contains(run.err, "1, 1, 1"));
   CHECK(run.err.ends_with(" bytes)\n"));
+  // Where the cut is differs by a byte, and is never within a character.
+  for (const std::string first : {"", "a", "ab"}) {
+    const ProgramResult cut =
+        attnviz({"-m", first + repeated("漢", 1000) + "/" + repeated("漢", 1000), "x"});
+    CHECK(cut.exit_code == 1);
+    CHECK(contains(cut.err, "漢… (6"));
+    CHECK_FALSE(contains(cut.err, "\\x"));
+  }
 }
 
 TEST_CASE("--json-lines: an error does not repeat a long number") {
