@@ -325,6 +325,9 @@ void check_sizes_meant(const TypedLine& line) {
 
 std::string choice_meant(const TypedLine& line) {
   const Given& given = line.parsed.given;
+  if (given.has("--quiet")) {
+    return {};  // nobody would be told, and the model takes time to read
+  }
   constexpr std::array kOfRandom = {"--random", "--seed",     "--layers",
                                     "--heads",  "--kv-heads", "--d-model",
                                     "--d-head", "--d-value",  "--positions"};

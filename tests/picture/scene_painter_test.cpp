@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -71,6 +72,36 @@ TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
       }
     }
   }
+}
+
+TEST_CASE("paint: cells keep their colours when a palette ends among them, and end at the edges") {
+  // 200 colours before 100 of cells, each of them in two rows: 257 is in the middle of the first.
+  Scene scene = sheet(200, 9);
+  for (int i = 0; i < 200; ++i) {
+    scene.items.emplace_back(Rectangle{{i, 8, 1, 1}, {static_cast<std::uint8_t>(i), 1, 1}});
+  }
+  auto colors = std::make_shared<CellColors>(CellColors{2, 100, {}, {}});
+  for (std::size_t i = 0; i < 200; ++i) {
+    colors->numbers.push_back(static_cast<std::uint8_t>(i % 100));
+  }
+  for (std::uint8_t i = 0; i < 100; ++i) {
+    colors->palette.push_back({i, 2, 2});
+  }
+  CellImage image;
+  image.rect = {-4, 0, 300, 8};
+  image.pitch_x = 3;
+  image.pitch_y = 4;
+  image.colors = colors;
+  scene.items.emplace_back(image);
+  const Canvas canvas = painted(scene);
+  CHECK_FALSE(canvas.has_palette());
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 200; ++x) {
+      CAPTURE(x);
+      REQUIRE(canvas.at(x, y) == Rgb{static_cast<std::uint8_t>((x + 4) / 3), 2, 2});
+    }
+  }
+  CHECK(canvas.at(199, 8) == Rgb{199, 1, 1});
 }
 
 TEST_CASE("paint: later items lie over earlier ones") {

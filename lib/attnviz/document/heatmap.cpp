@@ -174,6 +174,29 @@ void set_query_shares(PooledMatrix& cells, bool queries_are_columns, float end) 
   }
 }
 
+// Of cells that stand for one weight each.
+void take_weights(const HeatmapPanel& panel, bool by_row, PooledMatrix& cells) {
+  cells.values.assign(cells.visible.size(), 0.0f);
+  cells.shares.assign(by_row ? cells.visible.size() : 0, 0.0f);
+  std::vector<float> shares(by_row ? cells.cols : 0);
+  for (std::size_t query = 0, cell = 0; query < cells.rows; ++query) {
+    if (by_row) {
+      row_shares(panel, query, shares);
+    }
+    const std::span<const float> weights = panel.values.row(query);
+    for (std::size_t key = 0; key < cells.cols; ++key, ++cell) {
+      if (!panel.is_visible(query, key)) {
+        continue;
+      }
+      cells.visible[cell] = 1;
+      cells.values[cell] = weights[key];
+      if (by_row) {
+        cells.shares[cell] = shares[key];
+      }
+    }
+  }
+}
+
 PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, PoolKind kind,
                           const PoolAxis& queries, const PoolAxis& keys) {
   if (panel.pooled) {
@@ -183,6 +206,10 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
   const std::size_t n_cells = checked_product({pooled.rows, pooled.cols}, "cells of a picture");
   const bool by_row = heatmap.scale.kind == ScaleKind::kRowMax;
   pooled.visible.assign(n_cells, 0);
+  if (!queries.pooled() && !keys.pooled()) {
+    take_weights(panel, by_row, pooled);
+    return pooled;
+  }
   CellPool values(kind, n_cells);
   CellPool shares(kind, by_row ? n_cells : 0);
   std::vector<float> row(by_row ? keys.size : 0);

@@ -110,7 +110,8 @@ void CellPainter::cell(Line& line, CellValue value, bool show_value) {
     line.put_padded(value && show_value ? sign(t) : " ", width_, ink(t));
   } else if (!blocks()) {
     const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space tells cells apart
-    line.put_padded(value ? repeated(sign(t), filled) : "", width_);
+    line.put(value ? repeated(sign(t), filled) : "");
+    line.space(value ? width_ - filled : width_);
   } else if (!value) {
     const std::size_t before = width_ / 2;
     line.space(before);

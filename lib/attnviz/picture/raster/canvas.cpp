@@ -83,7 +83,7 @@ Canvas::Code Canvas::code(Rgb color) {
     }
     widen();
   }
-  return color.r | Code{color.g} << 8 | Code{color.b} << 16;
+  return code_of(color.r, color.g, color.b);
 }
 
 void Canvas::widen() {
@@ -118,6 +118,14 @@ void Canvas::fill(const PixelRect& rect, Rgb color) {
   const Code painted = code(color);
   paint_row(area.x, area.y, area.width, painted);
   repeat_first_row(area);
+}
+
+void Canvas::fill_row(int x, int y, int width, Code code) noexcept {
+  const int left = std::max(x, 0);
+  const int right = std::min(x + width, width_);
+  if (y >= 0 && y < height_ && left < right) {
+    paint_row(left, y, right - left, code);
+  }
 }
 
 void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {
@@ -166,10 +174,8 @@ void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, 
 void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
   // Text mostly stands on one colour: what its amounts of ink give there is worked out once.
-  constexpr Code kUnknown = ~Code{0};
   std::array<Code, 255 / kInkStep + 1> mixtures;
-  mixtures.fill(kUnknown);
-  Code mixed_below = kUnknown;
+  Code mixed_below = kNoCode;
   for (int row = area.y; row < area.bottom(); ++row) {
     const std::ptrdiff_t first =
         static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width + (area.x - x - ink.left);
@@ -187,22 +193,14 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
         paint_pixel(column, row, code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
         continue;
       }
-      std::uint8_t* const target = pixel(column, row);
-      if (const Code below = code_at(target); below != mixed_below) {
+      if (const Code below = code_at(pixel(column, row)); below != mixed_below) {
         mixed_below = below;
-        mixtures.fill(kUnknown);
+        mixtures.fill(kNoCode);
       }
-      Code mixture = mixtures[step];
-      if (mixture == kUnknown) {
-        const bool had_palette = has_palette();
-        mixture = code(mix(at(column, row), color, step * kInkStep));
-        if (has_palette() != had_palette) {
-          mixed_below = kUnknown;  // what is known are numbers of colours
-        } else {
-          mixtures[step] = mixture;
-        }
+      if (!is_current(mixtures[step])) {
+        mixtures[step] = code(mix(at(column, row), color, step * kInkStep));
       }
-      paint_pixel(column, row, mixture);
+      paint_pixel(column, row, mixtures[step]);
     }
   }
 }

@@ -20,6 +20,11 @@ namespace attnviz {
 /// three channels from then on: a third of the memory to write, and no colours to count for a PNG.
 class Canvas {
  public:
+  /// What a pixel of one colour holds: for who paints with few colours again and again.
+  using Code = std::uint32_t;
+  /// Never current.
+  static constexpr Code kNoCode = Code{2} << 24;
+
   /// Throws Error{kUsage} when a side is not positive or the bytes overflow.
   Canvas(int width, int height, Rgb background = {255, 255, 255});
 
@@ -35,6 +40,13 @@ class Canvas {
   std::span<const std::uint8_t> pixels() const noexcept { return pixels_; }
 
   void fill(const PixelRect& rect, Rgb color);
+
+  /// The code of a colour, which may be one too many for the palette.
+  Code code(Rgb color);
+  /// Whether it was given since the palette was given up, or before that as long as there is one.
+  bool is_current(Code code) const noexcept { return code >> 24 == (has_palette() ? 0u : 1u); }
+  /// Fills a row `width` pixels long. Precondition: the code is current.
+  void fill_row(int x, int y, int width, Code code) noexcept;
 
   /// Draws lines from the lower left to the upper right, `thickness` wide to the right and
   /// `spacing` apart, which go on in every other rectangle hatched alike.
@@ -54,9 +66,6 @@ class Canvas {
 
  private:
   using Pixels = std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>>;
-  /// A pixel's bytes, the first one lowest; with a palette that one alone.
-  using Code = std::uint32_t;
-
   PixelRect clipped(const PixelRect& rect) const noexcept;
   /// Of an area that lies inside, and is not empty.
   void repeat_first_row(const PixelRect& area) noexcept;
@@ -66,11 +75,14 @@ class Canvas {
             static_cast<std::size_t>(x)) *
            channels_;
   }
-  Code code_at(const std::uint8_t* pixel) const noexcept {
-    return has_palette() ? pixel[0] : pixel[0] | Code{pixel[1]} << 8 | Code{pixel[2]} << 16;
+  /// A pixel's bytes, the first one lowest: with a palette that one alone, otherwise three, and 1.
+  static Code code_of(std::uint8_t first, std::uint8_t second, std::uint8_t third) noexcept {
+    return first | Code{second} << 8 | Code{third} << 16 | Code{1} << 24;
   }
-  /// Gives the palette up when it is full: pointers to pixels change.
-  Code code(Rgb color);
+  Code code_at(const std::uint8_t* pixel) const noexcept {
+    return has_palette() ? pixel[0] : code_of(pixel[0], pixel[1], pixel[2]);
+  }
+  /// Gives the palette up: pointers to pixels change.
   void widen();
   void paint(std::uint8_t* pixel, Code code) const noexcept {
     pixel[0] = static_cast<std::uint8_t>(code);

@@ -1,5 +1,6 @@
 #include "attnviz/picture/raster/scene_painter.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -43,22 +44,32 @@ class Painter {
 
 void paint_cells(const CellImage& image, Canvas& canvas) {
   const CellColors& colors = *image.colors;
+  std::array<Canvas::Code, 256> codes;
+  codes.fill(Canvas::kNoCode);
   const std::uint8_t* number = colors.numbers.data();
   for (std::size_t row = 0; row < colors.rows; ++row) {
     const PixelRect first = image.cell(row, 0);
     // Cells of one colour that touch each other, as masked ones do, are painted at once.
-    PixelRect run{first.x, first.y, 0, 1};
+    int begin = first.x;
+    int end = first.x;
     std::uint8_t run_number = 0;
+    const auto fill_run = [&] {
+      Canvas::Code& code = codes[run_number];
+      if (begin < end && !canvas.is_current(code)) {
+        code = canvas.code(colors.palette[run_number]);
+      }
+      canvas.fill_row(begin, first.y, end - begin, code);
+    };
     int x = first.x;
     for (std::size_t col = 0; col < colors.cols; ++col, ++number, x += image.pitch_x) {
-      if (*number != run_number || run.right() != x) {
-        canvas.fill(run, colors.palette[run_number]);
-        run = {x, first.y, 0, 1};
+      if (*number != run_number || end != x) {
+        fill_run();
+        begin = x;
         run_number = *number;
       }
-      run.width = x + first.width - run.x;
+      end = x + first.width;
     }
-    canvas.fill(run, colors.palette[run_number]);
+    fill_run();
     canvas.repeat_top_row({first.x, first.y, image.rect.width, first.height});
   }
 }
