@@ -19,6 +19,7 @@
 #include "attnviz/model/random_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizer.h"
+#include "support/repeated.h"
 
 namespace attnviz {
 namespace {
@@ -367,6 +368,18 @@ TEST_CASE("tour: a model that takes no text of the tour's own shows the text's n
   CHECK(!tour.induction.found);
   CHECK(!tour.pronoun.found);
   CHECK(tour.inspection.weights.size() == tour.text.size());
+}
+
+TEST_CASE("tour: a tokenizer that leaves the words of its sentences out finds no pronoun's head") {
+  const std::string json = R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "b": 1}},
+    "pre_tokenizer": {"type": "Whitespace"}, "normalizer": {"type": "Replace",
+    "pattern": {"String": "The"}, "content": ")" +
+                           test::repeated("a ", 1024) + R"("}})";
+  const auto few_words = load_tokenizer({json, "tokenizer.json"}, {"{}", "config"});
+  const Model random = random_model(RandomShape{}, /*seed=*/42, Positions::kNone);
+  const Tour tour = make_tour(random, *few_words, "b a b");
+  CHECK(!tour.pronoun.found);
+  CHECK(tour.inspection.weights.size() == 3);
 }
 
 TEST_CASE("tour: a model whose tokens see those behind them is not causal") {

@@ -166,16 +166,24 @@ class Measure {
     return scores.best();
   }
 
-  // The token that ends where a word of the source does: of several pieces the last.
-  static std::size_t token_at(const TokenizedText& text, std::size_t end) {
+  // The token that ends where a word of the source does: of several pieces the last. Nothing of a
+  // tokenizer that leaves words out.
+  static std::optional<std::size_t> token_at(const TokenizedText& text, std::size_t end) {
     const auto found = std::find_if(text.tokens.begin(), text.tokens.end(),
                                     [end](const Token& t) { return !t.added && t.end >= end; });
-    return static_cast<std::size_t>(found - text.tokens.begin());
+    return found == text.tokens.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - text.tokens.begin()));
   }
 
   static std::vector<ExpectedLook> pronoun_looks(const TokenizedText& text, const Sentence& made) {
-    return {{token_at(text, made.pronoun_end), token_at(text, made.animal_end),
-             token_at(text, made.place_end)}};
+    const auto pronoun = token_at(text, made.pronoun_end);
+    const auto animal = token_at(text, made.animal_end);
+    const auto place = token_at(text, made.place_end);
+    if (!pronoun || !animal || !place) {
+      return {};
+    }
+    return {{*pronoun, *animal, *place}};
   }
 
   template <class Looks>
