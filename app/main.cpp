@@ -12,6 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "commands/commands.h"
+#include "options/advice.h"
 #include "options/command_line.h"
 #include "options/program_words.h"
 #include "options/written_files.h"
@@ -32,8 +33,8 @@ void run(const PrintText& print) {
 }
 
 // An Error's kind is the exit code.
-int failed(ErrorKind kind, std::string_view message) {
-  say(message);
+int failed(ErrorKind kind, const Advice& advice) {
+  say(advice);
   return static_cast<int>(kind);
 }
 
@@ -64,14 +65,15 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
-    return failed(error.kind(), with_limit(in_program_words(error.what(), error.parameter())));
+    return failed(error.kind(), {with_limit(in_program_words(error.what(), error.parameter())),
+                                 AdviceError(error).lines()});
   } catch (const std::bad_alloc&) {
-    return failed(ErrorKind::kIo, OutOfMemory().message());
+    return failed(ErrorKind::kIo, {std::string(OutOfMemory().message())});
   } catch (const std::filesystem::filesystem_error& error) {
-    return failed(ErrorKind::kIo, fmt::format("{}: cannot read: {}", error.path1().string(),
-                                              error.code().message()));
+    return failed(ErrorKind::kIo, {fmt::format("{}: cannot read: {}", error.path1().string(),
+                                               error.code().message())});
   } catch (const std::exception& error) {
-    return failed(ErrorKind::kIo, std::string("unexpected error: ") + error.what());
+    return failed(ErrorKind::kIo, {std::string("unexpected error: ") + error.what()});
   }
 }
 

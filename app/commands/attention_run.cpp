@@ -102,8 +102,8 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
-    const std::string& meant = options.model.choice_meant;
-    if (!meant.empty() && teller.is_due(Note::kRandomWeights)) {
+    const Advice& meant = options.model.choice_meant;
+    if (!meant.message.empty() && teller.is_due(Note::kRandomWeights)) {
       say(meant);
     }
     teller.tell(

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -11,11 +10,11 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
 #include "commands/chat_input.h"
+#include "commands/read_json.h"
 #include "options/program_words.h"
 #include "options/shell_words.h"
 #include "system/file_kind.h"
@@ -58,76 +57,20 @@ void drop_byte_order_mark(std::string& text) {
   }
 }
 
-// `where` is what stands in front of a message.
-std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where) {
-  if (!list.is_array() || list.empty()) {
-    throw Error(ErrorKind::kMalformed, where + ": expected an array of token ids");
-  }
-  std::vector<TokenId> ids;
-  for (const nlohmann::json& id : list) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
-      throw Error(ErrorKind::kMalformed, fmt::format("{}[{}]: expected a token id, found {}", where,
-                                                     ids.size(), shown_name(id.dump())));
-    }
-    ids.push_back(id.get<TokenId>());
-  }
-  return ids;
-}
-
-// The place and the problem of nlohmann's message, which repeats what was read, be it megabytes.
-std::string syntax_problem(std::string_view message) {
-  constexpr std::size_t kColumns = 200;
-  const std::size_t column = message.find("column ");
-  return fit_width(message.substr(column == std::string_view::npos ? 0 : column), kColumns);
-}
-
-// How deep lists and objects lie in one another.
-std::size_t nesting_of(std::string_view text) noexcept {
-  std::size_t depth = 0;
-  std::size_t deepest = 0;
-  bool is_in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      is_in_string = !is_in_string;
-    } else if (is_in_string) {
-      i += c == '\\' ? 1U : 0U;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
-nlohmann::json parsed_json(std::string_view text, const std::string& where) {
-  constexpr std::size_t kDeepest = 64;  // nlohmann_json copies and prints values by recursion
-  if (nesting_of(text) > kDeepest) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: expected at most {} lists and objects in one another, found more",
-                            where, kDeepest));
-  }
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::kMalformed, where + ": not JSON: " + syntax_problem(error.what()));
-  }
-}
-
 // Pictures, models and the like where a text was to be read, with the line that takes the file.
 void refuse_other_kinds(std::string_view first, const std::string& name, bool is_file) {
   const FileKind kind = kind_of_bytes(first);
   if (kind == FileKind::kOther) {
     return;
   }
-  std::string meant;
+  Advice advice{fmt::format("{}: {}, no text", name, name_of(kind))};
   if (is_file && kind == FileKind::kNumPy) {
-    meant = "; attention in it is drawn by:\n  attnviz render " + typed_word(name);
+    advice = {advice.message + "; attention in it is drawn by:",
+              {"attnviz render " + typed_word(name)}};
   } else if (is_file && kind == FileKind::kGguf) {
-    meant = fmt::format(":\n  attnviz -m {} \"The cat sat\"", typed_word(name));
+    advice = {advice.message + ":", {"attnviz -m " + typed_word(name) + " \"The cat sat\""}};
   }
-  throw Error(ErrorKind::kMalformed, fmt::format("{}: {}, no text{}", name, name_of(kind), meant));
+  throw AdviceError(ErrorKind::kMalformed, std::move(advice));
 }
 
 // A text behind the other one with nothing between them is nearly always a model that takes one.
@@ -143,12 +86,14 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
   }
 }
 
-constexpr const char* kNoText =
-    "no TEXT. Try:\n"
-    "  attnviz tour                     what attention is, in six short screens\n"
-    "  attnviz \"The cat sat\"            draw where each word looks\n"
-    "  echo \"The cat sat\" | attnviz     the same from a pipe\n"
-    "  attnviz --help                   everything else";
+[[noreturn]] void fail_without_text() {
+  throw AdviceError(ErrorKind::kUsage,
+                    {"no TEXT. Try:",
+                     {"attnviz tour                     what attention is, in six short screens",
+                      "attnviz \"The cat sat\"            draw where each word looks",
+                      "echo \"The cat sat\" | attnviz     the same from a pipe",
+                      "attnviz --help                   everything else"}});
+}
 
 }  // namespace
 
@@ -171,7 +116,7 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk, bool 
   } else {
     absent_ = !input.text && !input.file && stdin_is_terminal();
     if (absent_ && (!model_may_have_one || input.many_texts())) {
-      throw Error(ErrorKind::kUsage, kNoText);
+      fail_without_text();
     }
     stream_.emplace();
     name_ = stream_->name();
@@ -202,7 +147,7 @@ bool TextSource::is_empty() {
 
 void TextSource::or_else(const std::string& text) {
   if (text.empty() && absent_) {
-    throw Error(ErrorKind::kUsage, kNoText);
+    fail_without_text();
   }
   if (text.empty() || input_.is_given() || input_.may_be_absent || (!absent_ && !is_empty())) {
     return;
@@ -375,8 +320,10 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
       if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
         throw;
       }
-      throw Error(error.kind(), fmt::format("{}: {}", place(),
-                                            in_program_words(error.what(), error.parameter())));
+      throw AdviceError(
+          error.kind(),
+          {fmt::format("{}: {}", place(), in_program_words(error.what(), error.parameter())),
+           AdviceError(error).lines()});
     }
   }
   if (texts_ == 0 && !skipped_ && !stopped_) {

@@ -136,13 +136,13 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
 }
 
 // Of numbers that can be no weights; the picture says that rows do not sum to 1.
-std::string scores_hint(const RenderOptions& options) {
+Advice scores_hint(const RenderOptions& options) {
   const std::string again =
-      "\n  attnviz render " + (reads_stdin(options) ? "-" : typed_word(options.file->string()));
-  return fmt::format(
-      "{}: numbers below 0 or above 1 are no weights; scores are drawn, or made "
-      "weights of, by:{} --kind scores{} --softmax",
-      name_of(options), again, again);
+      "attnviz render " + (reads_stdin(options) ? "-" : typed_word(options.file->string()));
+  return {fmt::format("{}: numbers below 0 or above 1 are no weights; scores are drawn, or made "
+                      "weights of, by:",
+                      name_of(options)),
+          {again + " --kind scores", again + " --softmax"}};
 }
 
 AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
@@ -169,7 +169,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
                          ? changed_drawing(options.drawing.request, document)
                          : drawing_of_values(options.drawing.request, document);
   std::string note = row_sum_note(document);
-  tell(options.talk, look_like_scores(document) ? scores_hint(options) : note);
+  tell(options.talk, look_like_scores(document) ? scores_hint(options) : Advice{note});
   if (!note.empty()) {
     document.notes.push_back(std::move(note));
   }

@@ -62,12 +62,13 @@ const char* not_drawn(const ShowOptions& options) {
 void require_target(const ShowOptions& options, const InputText& input, const Model& model) {
   if (!has_target(options) && !input.has_target() &&
       shown_part_of(options) != AttentionPart::kEncoder) {
-    fail(
-        fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
-                    "decoder has read, or let it write:\n  --target TEXT, --decoder-ids IDS or "
-                    "--generate N{}",
-                    model.config.name,
-                    options.input.json_lines ? "; of a line \"target\" or \"decoder_ids\"" : ""));
+    throw AdviceError(
+        ErrorKind::kUsage,
+        {fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
+                     "decoder has read, or let it write:",
+                     model.config.name),
+         {std::string("--target TEXT, --decoder-ids IDS or --generate N") +
+          (options.input.json_lines ? "; of a line \"target\" or \"decoder_ids\"" : "")}});
   }
 }
 

@@ -277,7 +277,7 @@ void check_words(const TypedLine& line, const CommandEntry& entry, const NamesMo
   const ParsedWords& parsed = line.parsed;
   check_sizes_meant(line);
   if (parsed.error) {
-    throw Error(*parsed.error);
+    throw AdviceError(*parsed.error);
   }
   const auto option = std::ranges::find_if(parsed.extras, [](const std::string& word) {
     return word.size() > 1 && word.starts_with('-');

@@ -26,8 +26,8 @@ void refuse_commands(const std::string& word) {
              "attnviz meaning bank --in \"the river bank\" --in \"the bank gave a loan\""},
       Choice{"tour", "attnviz tour"}};
   if (const auto line = choice_named(kTeaching, word)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("lesson: {} is a command of its own:\n  {}", word, *line));
+    throw AdviceError(ErrorKind::kUsage, {fmt::format("lesson: {} is a command of its own:", word),
+                                          {std::string(*line)}});
   }
 }
 

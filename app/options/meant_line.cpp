@@ -220,10 +220,11 @@ bool is_choice_of_heads(const std::string& word) {
 
 void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
   const Words texts = texts_of(line);
-  const auto fail = [&texts](const std::string& meant) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("more than one TEXT, {} and {}{}", attnviz::quoted(texts[0]),
-                            attnviz::quoted(texts[1]), meant));
+  const auto fail = [&texts](const std::string& meant, Words lines) {
+    throw AdviceError(ErrorKind::kUsage,
+                      {fmt::format("more than one TEXT, {} and {}{}:", attnviz::quoted(texts[0]),
+                                   attnviz::quoted(texts[1]), meant),
+                       std::move(lines)});
   };
   const bool has_model = line.parsed.given.has("--model");
   for (const Split& split : splits_of(texts)) {
@@ -231,29 +232,29 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
     if (!has_model && line.options.find("-m") != nullptr && !has_space(split.word) &&
         names_model(split.word, is_beside)) {
       const Words text = {fmt::format("{}", fmt::join(split.rest, " "))};
-      fail("; a model goes behind -m:\n  " +
-           retyped(line, {.texts = text, .more = {"-m", split.word}}));
+      fail("; a model goes behind -m",
+           {retyped(line, {.texts = text, .more = {"-m", split.word}})});
     }
     if (const auto meant = option_line(line, split)) {
-      fail(fmt::format("; {} is an option:\n  {}", split.word, *meant));
+      fail(fmt::format("; {} is an option", split.word), {*meant});
     }
   }
   for (const KnownCommand& command : line.commands) {
     if (texts.size() == 2 && takes_text(command)) {
       for (const std::size_t at : {1U, 0U}) {
         if (texts[at] == command.name) {
-          fail("; the command comes first:\n  " +
-               retyped(line, {.texts = {texts[1 - at]}, .command = command.name}));
+          fail("; the command comes first",
+               {retyped(line, {.texts = {texts[1 - at]}, .command = command.name})});
         }
       }
     }
   }
   if (std::ranges::all_of(texts, has_space)) {
     std::string how;
-    std::string lines;
+    Words lines;
     if (texts.size() == 2) {
       how = "; to compare them";
-      lines = "\n  " + retyped(line, {.texts = texts, .command = "diff", .model_alone = true});
+      lines.push_back(retyped(line, {.texts = texts, .command = "diff", .model_alone = true}));
     }
     if (line.options.find("--lines") != nullptr) {
       std::string words;
@@ -261,13 +262,13 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
         words += " " + typed_word(text);
       }
       how += how.empty() ? "; one after the other" : ", or one after the other";
-      lines +=
-          fmt::format("\n  printf '%s\\n'{} | {}", words, retyped(line, {.more = {"--lines"}}));
+      lines.push_back(
+          fmt::format("printf '%s\\n'{} | {}", words, retyped(line, {.more = {"--lines"}})));
     }
-    fail(how.empty() ? how : how + ":" + lines);
+    fail(how, std::move(lines));
   }
   std::string meant;
-  std::string lines;
+  Words lines;
   if (line.command.empty()) {
     Words names;
     for (const KnownCommand& command : line.commands) {
@@ -277,12 +278,13 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
       const auto command = std::ranges::find(line.commands, *name, &KnownCommand::name);
       meant = did_you_mean(texts.front(), names);
       if (takes_text(*command) && texts.size() == 2) {
-        lines = "\n  " + retyped(line, {.texts = {texts[1]}, .command = *name});
+        lines.push_back(retyped(line, {.texts = {texts[1]}, .command = *name}));
       }
     }
   }
-  fail(meant + (lines.empty() ? "; quote the sentence:" : "; or quote the sentence:") + lines +
-       "\n  " + retyped(line, {.texts = {fmt::format("{}", fmt::join(texts, " "))}}));
+  meant += lines.empty() ? "; quote the sentence" : "; or quote the sentence";
+  lines.push_back(retyped(line, {.texts = {fmt::format("{}", fmt::join(texts, " "))}}));
+  fail(meant, std::move(lines));
   throw Error(ErrorKind::kUsage, meant);  // not reached
 }
 
@@ -293,10 +295,10 @@ void check_lone_word(const TypedLine& line) {
   }
   for (const KnownCommand& command : line.commands) {
     if (texts.front() == command.name + "s") {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{} is no command (did you mean attnviz {}?); as a text:\n  {}",
-                              texts.front(), command.name,
-                              retyped(line, {.texts = texts, .command = "show"})));
+      throw AdviceError(ErrorKind::kUsage,
+                        {fmt::format("{} is no command (did you mean attnviz {}?); as a text:",
+                                     texts.front(), command.name),
+                         {retyped(line, {.texts = texts, .command = "show"})}});
     }
   }
 }
@@ -310,20 +312,22 @@ void check_sizes_meant(const TypedLine& line) {
     }
     const std::string word = given.word(alike.size);
     if (line.parsed.error && is_choice_of_heads(word)) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{}; {} chooses among them:\n  {}", line.parsed.error->what(),
-                              alike.choice, line_with_choice(line, alike)));
+      throw AdviceError(
+          ErrorKind::kUsage,
+          {fmt::format("{}; {} chooses among them:", line.parsed.error->what(), alike.choice),
+           {line_with_choice(line, alike)}});
     }
     if (!line.parsed.error && given.has("--model")) {
-      throw Error(
+      throw AdviceError(
           ErrorKind::kUsage,
-          fmt::format("{} shapes random weights; with --model the model does; {} chooses:\n  {}",
-                      alike.size, alike.choice, line_with_choice(line, alike)));
+          {fmt::format("{} shapes random weights; with --model the model does; {} chooses:",
+                       alike.size, alike.choice),
+           {line_with_choice(line, alike)}});
     }
   }
 }
 
-std::string choice_meant(const TypedLine& line) {
+Advice choice_meant(const TypedLine& line) {
   const Given& given = line.parsed.given;
   if (given.has("--quiet")) {
     return {};  // nobody would be told, and the model takes time to read
@@ -343,8 +347,9 @@ std::string choice_meant(const TypedLine& line) {
     const auto number = parse_number<std::size_t>(given.word(alike.size));
     if (number && *number < n && line.options.find(alike.choice) != nullptr &&
         !given.has("--layer") && !given.has("--head")) {
-      return fmt::format("to choose among the demo model's heads: {} {}\n  {}", alike.choice,
-                         given.word(alike.size), line_with_choice(line, alike));
+      return {fmt::format("to choose among the demo model's heads: {} {}", alike.choice,
+                          given.word(alike.size)),
+              {line_with_choice(line, alike)}};
     }
   }
   return {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "options/advice.h"
 #include "options/option_list.h"
 #include "options/option_parser.h"
 
@@ -50,6 +51,6 @@ void check_sizes_meant(const TypedLine& line);
 
 /// The same of a size alone, which makes random weights: what chooses among the heads of the
 /// embedded model, with the line to type; empty for all others.
-std::string choice_meant(const TypedLine& line);
+Advice choice_meant(const TypedLine& line);
 
 }  // namespace attnviz::app

@@ -69,13 +69,13 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
   try {
     app.parse(std::move(words));
   } catch (const Error& error) {
-    parsed.error = error;
+    parsed.error.emplace(error);
   } catch (const CLI::ExtrasError&) {
     parsed.extras = app.remaining();
   } catch (const CLI::ArgumentMismatch& error) {
-    parsed.error = missing_value(list, error.what());
+    parsed.error.emplace(missing_value(list, error.what()));
   } catch (const CLI::ParseError& error) {
-    parsed.error = Error(ErrorKind::kUsage, error.what());
+    parsed.error.emplace(Error(ErrorKind::kUsage, error.what()));
   }
   for (const OptionSpec* const option : options) {
     const CLI::Option* const found = app.get_option(option->names.front());

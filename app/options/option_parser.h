@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "options/advice.h"
 #include "options/option_list.h"
 
 namespace attnviz::app {
@@ -16,8 +17,8 @@ struct ParsedWords {
   Given given;
   /// Options and the words for each, in the order of the list.
   std::vector<std::pair<const OptionSpec*, std::vector<std::string>>> options;
-  std::vector<std::string> extras;  // words that nothing takes
-  std::optional<Error> error;       // the first mistake that is not an extra word
+  std::vector<std::string> extras;   // words that nothing takes
+  std::optional<AdviceError> error;  // the first mistake that is not an extra word
 };
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);

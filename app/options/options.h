@@ -32,6 +32,7 @@
 #include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
+#include "options/advice.h"
 #include "options/side_by_side.h"
 #include "options/what_if.h"
 
@@ -106,7 +107,7 @@ struct ModelOptions {
   std::variant<GivenModel, RandomShape> model;
   std::optional<std::uint64_t> seed;
   std::optional<Positions> positions;
-  std::string choice_meant = {};  // what to type, where a size may have been meant as a choice
+  Advice choice_meant = {};  // what to type, where a size may have been meant as a choice
 };
 
 struct TalkOptions {

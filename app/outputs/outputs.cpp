@@ -49,14 +49,13 @@ std::string alternatives(Result result, std::string_view prefix) {
 }
 
 // The line that makes of an SVG what nothing here writes.
-std::string way_to_pdf(const std::string& name) {
+std::optional<std::string> way_to_pdf(const std::string& name) {
   fs::path path = name;
   if (ascii_lower(path.extension().string()) != ".pdf") {
-    return {};
+    return std::nullopt;
   }
   const std::string svg = path.replace_extension(".svg").string();
-  return fmt::format("; a PDF is made of an SVG:\n  rsvg-convert -f pdf -o {} {}", typed_word(name),
-                     typed_word(svg));
+  return fmt::format("rsvg-convert -f pdf -o {} {}", typed_word(name), typed_word(svg));
 }
 
 bool same_place(const fs::path& a, const fs::path& b) {
@@ -106,10 +105,16 @@ void Outputs::open(const std::string& name) {
   const Format* const by_name = to_stdout ? nullptr : format_of(name);
   const Format* const format = by_name != nullptr ? by_name : plan_.options.format;
   if (format == nullptr || !format->takes(plan_.result)) {
-    throw Error(ErrorKind::kUsage,
-                to_stdout ? fmt::format("-o - needs --format {}", alternatives(plan_.result, ""))
-                          : fmt::format("-o {}: expected a name that ends in {}, or --format{}",
-                                        name, alternatives(plan_.result, "."), way_to_pdf(name)));
+    if (to_stdout) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("-o - needs --format {}", alternatives(plan_.result, "")));
+    }
+    const std::string expected = fmt::format("-o {}: expected a name that ends in {}, or --format",
+                                             name, alternatives(plan_.result, "."));
+    if (const auto line = way_to_pdf(name)) {
+      throw AdviceError(ErrorKind::kUsage, {expected + "; a PDF is made of an SVG:", {*line}});
+    }
+    throw Error(ErrorKind::kUsage, expected);
   }
   if (name.find(kLinePlace) != std::string::npos) {
     if (!plan_.many_results) {

@@ -101,11 +101,12 @@ std::vector<Store> model_stores() {
   return stores;
 }
 
-std::string no_model_words(FileKind kind, const fs::path& path) {
-  return fmt::format("{}, no model; {}", name_of(kind),
-                     kind == FileKind::kNumPy
-                         ? "attention in it is drawn by:\n  attnviz render " + typed_word(path)
-                         : std::string("attnviz models lists those of this machine"));
+Advice no_model(FileKind kind, const fs::path& path, std::string_view but) {
+  const std::string begin = fmt::format("{}: {}{}, no model; ", path.string(), but, name_of(kind));
+  if (kind == FileKind::kNumPy) {
+    return {begin + "attention in it is drawn by:", {"attnviz render " + typed_word(path)}};
+  }
+  return {begin + "attnviz models lists those of this machine"};
 }
 
 bool names_model(const std::string& word, bool beside_sentence) {
@@ -142,8 +143,7 @@ fs::path find_model(const fs::path& given) {
     return choose_gguf(gguf_files_in(given), name).value_or(given);
   }
   if (const FileKind kind = kind_of_name(given); !is_there(given) && kind != FileKind::kOther) {
-    throw Error(ErrorKind::kIo, fmt::format("{}: no such file, and by its name {}", given.string(),
-                                            no_model_words(kind, given)));
+    throw AdviceError(ErrorKind::kIo, no_model(kind, given, "no such file, and by its name "));
   }
   const auto name = parse_model_name(given.string());
   if (is_there(given) || looks_like_weights(given) || !name) {

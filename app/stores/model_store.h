@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attnviz/text/chat.h"
+#include "options/advice.h"
 #include "stores/store.h"
 #include "system/file_kind.h"
 
@@ -52,8 +53,8 @@ std::vector<Store> model_stores();
 /// and which commands download the model.
 std::filesystem::path find_model(const std::filesystem::path& given);
 
-/// "a picture, no model; …": with the line that takes a file of this kind, where one does.
-std::string no_model_words(FileKind kind, const std::filesystem::path& path);
+/// "cat.png: a picture, no model; …": with the line that takes a file of this kind, where one does.
+Advice no_model(FileKind kind, const std::filesystem::path& path, std::string_view but = {});
 
 /// Whether a word names a model: one that is embedded or found on this machine, a file or folder of
 /// one, or one that many people know. Names that are words of a language, too ("mistral"), count

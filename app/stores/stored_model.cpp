@@ -28,8 +28,7 @@ void refuse_other_kinds(const fs::path& path, OpenFiles files) {
   const std::string_view bytes = file.bytes();
   const FileKind kind = bytes.starts_with('<') ? FileKind::kPage : kind_of_bytes(bytes);
   if (kind != FileKind::kOther) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: {}", path.string(), no_model_words(kind, path)));
+    throw AdviceError(ErrorKind::kMalformed, no_model(kind, path));
   }
 }
 

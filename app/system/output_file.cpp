@@ -175,12 +175,22 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
+  bool is_there = false;
   if (unfinished_ && temporary_.empty()) {
-    give_name();
+    // Where nothing is to be replaced, at once: then there is no moment with a temporary file.
+    const std::string open = open_name(fd_);
+    is_there = linkat(AT_FDCWD, open.c_str(), AT_FDCWD, target_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    if (!is_there) {
+      give_name();
+    }
   }
   const int fd = std::exchange(fd_, -1);
   if (close(fd) != 0) {  // network file systems tell of a full disk only now
-    fail(path_, errno);
+    const int error = errno;
+    if (is_there) {
+      unlink(target_.c_str());
+    }
+    fail(path_, error);
   }
   if (temporary_.empty()) {
     return;

@@ -73,12 +73,10 @@ extern "C" void end_interrupted(int) {
 
 // A line on standard error, without what say() needs memory for.
 void say_of_file(const char* name, std::string_view what) noexcept {
-  write_all(STDERR_FILENO, "attnviz: ");
-  for (const char* c = name; *c != '\0'; ++c) {
-    const bool is_control = static_cast<unsigned char>(*c) < ' ' || *c == '\x7F';
-    write_all(STDERR_FILENO, {is_control ? "?" : c, 1});
+  for (const std::string_view part :
+       {std::string_view("attnviz: "), std::string_view(name), what}) {
+    write_all(STDERR_FILENO, part);
   }
-  write_all(STDERR_FILENO, what);
 }
 
 extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {

@@ -15,29 +15,26 @@ namespace attnviz::app {
 
 namespace {
 
-std::string printable_lines(std::string_view message) {
-  constexpr std::string_view kNextLine = "\n  ";
-  std::string lines;
-  for (std::size_t end = 0; (end = message.find(kNextLine)) != std::string_view::npos;) {
-    lines += printable_line(message.substr(0, end));
-    lines += kNextLine;
-    message.remove_prefix(end + kNextLine.size());
-  }
-  return lines + printable_line(message);
-}
-
-}  // namespace
-
-void say(std::string_view message) {
+std::string beginning_of(std::string_view message) {
   constexpr std::size_t kLongest = std::size_t{1} << 12;
   std::size_t end = std::min(message.size(), kLongest);
   while (end > 0 && end < message.size() &&
          (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) {
     --end;  // not within a character
   }
-  std::string line = "attnviz: " + printable_lines(message.substr(0, end));
+  std::string beginning = printable_line(message.substr(0, end));
   if (end < message.size()) {
-    line += fmt::format("… ({} bytes)", message.size());
+    beginning += fmt::format("… ({} bytes)", message.size());
+  }
+  return beginning;
+}
+
+}  // namespace
+
+void say(const Advice& advice) {
+  std::string line = "attnviz: " + beginning_of(advice.message);
+  for (const std::string& next : advice.lines) {
+    line += "\n  " + beginning_of(next);
   }
   if (const std::size_t columns = stderr_columns(); columns > 0) {
     line = wrapped_message(line, columns);
@@ -47,9 +44,17 @@ void say(std::string_view message) {
   [[maybe_unused]] const int error = write_all(STDERR_FILENO, line);
 }
 
+void say(std::string_view message) {
+  say(Advice{std::string(message)});
+}
+
 void tell(const TalkOptions& talk, std::string_view message) {
-  if (!talk.quiet && !message.empty()) {
-    say(message);
+  tell(talk, Advice{std::string(message)});
+}
+
+void tell(const TalkOptions& talk, const Advice& advice) {
+  if (!talk.quiet && !advice.message.empty()) {
+    say(advice);
   }
 }
 

@@ -7,18 +7,21 @@
 #include <string_view>
 #include <utility>
 
+#include "options/advice.h"
 #include "options/options.h"
 
 namespace attnviz::app {
 
-/// "attnviz: message", with everything a terminal could obey made visible. A message goes on on a
-/// line of its own where that begins with two spaces, as lines to copy do; other line feeds are
-/// from names in files and of files, and are made visible: no line can look as if it were said by
-/// itself. Of one that has more than 4 KiB, as files could make it, the beginning.
+/// "attnviz: message", with everything a terminal could obey made visible, line feeds too: they are
+/// from names in files and of files, and no line may look as if it were said by itself. Of a
+/// message of more than 4 KiB, as files could make it, the beginning.
 void say(std::string_view message);
+/// The same, with each of its lines on a line of its own behind two spaces.
+void say(const Advice& advice);
 
 /// The same unless the person wants quiet, and of something at all: an empty message is none.
 void tell(const TalkOptions& talk, std::string_view message);
+void tell(const TalkOptions& talk, const Advice& advice);
 
 /// "--cell, --dpi changed nothing: no picture was asked for", of the options that are given; empty
 /// where none is. `where`: " in the array", where it did something elsewhere.

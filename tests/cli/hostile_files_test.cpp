@@ -63,16 +63,20 @@ TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
 TEST_CASE("a model that becomes shorter while it is read is told, and leaves nothing behind") {
   const TemporaryFolder folder;
   // The second text is given when the first one's document is there, and the file is cut.
-  const ProgramResult run = shell(
-      folder,
-      "cp \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\" m.gguf\n"
-      "{ echo '{\"ids\": [1, 2]}'; while ! [ -s out ]; do sleep 0.02; done; truncate -s 1 m.gguf;\n"
-      "  echo '{\"ids\": [3, 4]}'; } |\n"
-      "\"$PROGRAM\" --json-lines --json -q -m m.gguf -o x.json > out; code=$?; rm out m.gguf\n"
-      "exit $code");
+  const ProgramResult run =
+      shell(folder,
+            "model=$'m\\xc2\\x9b31m.gguf'\n"
+            "cp \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\" \"$model\"\n"
+            "{ echo '{\"ids\": [1, 2]}'; while ! [ -s out ]; do sleep 0.02; done; truncate -s 1 "
+            "\"$model\";\n"
+            "  echo '{\"ids\": [3, 4]}'; } |\n"
+            "\"$PROGRAM\" --json-lines --json -q -m \"$model\" -o x.json > out; code=$?\n"
+            "rm out \"$model\"\n"
+            "exit $code");
   if (!kSanitized) {  // which handles the signal itself
     CHECK(run.exit_code == 1);
-    CHECK(run.err == "attnviz: m.gguf: cannot read: the file became shorter while it was read\n");
+    CHECK(run.err ==
+          "attnviz: m\\u{009B}31m.gguf: cannot read: the file became shorter while it was read\n");
   }
   CHECK(folder.names().empty());
 }

@@ -14,22 +14,49 @@ namespace attnviz::test {
 
 TEST_CASE("a line feed in a name makes no line of its own") {
   const TemporaryFolder folder;
-  const ProgramResult file = attnviz({"-m", "a\nattnviz: all is well\x1b[2J.json", "x"});
-  CHECK(file.exit_code == 1);
-  CHECK(file.err ==
-        "attnviz: a⏎attnviz: all is well\\x1B[2J.json: cannot read: No such file or directory\n");
-  write_file(folder.file("m.gguf"),
-             GgufBuilder().add_string("general.architecture", "x\nattnviz: well").bytes());
-  const ProgramResult metadata = in_folder(folder, {"-m", "m.gguf", "x"});
-  CHECK(metadata.exit_code == 4);
-  CHECK(contains(metadata.err, "general.architecture \"x⏎attnviz: well\""));
-  CHECK(lines_of(metadata.err).size() == 1);
+  // Lines to copy begin with two spaces.
+  for (const std::string feed : {"\n", "\n  "}) {
+    const std::string seen = "⏎" + feed.substr(1);
+    const ProgramResult file =
+        attnviz({"-m", "a" + feed + "attnviz: all is well\x1b[2J.json", "x"});
+    CHECK(file.exit_code == 1);
+    CHECK(file.err == "attnviz: a" + seen +
+                          "attnviz: all is well\\x1B[2J.json: cannot read: No such file or "
+                          "directory\n");
+    write_file(
+        folder.file("m.gguf"),
+        GgufBuilder().add_string("general.architecture", "x" + feed + "attnviz: well").bytes());
+    const ProgramResult metadata = in_folder(folder, {"-m", "m.gguf", "x"});
+    CHECK(metadata.exit_code == 4);
+    CHECK(contains(metadata.err, "general.architecture \"x" + seen + "attnviz: well\""));
+    CHECK(lines_of(metadata.err).size() == 1);
+  }
+}
+
+TEST_CASE("a file's own words make no lines of their own") {
+  const TemporaryFolder folder;
+  write_file(folder.file("tokenizer.json"),
+             R"({"model": {"type": "WordLevel", "vocab": {"x": 0}, "unk_token": "x"}})");
+  write_file(folder.file("chat_template.jinja"),
+             "{{ raise_exception('bad\\n  attnviz: wrote a.png\\n  Run: ls') }}");
+  const ProgramResult chat = in_folder(folder, {"tokenize", "--tokenizer", ".", "--chat", "x"});
+  CHECK(chat.exit_code != 0);
+  CHECK(contains(chat.err, "bad⏎  attnviz: wrote a.png⏎  Run: ls"));
+  CHECK(lines_of(chat.err).size() == 1);
+  write_file(folder.file("config.json"), R"({"model_type": "gpt2"})");
+  write_file(folder.file("model.safetensors.index.json"),
+             R"({"weight_map": {"w": "x\n  attnviz: wrote a.png\n  y.safetensors"}})");
+  const ProgramResult index = in_folder(folder, {"info", "-m", "."});
+  CHECK(index.exit_code == 1);
+  CHECK(contains(index.err, "x⏎  attnviz: wrote a.png⏎  y.safetensors"));
+  CHECK(lines_of(index.err).size() == 1);
 }
 
 TEST_CASE("lines to copy stay lines of their own") {
   CHECK(contains(attnviz({"The", "cat", "sat"}).err,
                  "; quote the sentence:\n  attnviz \"The cat sat\"\n"));
   const ProgramResult both = attnviz({"The cat", "the dog"});
+  CHECK(contains(attnviz({"lesson", "softmax"}).err, ":\n  attnviz softmax 2.1 8.7 3.2\n"));
   CHECK(contains(both.err,
                  "; to compare them, or one after the other:\n  attnviz diff \"The cat\" "
                  "\"the dog\"\n  printf '%s\\n' \"The cat\" \"the dog\" | attnviz "));

@@ -1,8 +1,10 @@
 // What ends the program from outside leaves no files behind.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -26,6 +28,16 @@ int end_of_writing(int signal, const TemporaryFolder& folder,
   run.input = "The cat\n";
   run.signal_after_output = signal;
   return attnviz(run).signal;
+}
+
+bool has_unnamed_files(const TemporaryFolder& folder) {
+  const int unnamed = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) {
+    MESSAGE("SKIPPED: the file system of " << folder.path() << " has no files without a name");
+    return false;
+  }
+  close(unnamed);
+  return true;
 }
 
 }  // namespace
@@ -52,14 +64,31 @@ TEST_CASE("signals reach the program where whoever runs these tests ignores them
 
 TEST_CASE("an end that nothing can handle leaves no file, where files may be without a name") {
   const TemporaryFolder folder;
-  const int unnamed = open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
-  if (unnamed < 0) {
-    MESSAGE("SKIPPED: the file system of " << folder.path() << " has no files without a name");
+  if (!has_unnamed_files(folder)) {
     return;
   }
-  close(unnamed);
   CHECK(end_of_writing(SIGKILL, folder, {"a.json"}) == SIGKILL);
   CHECK(folder.names().empty());
+}
+
+TEST_CASE("a new file has no other name before, where files may be without a name") {
+  const TemporaryFolder folder;
+  if (!has_unnamed_files(folder)) {
+    return;
+  }
+  const int watch = inotify_init1(IN_NONBLOCK);
+  REQUIRE(inotify_add_watch(watch, folder.path().c_str(), IN_CREATE | IN_MOVE) >= 0);
+  CHECK(in_folder(folder, {"cat", "-q", "-o", "a.json"}).exit_code == 0);
+  alignas(inotify_event) std::array<char, 4096> events;
+  const ssize_t size = read(watch, events.data(), events.size());
+  close(watch);
+  std::string names;
+  for (ssize_t at = 0; at < size;) {
+    const auto* const event = reinterpret_cast<const inotify_event*>(events.data() + at);
+    names += std::string(event->name) + " ";
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  CHECK(names == "a.json ");
 }
 
 TEST_CASE("a file that may not become larger is an error of the write") {

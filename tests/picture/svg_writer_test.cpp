@@ -19,6 +19,7 @@
 #include "picture/decoded_png.h"
 #include "support/run_program.h"
 #include "support/sample_heatmap.h"
+#include "support/stopwatch.h"
 
 namespace attnviz {
 namespace {
@@ -252,6 +253,24 @@ TEST_CASE("SVG: cells of one colour are one path in all grids, unless something 
   scene.items.emplace_back(Rectangle{{90, 10, 5, 5}, kSheetInk});
   scene.items.emplace_back(cells(4, 6, 7, 1, 100));
   CHECK(n_paths() == 9);
+}
+
+TEST_CASE("SVG: very many grids with a text each are looked at in time") {
+  constexpr int kColumns = 500;
+  Scene scene = svg_sheet(20 * kColumns, 8'000);
+  TextRun title;
+  title.text = "L";
+  title.columns = 1;
+  title.column_width = 4;
+  for (int i = 0; i < 200'000; ++i) {
+    CellImage image = cells(1, 1, 2, 0, 20 * (i % kColumns));
+    image.rect.y = 20 * (i / kColumns);
+    scene.items.emplace_back(image);
+    title.x = image.rect.x;
+    title.y = image.rect.y + 8;
+    scene.items.emplace_back(title);
+  }
+  test::check_in_time([&] { CHECK(scene_svg(scene, {}).ends_with("</svg>\n")); });
 }
 
 TEST_CASE("SVG: many small grids are images, too, and very small ones stay paths") {

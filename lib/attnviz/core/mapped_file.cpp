@@ -15,6 +15,7 @@
 
 #include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/printable_line.h"
 
 namespace attnviz {
 
@@ -68,7 +69,7 @@ struct MappedFile::Storage {
 
   void* map = nullptr;
   std::size_t size = 0;
-  std::string name;  // of what is mapped
+  std::string name;  // of what is mapped, to be shown
   MapEntry* entry = nullptr;
   std::string read;  // holds the bytes when there is no map
 };
@@ -154,7 +155,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     if (map != MAP_FAILED) {
       storage->map = map;
       storage->size = size;
-      storage->name = path.string();
+      storage->name = printable_line(path.string());
       storage->entry = enter(static_cast<const char*>(map), size, storage->name.c_str());
     }
   }

@@ -28,7 +28,7 @@ class MappedFile {
   std::shared_ptr<const Storage> storage_;
 };
 
-/// The name of the file whose map holds the address, or nullptr: of a fault there, the file has
+/// The printable name of the file whose map holds the address, or nullptr: of a fault there, it has
 /// become shorter than its map, or cannot be read. Safe in a signal handler.
 const char* mapped_file_at(const void* address) noexcept;
 

@@ -313,11 +313,18 @@ class SvgWriter {
   // Cells of one colour are one path, also those of many grids, as long as nothing covers these.
   void hold_cells(const CellImage& image) {
     const CellColors& colors = *image.colors;
-    held_.push_back(image.rect);
-    std::vector<std::string*> paths;
-    for (const Rgb& color : colors.palette) {
-      paths.push_back(&held_cells_[hex(color)]);
+    constexpr std::size_t kMostHeld = 1024;  // all of them are looked at for each item
+    if (held_.size() == kMostHeld) {
+      end_cells();
     }
+    held_.push_back(image.rect);
+    std::vector<std::string*> paths(colors.palette.size(), nullptr);
+    const auto path_of = [&](std::size_t number) -> std::string& {
+      if (paths[number] == nullptr) {
+        paths[number] = &held_cells_[hex(colors.palette[number])];
+      }
+      return *paths[number];
+    };
     for (std::size_t row = 0; row < colors.rows; ++row) {
       PixelRect run = image.cell(row, 0);
       run.width = 0;
@@ -326,13 +333,13 @@ class SvgWriter {
         const PixelRect cell = image.cell(row, col);
         const std::size_t number = colors.number(row, col);
         if (number != run_number || run.right() != cell.x) {
-          add_rect(run, *paths[run_number]);
+          add_rect(run, path_of(run_number));
           run = cell;
           run_number = number;
         }
         run.width = cell.right() - run.x;
       }
-      add_rect(run, *paths[run_number]);
+      add_rect(run, path_of(run_number));
     }
   }
 
