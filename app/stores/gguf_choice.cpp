@@ -4,6 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
@@ -51,11 +58,13 @@ std::string quantisation_in(std::string_view stem) {
   return {};
 }
 
-void add_files(const fs::path& folder, std::string_view prefix, Unread* unread,
-               std::vector<GgufChoice>& files) {
+}  // namespace
+
+std::vector<GgufChoice> gguf_files_directly_in(const fs::path& folder, Unread* unread) {
+  std::vector<GgufChoice> files;
   for (const std::string& name : names_in(folder, unread)) {
-    if (!name.ends_with(kExtension) || !name.starts_with(prefix) ||
-        ascii_lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
+    if (!name.ends_with(kExtension) || ascii_lower(name).find("mmproj") != std::string::npos ||
+        !is_file(folder / name)) {
       continue;
     }
     const std::optional<ShardName> shard = parse_shard_name(name);
@@ -63,35 +72,52 @@ void add_files(const fs::path& folder, std::string_view prefix, Unread* unread,
       continue;
     }
     std::string_view stem = shard ? shard->name : std::string_view(name);
-    stem.remove_prefix(std::min(prefix.size(), stem.size()));
     stem.remove_suffix(shard ? 0 : kExtension.size());
     files.push_back({folder / name, std::string(stem)});
   }
+  return files;
 }
 
-}  // namespace
-
-std::vector<GgufChoice> gguf_files_in(const fs::path& folder, std::string_view prefix,
-                                      Unread* unread) {
-  std::vector<GgufChoice> files;
-  add_files(folder, prefix, unread, files);
-  for (const std::string& name : prefix.empty() ? names_in(folder) : std::vector<std::string>()) {
-    std::error_code ignored;
-    if (fs::is_directory(folder / name, ignored)) {
-      add_files(folder / name, {}, unread, files);
-    }
-  }
+void shorten_tags(std::vector<GgufChoice>& files) {
   std::vector<std::string> short_tags;
   short_tags.reserve(files.size());
+  std::map<std::string, std::size_t> counts;
   for (const GgufChoice& file : files) {
     short_tags.push_back(quantisation_in(file.tag));
+    ++counts[short_tags.back()];
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!short_tags[i].empty() && std::ranges::count(short_tags, short_tags[i]) == 1) {
+    if (!short_tags[i].empty() && counts[short_tags[i]] == 1) {
       files[i].tag = short_tags[i];
     }
   }
+}
+
+std::vector<std::vector<GgufChoice>> gguf_files_in_each(const std::vector<fs::path>& folders,
+                                                        Unread* unread) {
+  std::vector<std::vector<GgufChoice>> files;
+  std::vector<fs::path> inner;
+  std::map<std::string, std::size_t> places;  // of the folder that an inner one lies in
+  for (const fs::path& folder : folders) {
+    for (const std::string& name : names_in(folder)) {
+      std::error_code ignored;
+      if (fs::is_directory(folder / name, ignored)) {
+        inner.push_back(folder / name);
+        places.emplace(inner.back().string(), files.size());
+      }
+    }
+    files.push_back(gguf_files_directly_in(folder, unread));
+  }
+  for (const fs::path& folder : distinct_folders(std::move(inner), folders)) {
+    std::ranges::move(gguf_files_directly_in(folder, unread),
+                      std::back_inserter(files[places.at(folder.string())]));
+  }
+  std::ranges::for_each(files, shorten_tags);
   return files;
+}
+
+std::vector<GgufChoice> gguf_files_in(const fs::path& folder) {
+  return gguf_files_in_each({folder}).front();
 }
 
 std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const ModelName& name) {

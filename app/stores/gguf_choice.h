@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stores/store.h"
@@ -17,11 +16,20 @@ struct GgufChoice {
   std::string tag;  // "Q4_K_M"; where there is none, or where it is not the only one, the stem
 };
 
-/// Those in a folder and in the folders in it, in order: of shards the first, and no projectors
-/// (mmproj-…). `prefix`: only files whose names begin so, which is no part of their tags.
-/// What cannot be read is added to `unread`.
-std::vector<GgufChoice> gguf_files_in(const std::filesystem::path& folder,
-                                      std::string_view prefix = {}, Unread* unread = nullptr);
+/// Those in a folder itself, in order, with their stems: of shards the first, and no projectors
+/// (mmproj-…). What cannot be read is added to `unread`.
+std::vector<GgufChoice> gguf_files_directly_in(const std::filesystem::path& folder,
+                                               Unread* unread = nullptr);
+
+/// Those in each of some distinct folders and in the folders in it. What several links lead to is
+/// looked into once.
+std::vector<std::vector<GgufChoice>> gguf_files_in_each(
+    const std::vector<std::filesystem::path>& folders, Unread* unread = nullptr);
+/// The same of one folder.
+std::vector<GgufChoice> gguf_files_in(const std::filesystem::path& folder);
+
+/// Makes of each tag the quantisation in it, where no other file has the same.
+void shorten_tags(std::vector<GgufChoice>& files);
 
 /// The file that `name` asks for with its tag, whatever the case. Without a tag, or with "latest":
 /// the only one, or Q4_K_M; throws Error{kUsage} that names them when it is neither. Nothing when

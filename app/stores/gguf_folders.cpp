@@ -2,13 +2,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "attnviz/formats/shard_name.h"
 #include "stores/gguf_choice.h"
 #include "stores/model_store.h"
 
@@ -27,12 +28,14 @@ std::optional<fs::path> find_lm_studio(const fs::path& root, const ModelName& na
 
 std::vector<StoreEntry> list_lm_studio(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
-  for (const std::string& publisher : names_in(root, &unread)) {
-    for (const std::string& repository : names_in(root / publisher, &unread)) {
-      for (GgufChoice& file : gguf_files_in(root / publisher / repository, {}, &unread)) {
-        entries.push_back(
-            {fmt::format("{}/{}:{}", publisher, repository, file.tag), std::move(file.path), {}});
-      }
+  const std::vector<fs::path> repositories = folders_in(folders_in({root}, unread), unread);
+  std::vector<std::vector<GgufChoice>> files = gguf_files_in_each(repositories, &unread);
+  for (std::size_t i = 0; i < repositories.size(); ++i) {
+    const std::string publisher = repositories[i].parent_path().filename();
+    const std::string repository = repositories[i].filename();
+    for (GgufChoice& file : files[i]) {
+      entries.push_back(
+          {fmt::format("{}/{}:{}", publisher, repository, file.tag), std::move(file.path), {}});
     }
   }
   return entries;
@@ -63,50 +66,59 @@ std::vector<Repository> repositories_in(const std::vector<std::string>& names) {
   return found;
 }
 
-// Its files, which another repository whose name goes on behind this one's may not claim.
-std::vector<GgufChoice> files_of(const fs::path& root, const Repository& repository,
-                                 const std::vector<Repository>& all) {
-  const std::string prefix = repository.prefix();
-  std::vector<GgufChoice> files = gguf_files_in(root, prefix);
-  std::erase_if(files, [&](const GgufChoice& file) {
-    return std::ranges::any_of(all, [&](const Repository& other) {
-      return other.prefix().size() > prefix.size() &&
-             file.path.filename().string().starts_with(other.prefix());
-    });
-  });
-  return files;
+// Files by the longest prefix of a repository that their names begin with: another repository's
+// name may go on behind one's.
+std::map<std::string, std::vector<GgufChoice>> files_by_prefix(
+    const std::vector<Repository>& repositories, std::vector<GgufChoice> files) {
+  std::map<std::string, std::vector<GgufChoice>> by_prefix;
+  for (const Repository& repository : repositories) {
+    by_prefix[repository.prefix()];
+  }
+  for (GgufChoice& file : files) {
+    std::string begin = file.tag.substr(0, file.tag.rfind('_') + 1);  // prefixes end so
+    while (!begin.empty() && !by_prefix.contains(begin)) {
+      begin.pop_back();
+      begin.resize(begin.rfind('_') + 1);
+    }
+    if (!begin.empty()) {
+      file.tag.erase(0, begin.size());
+      by_prefix[begin].push_back(std::move(file));
+    }
+  }
+  for (auto& [prefix, own] : by_prefix) {
+    shorten_tags(own);
+  }
+  return by_prefix;
 }
 
 std::optional<fs::path> find_llama_cpp(const fs::path& root, const ModelName& name) {
+  std::vector<GgufChoice> files = gguf_files_directly_in(root);
   if (name.parts.size() == 1 && name.tag.empty()) {
-    const std::vector<GgufChoice> files = gguf_files_in(root);
-    const auto found = std::ranges::find_if(files, [&](const GgufChoice& file) {
-      return file.path.parent_path() == root && name_of_shards(file.path) == name.parts[0];
-    });
+    const auto found = std::ranges::find(files, name.parts[0], &GgufChoice::tag);
     return found == files.end() ? std::nullopt : std::optional(found->path);
   }
   const std::vector<Repository> repositories = repositories_in(names_in(root));
   const auto found = std::ranges::find_if(repositories, [&](const Repository& repository) {
     return name.parts == std::vector{repository.owner, repository.name};
   });
-  return found == repositories.end() ? std::nullopt
-                                     : choose_gguf(files_of(root, *found, repositories), name);
+  return found == repositories.end()
+             ? std::nullopt
+             : choose_gguf(files_by_prefix(repositories, std::move(files))[found->prefix()], name);
 }
 
 std::vector<StoreEntry> list_llama_cpp(const fs::path& root, Unread& unread) {
-  std::map<fs::path, StoreEntry> entries;  // by file, as several manifests may tell of one
+  std::map<fs::path, StoreEntry> entries;
   const std::vector<Repository> repositories = repositories_in(names_in(root, &unread));
-  for (const Repository& repository : repositories) {
-    for (GgufChoice& file : files_of(root, repository, repositories)) {
-      StoreEntry entry{
-          fmt::format("{}/{}:{}", repository.owner, repository.name, file.tag), file.path, {}};
-      entries.emplace(std::move(file.path), std::move(entry));
-    }
+  std::vector<GgufChoice> files = gguf_files_directly_in(root);
+  for (const GgufChoice& file : files) {
+    entries[file.path] = {file.tag, file.path, {}};
   }
-  for (GgufChoice& file : gguf_files_in(root, {}, &unread)) {
-    if (file.path.parent_path() == root) {  // others lie in folders
-      StoreEntry entry{name_of_shards(file.path), file.path, {}};
-      entries.emplace(std::move(file.path), std::move(entry));
+  auto by_prefix = files_by_prefix(repositories, std::move(files));
+  for (const Repository& repository : repositories) {
+    // Several manifests may tell of one: its files are the first's.
+    for (const GgufChoice& file : std::exchange(by_prefix[repository.prefix()], {})) {
+      entries[file.path].name =
+          fmt::format("{}/{}:{}", repository.owner, repository.name, file.tag);
     }
   }
   std::vector<StoreEntry> list;

@@ -1,4 +1,5 @@
 // The cache of Hugging Face's tools: the files of each repository in snapshots.
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -73,20 +74,42 @@ std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& nam
   return name.tag.empty() ? found : std::nullopt;
 }
 
+// Of each repository one, by way of the repository's folder.
+std::vector<fs::path> snapshots_in(const fs::path& root, Unread& unread) {
+  std::vector<fs::path> repositories;
+  for (const std::string& folder : names_in(root, &unread)) {
+    if (repository_name(folder)) {
+      repositories.push_back(root / folder);
+    }
+  }
+  repositories = distinct_folders(std::move(repositories));
+  std::vector<fs::path> folders;
+  folders.reserve(repositories.size());
+  for (const fs::path& repository : repositories) {
+    folders.push_back(repository / "snapshots");
+  }
+  std::vector<fs::path> snapshots;
+  for (const fs::path& folder : distinct_folders(std::move(folders))) {
+    if (auto found = snapshot(folder.parent_path(), &unread)) {
+      snapshots.push_back(*std::move(found));
+    }
+  }
+  return distinct_folders(std::move(snapshots));
+}
+
 std::vector<StoreEntry> list_cache(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
-  for (const std::string& folder : names_in(root, &unread)) {
-    const auto name = repository_name(folder);
-    const auto found = name ? snapshot(root / folder, &unread) : std::nullopt;
-    if (!found) {
-      continue;
+  const std::vector<fs::path> snapshots = snapshots_in(root, unread);
+  std::vector<std::vector<GgufChoice>> files = gguf_files_in_each(snapshots, &unread);
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const fs::path& found = snapshots[i];
+    const std::string folder = found.parent_path().parent_path().filename();
+    const std::string name = repository_name(folder).value_or(folder);
+    if (has_safetensors(found) || (files[i].empty() && is_there(found / "config.json"))) {
+      entries.push_back({name, found, {}});
     }
-    std::vector<GgufChoice> files = gguf_files_in(*found, {}, &unread);
-    if (has_safetensors(*found) || (files.empty() && is_there(*found / "config.json"))) {
-      entries.push_back({*name, *found, {}});
-    }
-    for (GgufChoice& file : files) {
-      entries.push_back({*name + ":" + file.tag, std::move(file.path), {}});
+    for (GgufChoice& file : files[i]) {
+      entries.push_back({name + ":" + file.tag, std::move(file.path), {}});
     }
   }
   return entries;

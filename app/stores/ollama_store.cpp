@@ -186,25 +186,25 @@ std::string short_name(const std::string& host, const std::string& owner, const 
 
 std::vector<StoreEntry> list_ollama(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
-  const fs::path manifests = root / "manifests";
-  for (const std::string& host : names_in(manifests, &unread)) {
-    for (const std::string& owner : names_in(manifests / host, &unread)) {
-      for (const std::string& model : names_in(manifests / host / owner, &unread)) {
-        for (const std::string& tag : names_in(manifests / host / owner / model, &unread)) {
-          const fs::path path = manifests / host / owner / model / tag;
-          if (!is_file(path)) {
-            continue;
-          }
-          StoreEntry entry{short_name(host, owner, model, tag), {}, {}};
-          try {
-            entry.path = model_of(root, path);
-            entry.has_chat_template = chat_template_in(root, path).has_value();
-          } catch (const Error& error) {
-            entry.problem = error.what();
-          }
-          entries.push_back(std::move(entry));
-        }
+  const std::vector<fs::path> owners = folders_in(folders_in({root / "manifests"}, unread), unread);
+  for (const fs::path& model : folders_in(owners, unread)) {
+    const fs::path owner = model.parent_path();
+    for (const std::string& tag : names_in(model, &unread)) {
+      const fs::path path = model / tag;
+      if (!is_file(path)) {
+        continue;
       }
+      StoreEntry entry{
+          short_name(owner.parent_path().filename(), owner.filename(), model.filename(), tag),
+          {},
+          {}};
+      try {
+        entry.path = model_of(root, path);
+        entry.has_chat_template = chat_template_in(root, path).has_value();
+      } catch (const Error& error) {
+        entry.problem = error.what();
+      }
+      entries.push_back(std::move(entry));
     }
   }
   return entries;

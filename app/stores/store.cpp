@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +24,21 @@ constexpr std::string_view kAllowed =
 bool is_part(std::string_view part) {
   return !part.empty() && part.front() != '.' &&
          part.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+// Without links; the path itself when it leads to no folder.
+std::string real_path(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {  // canonical() is slow to find out that a link has no end
+    return path.string();
+  }
+  const fs::path real = fs::canonical(path, error);
+  return error ? path.string() : real.string();
+}
+
+bool is_link(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored);
 }
 
 }  // namespace
@@ -143,6 +160,46 @@ std::vector<std::string> names_in(const fs::path& folder, Unread* unread) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+std::vector<fs::path> distinct_folders(std::vector<fs::path> folders,
+                                       const std::vector<fs::path>& but) {
+  std::map<std::string, std::size_t> chosen;  // by the real folder
+  for (const fs::path& folder : but) {
+    chosen.emplace(real_path(folder), folders.size());
+  }
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const auto [entry, is_new] = chosen.emplace(real_path(folders[i]), i);
+    std::size_t& first = entry->second;
+    if (!is_new && first < folders.size() && is_link(folders[first]) && !is_link(folders[i])) {
+      first = i;
+    }
+  }
+  std::vector<std::size_t> places;
+  for (const auto& [real, place] : chosen) {
+    if (place < folders.size()) {
+      places.push_back(place);
+    }
+  }
+  std::ranges::sort(places);
+  std::vector<fs::path> distinct;
+  distinct.reserve(places.size());
+  for (const std::size_t place : places) {
+    distinct.push_back(std::move(folders[place]));
+  }
+  return distinct;
+}
+
+std::vector<fs::path> folders_in(const std::vector<fs::path>& folders, Unread& unread) {
+  std::vector<fs::path> found;
+  for (const fs::path& folder : folders) {
+    for (const std::string& name : names_in(folder, &unread)) {
+      if (!is_file(folder / name)) {
+        found.push_back(folder / name);
+      }
+    }
+  }
+  return distinct_folders(std::move(found));
 }
 
 }  // namespace attnviz::app

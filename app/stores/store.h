@@ -62,5 +62,12 @@ std::string short_path(const std::filesystem::path& path);
 /// The names in a folder in order, without hidden ones; none when there is no such folder. When it
 /// cannot be read, those that could, and it is added to `unread`.
 std::vector<std::string> names_in(const std::filesystem::path& folder, Unread* unread = nullptr);
+/// Of several names of one real folder the one that is no link, else the first; none of the folders
+/// `but`. In order. A walk that looks into these alone ends, wherever links lead.
+std::vector<std::filesystem::path> distinct_folders(
+    std::vector<std::filesystem::path> folders, const std::vector<std::filesystem::path>& but = {});
+/// What lies in folders and is no file, distinct. What cannot be read is added to `unread`.
+std::vector<std::filesystem::path> folders_in(const std::vector<std::filesystem::path>& folders,
+                                              Unread& unread);
 
 }  // namespace attnviz::app
