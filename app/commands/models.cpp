@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -52,25 +54,40 @@ std::uint64_t bytes_of(const fs::path& file) {
   return error ? 0 : bytes;
 }
 
-// Of all files that one was split into.
-std::uint64_t bytes_of_shards(const fs::path& file) {
-  const std::string name = file.filename().string();
-  const std::optional<ShardName> first = parse_shard_name(name);
-  if (!first) {
-    return bytes_of(file);
+// Sizes of models that were split into several files: a folder may hold thousands, and is read
+// once.
+class ShardSizes {
+ public:
+  // Of all files that one was split into.
+  std::uint64_t bytes_of_all(const fs::path& file) {
+    const std::string name = file.filename().string();
+    const std::optional<ShardName> shard = parse_shard_name(name);
+    return shard ? in(file.parent_path())[key(*shard)] : bytes_of(file);
   }
-  std::uint64_t bytes = 0;
-  for (const std::string& other : names_in(file.parent_path())) {
-    const std::optional<ShardName> shard = parse_shard_name(other);
-    if (shard && shard->name == first->name && shard->count == first->count) {
-      bytes += bytes_of(file.parent_path() / other);
-    }
-  }
-  return bytes;
-}
 
-void summarize_gguf(const fs::path& path, ListedModel& model) {
-  model.bytes = bytes_of_shards(path);
+ private:
+  using Sizes = std::map<std::pair<std::string, std::size_t>, std::uint64_t>;
+
+  static std::pair<std::string, std::size_t> key(const ShardName& shard) {
+    return {std::string(shard.name), shard.count};
+  }
+  Sizes& in(const fs::path& folder) {
+    const auto [entry, is_new] = folders_.try_emplace(folder.string());
+    if (is_new) {
+      for (const std::string& name : names_in(folder)) {
+        if (const std::optional<ShardName> shard = parse_shard_name(name)) {
+          entry->second[key(*shard)] += bytes_of(folder / name);
+        }
+      }
+    }
+    return entry->second;
+  }
+
+  std::map<std::string, Sizes> folders_;
+};
+
+void summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
+  model.bytes = sizes.bytes_of_all(path);
   const MappedFile file(path);
   const Gguf gguf(file.bytes(), path.string());
   const GgufMetadata metadata(gguf);
@@ -172,12 +189,12 @@ void summarize_weights_json(const fs::path& path, ListedModel& model) {
 
 // Sets what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says of the model; on
 // errors its problem.
-void summarize_model(const fs::path& path, ListedModel& model) {
+void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   try {
     if (path.extension() == ".json") {
       summarize_weights_json(path, model);
     } else if (is_file(path)) {
-      summarize_gguf(path, model);
+      summarize_gguf(path, sizes, model);
     } else {
       summarize_folder(path, model);
     }
@@ -217,6 +234,7 @@ void run(const ModelsOptions& options) {
     return write_to_stdout(names);
   }
   ModelList list;
+  ShardSizes sizes;
   list.models.push_back(demo_entry());
   for (const Store& store : model_stores()) {
     const bool barred = is_barred(store.root);
@@ -231,7 +249,7 @@ void run(const ModelsOptions& options) {
       model.path = entry.path.string();
       model.problem = std::move(entry.problem);
       if (model.problem.empty()) {
-        summarize_model(entry.path, model);
+        summarize_model(entry.path, sizes, model);
         if (model.chat_template == false && entry.has_chat_template) {
           model.chat_template = true;
         }

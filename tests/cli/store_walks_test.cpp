@@ -8,12 +8,14 @@
 
 #include "cli/attnviz_program.h"
 #include "cli/model_home.h"
+#include "support/json.h"
 #include "support/stopwatch.h"
 
 namespace attnviz::test {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 const std::string kLmStudio = ".lmstudio/models/";
 
@@ -139,6 +141,23 @@ TEST_CASE("llama.cpp's cache: eight hundred manifests of one repository, and as 
          {"own/repo:0", "own/repo:799", "own/repo_x:Q4_0", "own/repo:Q4_0", "own_"}) {
       CAPTURE(name);
       CHECK(std::ranges::count(names, name) == 1);
+    }
+  });
+}
+
+TEST_CASE("models: thousands of models in two parts each") {
+  const Home home;
+  for (int i = 0; i < 6000; ++i) {
+    home.write(kLmStudio + "pub/repo/m" + std::to_string(i) + "-00001-of-00002.gguf", "GGUF");
+  }
+  home.write(kLmStudio + "pub/repo/m7-00002-of-00002.gguf", "GGUF");
+  home.write(kLmStudio + "pub/repo/m7-00002-of-00003.gguf", "GGUF");
+  check_in_time([&] {
+    const json listed = parse_json(home.run({"models", "--json"}).out);
+    for (const json& model : listed["models"]) {
+      if (model["store"] == "LM Studio") {
+        REQUIRE(model["bytes"] == (model["name"] == "pub/repo:m7" ? 8 : 4));
+      }
     }
   });
 }
