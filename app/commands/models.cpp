@@ -15,7 +15,7 @@
 #include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/core/utf8.h"
+#include "attnviz/core/printable_line.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/gguf_types.h"
@@ -228,7 +228,9 @@ void run(const ModelsOptions& options) {
     std::string names = std::string(kDemo) + "\n";
     for (const Store& store : model_stores()) {
       for (const StoreEntry& entry : store.list(store.root, unread)) {
-        names += entry.problem.empty() ? printable_message(entry.name) + "\n" : "";
+        // Names with control characters cannot be typed, and one with a line end would be two.
+        const bool can_be_typed = printable_line(entry.name) == entry.name;
+        names += entry.problem.empty() && can_be_typed ? entry.name + "\n" : "";
       }
     }
     return write_to_stdout(names);

@@ -162,4 +162,12 @@ TEST_CASE("models: thousands of models in two parts each") {
   });
 }
 
+TEST_CASE("models --names: what cannot be typed is no name, and none has two lines") {
+  const Home home;
+  home.write(kLmStudio + "pub/repo/good.gguf", "GGUF");
+  home.write(kLmStudio + "pub/repo/bad\nrm -r x.gguf", "GGUF");
+  home.write(kLmStudio + "pub/repo/bell\a.gguf", "GGUF");
+  CHECK(names_of(home) == std::vector<std::string>{"pub/repo:good"});
+}
+
 }  // namespace attnviz::test
