@@ -15,6 +15,7 @@
 #include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/printable_line.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/formats/gguf_metadata.h"
@@ -203,6 +204,19 @@ void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model
   }
 }
 
+void tell_unread(const TalkOptions& talk, const Unread& unread) {
+  constexpr std::size_t kMost = 5;
+  std::size_t told = 0;
+  for (const std::string& folder : unread) {
+    if (told == kMost) {
+      return tell(talk, fmt::format("of {} nothing is listed, either",
+                                    counted(unread.size() - told, "more folder")));
+    }
+    tell(talk, fmt::format("{}; models in it are not listed", folder));
+    ++told;
+  }
+}
+
 // The embedded one, which is always there.
 ListedModel demo_entry() {
   const Model model = demo_model();
@@ -261,9 +275,7 @@ void run(const ModelsOptions& options) {
     }
   }
   phases.done("look");
-  for (const std::string& folder : unread) {
-    tell(options.talk, fmt::format("{}; models in it are not listed", folder));
-  }
+  tell_unread(options.talk, unread);
   if (options.json) {
     write_model_list_json(list, write_to_stdout);
   } else {

@@ -153,10 +153,7 @@ std::vector<std::string> names_in(const fs::path& folder, Unread* unread) {
   }
   if (unread != nullptr && error && error != std::errc::no_such_file_or_directory &&
       error != std::errc::not_a_directory) {
-    std::string said = fmt::format("{}: {}", short_path(folder), error.message());
-    if (std::ranges::find(*unread, said) == unread->end()) {
-      unread->push_back(std::move(said));
-    }
+    unread->insert(fmt::format("{}: {}", short_path(folder), error.message()));
   }
   std::ranges::sort(names);
   return names;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,7 @@ struct StoreEntry {
 };
 
 /// What is wrong with folders that are there and cannot be read: "~/models: Permission denied".
-using Unread = std::vector<std::string>;
+using Unread = std::set<std::string>;
 
 struct Store {
   std::string title;           // "Ollama"

@@ -170,4 +170,20 @@ TEST_CASE("models --names: what cannot be typed is no name, and none has two lin
   CHECK(names_of(home) == std::vector<std::string>{"pub/repo:good"});
 }
 
+TEST_CASE("models: of thousands of folders that cannot be read the first are told") {
+  const Home home;
+  home.write(kLmStudio + "pub/repo/good.gguf", "GGUF");
+  for (int i = 0; i < 20000; ++i) {
+    const std::string name = "x" + std::to_string(i);
+    fs::create_symlink(name, home.path() / kLmStudio / "pub" / name);
+  }
+  const ProgramResult result = home.run({"models"});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "pub/repo:good"));
+  const std::vector<std::string> told = lines_of(result.err);
+  REQUIRE(told.size() == 6);
+  CHECK(contains(told.front(), "pub/x0: Too many levels of symbolic links; models in it"));
+  CHECK(told.back() == "attnviz: of 19995 more folders nothing is listed, either");
+}
+
 }  // namespace attnviz::test
