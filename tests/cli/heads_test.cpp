@@ -349,7 +349,8 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
                  "\"induction\"?)"));
   for (const char* wrong :
        {"2.1", "2.1 induction>nan", "2.1 induction<inf", "2.1 induct", "x induction",
-        "count induction>1", "2.1 induction>", "2.1 induktion>0.5", "9.9 induction>0.5"}) {
+        "count induction>1", "count 99999999999999999999 induction>1", "2.1 induction>",
+        "2.1 induktion>0.5", "9.9 induction>0.5"}) {
     CAPTURE(wrong);
     const ProgramResult refused = attnviz({"heads", "--expect", wrong});
     CHECK(refused.exit_code == 2);

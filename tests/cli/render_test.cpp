@@ -1,5 +1,6 @@
 // attnviz render: attention from files of any tool.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>
@@ -396,6 +397,25 @@ TEST_CASE("render: errors say what is wrong with which file, and how to call it"
   fails({"a.json", "b.json"}, 2, "render takes one FILE");
   fails({"bad.json", "-o", "bad.json"}, 2, "would be overwritten");
   CHECK(read_file(folder.file("bad.json")) == "[[1, 2], [3]]");
+}
+
+TEST_CASE("render: runs side by side make one picture where their heads are the same") {
+  const auto lines = [](const char* second) {
+    const auto line = [](const char* head) {
+      return fmt::format(R"({{"tokens": ["a"], "selected": [{{"layer": 0, "head": {},)"
+                         R"( "attention": [[1]]}}], "drawing": {{"side_by_side": ["A", "B"]}}}})"
+                         "\n",
+                         head);
+    };
+    return line("0") + line(second);
+  };
+  const TemporaryFolder folder;
+  write_file(folder.file("same.json"), lines("0"));
+  write_file(folder.file("other.json"), lines("1"));
+  CHECK(in_folder(folder, {"render", "same.json", "-o", "a.png"}).exit_code == 0);
+  const ProgramResult apart = in_folder(folder, {"render", "other.json", "-o", "b.png"});
+  CHECK(apart.exit_code == 2);
+  CHECK(contains(apart.err, "2 documents do not fit one picture"));
 }
 
 TEST_CASE("render: one token too few for an array of attnviz's own says what the first one is") {

@@ -169,6 +169,29 @@ TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
       contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "key_tokens: expected 1 token, found 2"));
 }
 
+TEST_CASE("read_attention: turns of fewer tokens go when others are given") {
+  const auto n_turns = [](const std::string& tokens, int end) {
+    const GivenTokens given{Strings{"one", "two"}, {}};
+    return read_one(fmt::format(R"({{"tokens": {}, "turns": [{{"role": "user", "begin": 0,)"
+                                R"( "end": {}}}], "attention": [[[[1, 0], [0, 1]]]]}})",
+                                tokens, end),
+                    given)
+        .turns.size();
+  };
+  CHECK(n_turns(R"(["a"])", 1) == 0);
+  CHECK(n_turns(R"(["a", "b"])", 2) == 1);
+}
+
+TEST_CASE("read_attention: a mean is one of at least one head") {
+  for (const char* mean : {R"("rollout": {}, "layers": [], "heads": [])",
+                           R"("rollout": {}, "layers": [0], "heads": [])",
+                           R"("average": "all", "layers": [], "heads": [0])"}) {
+    CAPTURE(mean);
+    CHECK(contains(failure("{" + std::string(mean) + R"(, "attention": [[[[1, 0], [0, 1]]]]})"),
+                   "expected at least one head in layers and heads, found none"));
+  }
+}
+
 TEST_CASE("read_attention: lines of documents are several documents") {
   const std::string line = R"({"tokens": ["a"], "attention": [[[[1]]]]})";
   CHECK(read_attention(line + "\n\n" + line + "\n", "a.json", {}).size() == 2);

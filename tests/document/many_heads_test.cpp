@@ -2,11 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/head_map.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/overview.h"
@@ -69,6 +72,28 @@ TEST_CASE("masks: of many layers with windows of their own") {
   CHECK(most_telling(document)->head == HeadId{0, 0});
   CHECK(one_panel_a_mask(attention_heatmap(document)).panels.size() == kMany);
   CHECK(watch.is_in_time());
+}
+
+TEST_CASE("a map of heads has a cell for each, in whatever order they come, and has a limit") {
+  const std::vector<HeadId> heads = {{5, 1}, {2, 0}, {5, 0}, {3, 2}};
+  const std::vector<std::optional<double>> values = {0.5, 0.25, std::nullopt, 0.75};
+  const Heatmap map = head_map(heads, values, "score");
+  REQUIRE(map.n_queries() == 4);  // layers 2 to 5
+  REQUIRE(map.n_keys() == 3);
+  const HeatmapPanel& panel = map.panels.front();
+  CHECK(panel.values(3, 1) == 0.5f);
+  CHECK(panel.values(0, 0) == 0.25f);
+  CHECK(panel.values(1, 2) == 0.75f);
+  CHECK(panel.is_visible(1, 2));
+  CHECK_FALSE(panel.is_visible(3, 0));
+  constexpr std::size_t kLast = std::numeric_limits<std::size_t>::max();
+  for (const HeadId far :
+       {HeadId{kLast, 0}, HeadId{0, kLast}, HeadId{20'000'000, 0}, HeadId{2'000, 2'000}}) {
+    const std::vector<HeadId> apart = {{0, 0}, far};
+    const std::vector<std::optional<double>> two = {1.0, 1.0};
+    CHECK_THROWS_WITH_AS(head_map(apart, two, "score"),
+                         doctest::Contains("a map of heads from 0.0"), Error);
+  }
 }
 
 TEST_CASE("hidden edges: many, missed by many heads") {

@@ -218,6 +218,15 @@ TEST_CASE("arcs_scene: of a given width lines fill it, panels go below each othe
                        doctest::Contains("100px is too narrow"), Error);
 }
 
+TEST_CASE("arcs_scene: more pixels than can be counted are too many") {
+  ArcsFigure figure = sample_arcs(2, 1);
+  figure.key_labels.resize(180'000, "x");
+  FigureStyle style;
+  style.cell = 1000;
+  style.dpi = 1200;
+  CHECK_THROWS_WITH_AS(arcs_scene(figure, style), doctest::Contains("million are drawn"), Error);
+}
+
 TEST_CASE("render_figure: arcs in both themes, the same bytes each time") {
   const ArcsFigure figure = sample_arcs(5, 3);
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {

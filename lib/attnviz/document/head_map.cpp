@@ -8,16 +8,29 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/attention/head_selection.h"
 #include "attnviz/color/color_ticks.h"
+#include "attnviz/core/error.h"
 
 namespace attnviz {
 
 Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<double>> values,
                  std::string_view value_name) {
   const auto [first_head, last_head] = std::ranges::minmax(heads, {}, &HeadId::head);
-  const std::size_t first_layer = heads.front().layer;
-  const std::size_t n_layers = heads.back().layer - first_layer + 1;
-  const std::size_t n_heads = last_head.head - first_head.head + 1;
+  const auto [first, last] = std::ranges::minmax(heads, {}, &HeadId::layer);
+  // Files give heads any numbers.
+  constexpr std::size_t kMostCells = std::size_t{1} << 20;
+  const std::size_t layers_behind = last.layer - first.layer;
+  const std::size_t heads_behind = last_head.head - first_head.head;
+  if (layers_behind >= kMostCells || heads_behind >= kMostCells / (layers_behind + 1)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("picture: a map of heads from {} to {} would have more than {} cells",
+                            head_name({first.layer, first_head.head}),
+                            head_name({last.layer, last_head.head}), kMostCells));
+  }
+  const std::size_t first_layer = first.layer;
+  const std::size_t n_layers = layers_behind + 1;
+  const std::size_t n_heads = heads_behind + 1;
   struct Cells {
     MatrixBuffer values;
     std::vector<bool> is_there;

@@ -10,9 +10,10 @@
 
 namespace attnviz {
 
-/// The layers and heads between the least and the largest of `heads` (by layer, then head; at least
-/// one). Where there is no value is no cell. The scale goes from 0 to the largest value, or to both
-/// sides of 0 as far as the largest goes where some are negative; title and notes are empty.
+/// The layers and heads between the least and the largest of `heads`, at least one. Throws
+/// Error{kUsage} when these are more than a million. Where there is no value is no cell. The scale
+/// goes from 0 to the largest value, or to both sides of 0 as far as the largest goes where some
+/// are negative; title and notes are empty.
 Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<double>> values,
                  std::string_view value_name);
 

@@ -143,13 +143,14 @@ class ArcsView {
       pitch_ = n_rows_ <= kSparseRows ? 2 : 1;
     }
     const std::vector<ArcsPanel> shown = is_overlaid ? figure_.panels : panels_apart();
-    const std::size_t columns = options_.columns;
-    const std::size_t most = std::max<std::size_t>(columns / 4, 5);
+    const std::size_t most = std::max<std::size_t>(options_.columns / 4, 5);
     left_ = std::max(widest(query_labels_, most), figure_.query_axis.size());
     right_ = std::max(widest(key_labels_, most), figure_.key_axis.size());
     constexpr std::size_t kLeastCanvas = 24;
     constexpr std::size_t kMostCanvas = 96;
     const std::size_t labels = left_ + right_ + 2;
+    constexpr std::size_t kNarrowest = 4;  // canvas, in a terminal that even labels do not fit
+    const std::size_t columns = std::max(options_.columns, labels + kNarrowest);
     const auto wanted = [&](std::size_t columns_a_row, std::size_t highest) {
       return std::min(columns - labels,
                       std::clamp(columns_a_row * n_rows_ * pitch_, kLeastCanvas, highest));

@@ -60,13 +60,11 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   if (who == "any") {
     who_ = Any();
   } else if (who == "count") {
-    const std::string_view n = first_word(rest);
-    Count count;
-    if (std::from_chars(n.data(), n.data() + n.size(), count.n).ptr != n.data() + n.size() ||
-        n.empty()) {
+    const auto n = parse_number<std::size_t>(first_word(rest));
+    if (!n) {
       fail(text, "expected a number behind count");
     }
-    who_ = count;
+    who_ = Count{*n};
   } else {
     const std::optional<HeadId> head = head_named(who);
     if (!head) {

@@ -82,6 +82,11 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     if (document.words) {
       document.words->sources.clear();
     }
+    if (document.query_tokens.size() != first.rows) {  // which they are of
+      document.turns.clear();
+      document.turn_attention.reset();
+      document.router.clear();
+    }
   }
   settle(document.query_tokens, given.queries, first.rows, "tokens");
   if (keys_follow && !given.keys) {

@@ -97,6 +97,9 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   if (layers.size() > kMostHeads / std::max<std::size_t>(heads.size(), 1)) {
     node.fail(fmt::format("expected at most {} heads in layers and heads", kMostHeads));
   }
+  if (heads.empty() || layers.empty()) {
+    node.fail("expected at least one head in layers and heads, found none");
+  }
   for (const std::size_t layer : layers) {
     for (const std::size_t head : heads) {
       average.heads.push_back({layer, head});

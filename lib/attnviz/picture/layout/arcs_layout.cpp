@@ -138,6 +138,9 @@ class ArcsLayout {
   }
 
   void measure() {
+    for (const CellAxis& axis : {left_, right_}) {  // before lengths are whole pixels
+      check_size(1.0, static_cast<double>(axis.n_cells()) * axis.pitch, style_);
+    }
     height_ = std::max(left_.length(), right_.length());
     // Labels of rows that are lower than text stand out at both ends.
     overhang_ = std::max(0, line_height(left_labels_.column_width) - left_.pitch + 1) / 2;
