@@ -1,5 +1,6 @@
 // Stores whose links lead back, and stores of thousands of files: each is listed once, and in time.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -126,9 +127,8 @@ TEST_CASE("llama.cpp's cache: eight hundred manifests of one repository, and as 
   const Home home;
   const std::string cache = ".cache/llama.cpp/";
   for (int i = 0; i < 800; ++i) {
-    const std::string number = std::to_string(i);
-    home.write(cache + "manifest=own=repo=" + number + ".json", "{}");
-    home.write(cache + "own_repo_" + number + ".gguf", "GGUF");
+    home.write(fmt::format("{}manifest=own=repo={}.json", cache, i), "{}");
+    home.write(fmt::format("{}own_repo_{}.gguf", cache, i), "GGUF");
   }
   home.write(cache + "manifest=own=repo_x=latest.json", "{}");
   home.write(cache + "own_repo_x_model-Q4_0.gguf", "GGUF");
