@@ -1,9 +1,10 @@
 // Any bytes as attention that some tool computed: it is drawn, and written in one of the formats,
-// or refused with an Error.
+// or refused with an Error; by itself, and with tokens that are given.
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,7 @@ void show(const AttentionDocument& document, const app::Format& format, std::siz
   }
 }
 
-void read(std::string_view bytes) {
+void show_all(std::string_view bytes, const GivenTokens& tokens) {
   std::size_t choice = 0;
   for (const char byte : bytes) {
     choice = choice * 31 + static_cast<unsigned char>(byte);
@@ -50,10 +51,22 @@ void read(std::string_view bytes) {
   std::vector<app::Format> formats;
   std::ranges::copy_if(app::all_formats(), std::back_inserter(formats),
                        [](const app::Format& one) { return one.attention != nullptr; });
+  for (const ReadDocument& one : read_attention(bytes, "fuzz", tokens)) {
+    if (n_cells(one.document) <= kMostCells) {
+      show(one.document, formats[choice % formats.size()], choice / formats.size());
+    }
+  }
+}
+
+void read(std::string_view bytes) {
+  test::refused_or_done([&] { show_all(bytes, {}); });
+  const GivenTokens two{std::vector<std::string>{"a", "b"}, {}};
   test::refused_or_done([&] {
-    for (const ReadDocument& one : read_attention(bytes, "fuzz", {})) {
-      if (n_cells(one.document) <= kMostCells) {
-        show(one.document, formats[choice % formats.size()], choice / formats.size());
+    try {
+      show_all(bytes, two);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUsage) {  // which it is that there are not two
+        throw;
       }
     }
   });
