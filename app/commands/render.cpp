@@ -237,9 +237,8 @@ bool belong_together(const std::vector<AttentionDocument>& documents) {
   const AttentionDocument& first = documents.front();
   return std::all_of(documents.begin(), documents.end(), [&](const AttentionDocument& document) {
     return document.drawing.side_by_side.size() == documents.size() &&
-           std::ranges::equal(document.patterns, first.patterns, {}, &DocumentPattern::head,
-                              &DocumentPattern::head) &&
-           document.query_tokens == first.query_tokens && document.key_tokens == first.key_tokens;
+           heads_of(document) == heads_of(first) && document.query_tokens == first.query_tokens &&
+           document.key_tokens == first.key_tokens;
   });
 }
 

@@ -33,6 +33,11 @@ std::string open_name(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
 
+// Whether a name was free, which what is open then has. Sets errno where it was not.
+bool take_name(int fd, const char* name) {
+  return linkat(AT_FDCWD, open_name(fd).c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 }  // namespace
 
 fs::path follow_links(fs::path path) {
@@ -147,9 +152,7 @@ void OutputFile::open_beside_target() {
 
 // A name cannot be given in place of another file: the file gets one of its own first.
 void OutputFile::give_name() {
-  take_free_name([open = open_name(fd_)](const char* name) {
-    return linkat(AT_FDCWD, open.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-  });
+  take_free_name([this](const char* name) { return take_name(fd_, name); });
 }
 
 OutputFile::~OutputFile() {
@@ -178,8 +181,7 @@ void OutputFile::commit() {
   bool is_there = false;
   if (unfinished_ && temporary_.empty()) {
     // Where nothing is to be replaced, at once: then there is no moment with a temporary file.
-    const std::string open = open_name(fd_);
-    is_there = linkat(AT_FDCWD, open.c_str(), AT_FDCWD, target_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    is_there = take_name(fd_, target_.c_str());
     if (!is_there) {
       give_name();
     }

@@ -32,8 +32,7 @@ std::filesystem::path follow_links(std::filesystem::path path);
 /// A file being written. A regular file takes its name only at commit(): until then the bytes stand
 /// in a file without a name, which goes with the program, or, where the file system has none, in a
 /// temporary one beside it, which is removed on errors and signals; so for a moment where a file is
-/// replaced. Links are followed. Devices and
-/// pipes are written directly.
+/// replaced. Links are followed. Devices and pipes are written directly.
 class OutputFile {
  public:
   /// Opens at once, before slow work starts. Throws Error{kIo} with path and reason, Error{kUsage}
