@@ -243,6 +243,9 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   if (options.input.file) {
     files.insert(files.begin(), *options.input.file);
   }
+  if (options.tokenizer) {
+    files.emplace_back(*options.tokenizer);
+  }
   return files;
 }
 

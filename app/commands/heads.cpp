@@ -55,7 +55,13 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   }
   tell_unused(outputs, options);
   std::optional<Heatmap> map;
-  if (options.map || outputs.writes(Content::kFigure) || outputs.writes(Content::kPage)) {
+  // A page has a table, too: a score that was not asked for may be that of no head.
+  std::size_t n_with_usual = 0;
+  for (std::size_t i = 0; i < document.heads.size(); ++i) {
+    n_with_usual += document.raw.estimate(i, Score::kInduction) ? 1U : 0U;
+  }
+  if (options.map || outputs.writes(Content::kFigure) ||
+      (outputs.writes(Content::kPage) && n_with_usual > 0)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
     map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
     map->title = options.drawing.title.value_or(map->title);
@@ -363,7 +369,15 @@ void run(const HeadsOptions& options) {
   if (options.patterns) {
     return run_file(options);
   }
-  AttentionSetup setup(options, options.look, Result::kReport);
+  for (const std::string& name : options.output.files) {
+    if (options.partial && name != "-" && same_place(name, *options.partial)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--partial {}: -o is written there, too", options.partial->string()));
+    }
+  }
+  AttentionSetup setup(
+      options, options.look, Result::kReport, /*side_by_side=*/false,
+      options.probe_ids ? std::vector{*options.probe_ids} : std::vector<std::filesystem::path>());
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
   const std::vector<HeadId> heads = chosen_heads(options.heads, setup.model, options.talk);

@@ -170,7 +170,8 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
                          : drawing_of_values(options.drawing.request, document);
   std::string note = row_sum_note(document);
   tell(options.talk, look_like_scores(document) ? scores_hint(options) : Advice{note});
-  if (!note.empty()) {
+  // A file of attnviz has it from before.
+  if (!note.empty() && std::ranges::find(document.notes, note) == document.notes.end()) {
     document.notes.push_back(std::move(note));
   }
   return document;

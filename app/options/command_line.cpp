@@ -165,7 +165,7 @@ const std::vector<CommandEntry>& commands() {
         {{"attnviz models", "the embedded one, and those of other programs"},
          {"attnviz models --json", "with the paths of their files"}},
         {}},
-       builder(define_models)},
+       builder(define_models, check_models)},
       {{"weights",
         "write random weights as JSON, a template to edit",
         "attnviz weights [OPTIONS]",
@@ -335,21 +335,20 @@ struct FoundCommand {
 
 // The command comes first, or behind nothing but options of its own.
 std::optional<FoundCommand> find_command(const std::vector<std::string>& arguments) {
-  const std::span<const std::string> words(arguments);
-  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
-    for (const CommandEntry& entry : commands()) {
-      if (words[at] != entry.told.name) {
-        continue;
-      }
-      OptionList list;
-      entry.build(list);
-      define_help(list);
-      if (are_options(list, words.first(at))) {
-        return FoundCommand{&entry, at};
-      }
+  std::optional<FoundCommand> found;
+  for (const CommandEntry& entry : commands()) {
+    if (std::ranges::find(arguments, entry.told.name) == arguments.end()) {
+      continue;
+    }
+    OptionList list;
+    entry.build(list);
+    define_help(list);
+    const std::size_t at = options_end(list, arguments);
+    if (at < arguments.size() && arguments[at] == entry.told.name && (!found || at < found->at)) {
+      found = {&entry, at};
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 // What a shell asks for whose words of a line these are: how tokens of its text can be named, a
@@ -364,6 +363,7 @@ std::string completed_tokens(std::vector<std::string> arguments) {
   }
   OptionList list;
   const auto take = entry->build(list);  // which keeps what the words are written to
+  define_help(list);
   std::string text = parse_words(list, std::move(arguments)).given.word(kText);
   if (text.starts_with('"') || text.starts_with('\'')) {
     text.erase(text.begin());

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "attnviz/core/message.h"
+#include "attnviz/core/printable_line.h"
 
 namespace attnviz::app {
 
@@ -19,8 +20,7 @@ bool is_placeholder(std::string_view word) {
 bool is_safe(std::string_view word) {
   constexpr std::string_view kTold = "\"'\\$`!&;()<>|*?[]{}~#";
   return !word.starts_with('-') && !word.starts_with('=') &&
-         word.find_first_of(kTold) == std::string_view::npos &&
-         std::ranges::none_of(word, [](unsigned char c) { return c < ' ' || c == 0x7F; });
+         word.find_first_of(kTold) == std::string_view::npos && printable_line(word) == word;
 }
 
 }  // namespace

@@ -68,6 +68,12 @@ void settle_compared(DiffOptions& options) {
     if (texts.size() == 2) {
       fail_diff(": found two of both; leave out a text or a model");
     }
+    if (!texts.empty() && (input.file || input.ids)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--text and {} exclude each other", input.messages ? "--messages"
+                                                                  : input.file   ? "--file"
+                                                                                 : "--ids"));
+    }
     options.second = options.model;
     options.second->model = given_model(models[1]);
   } else if (texts.size() < 2) {

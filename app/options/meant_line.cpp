@@ -52,8 +52,12 @@ std::string retyped(const TypedLine& line, const Retyped& how) {
   if (!command.empty()) {
     add(command);
   }
-  const bool has_dash = std::ranges::any_of(
-      how.texts, [](const std::string& text) { return text.starts_with('-') && text != "-"; });
+  // Texts that would be read as options, or as the command.
+  const bool has_dash = std::ranges::any_of(how.texts, [&](const std::string& text) {
+    return (text.starts_with('-') && text != "-") ||
+           (command.empty() &&
+            std::ranges::find(line.commands, text, &KnownCommand::name) != line.commands.end());
+  });
   const auto add_options = [&] {
     for (const auto& [option, words] : line.parsed.options) {
       const std::string& name = typed_name(*option);

@@ -39,6 +39,7 @@ constexpr std::pair<const char*, const char*> kConflicts[] = {{kText, "--file"},
                                                               {"--pair", "--system"},
                                                               {"--pair", "--messages"},
                                                               {"--json", "--print-prompt"},
+                                                              {"-o", "--print-prompt"},
                                                               {"--lines", "--json-lines"},
                                                               {"--ids", "--lines"},
                                                               {"--ids", "--json-lines"},
@@ -207,11 +208,19 @@ void check_heads(const Given& given, HeadsOptions& options) {
     options.patterns = text;
     options.input.text.reset();
     check_output(options.output);
-    constexpr const char* kOfRuns[] = {
-        "--model", "--random",   "--seed",        "--positions", "--tokenizer",  "--truncate",
-        "--mask",  "--no-scale", "--temperature", "--dropout",   "--file",       "--pair",
-        "--bos",   "--no-bos",   "--special",     "--lines",     "--json-lines", "--copying",
-        "--known", "--partial",  "--ablate",      "--hide"};
+    constexpr const char* kOfRuns[] = {"--model",       "--random",
+                                       "--seed",        "--positions",
+                                       "--tokenizer",   "--truncate",
+                                       "--mask",        "--no-scale",
+                                       "--temperature", "--dropout",
+                                       "--file",        "--pair",
+                                       "--bos",         "--no-bos",
+                                       "--special",     "--lines",
+                                       "--json-lines",  "--copying",
+                                       "--known",       "--partial",
+                                       "--ablate",      "--hide",
+                                       "--chat",        "--system",
+                                       "--lint-prompt", "--no-generation-prompt"};
     using Names = std::span<const char* const>;
     for (const Names options_of_runs :
          {Names(kOfRuns), Names(kShapeOptions), Names(kProbeOptions)}) {
@@ -222,16 +231,18 @@ void check_heads(const Given& given, HeadsOptions& options) {
     return;
   }
   check_attention(given, options);
+  constexpr const char* kOfTexts[] = {"--chat",        "--system",   "--pair",       "--special",
+                                      "--lint-prompt", "--truncate", "--punctuation"};
+  if (const char* option = first_given(given, kOfTexts);
+      option != nullptr && !options.input.is_given()) {
+    fail(fmt::format("{} is about a text; heads without one takes random tokens", option));
+  }
   const char* const probe = first_given(given, kProbeOptions);
   if (probe != nullptr && options.input.is_given()) {
     fail(fmt::format("{} describes what is taken without a text", probe));
   }
   if (probe != nullptr && given.has("--probe-ids") && probe != std::string_view("--probe-ids")) {
     conflict("--probe-ids", probe);
-  }
-  if (options.partial && std::ranges::find(options.output.files, options.partial->string()) !=
-                             options.output.files.end()) {
-    fail(fmt::format("--partial {}: -o is written there, too", options.partial->string()));
   }
   if (options.partial && !options.input.many_texts()) {
     fail("--partial goes with --lines or --json-lines: it keeps sums over many texts");
@@ -331,6 +342,12 @@ void check_tokenize(const Given& given, TokenizeOptions& options) {
   }
   if (!options.model && !options.tokenizer) {
     options.model = EmbeddedModel();
+  }
+}
+
+void check_models(const Given& given, const ModelsOptions& /*options*/) {
+  if (given.has("--names") && given.has("--json")) {
+    conflict("--names", "--json");
   }
 }
 

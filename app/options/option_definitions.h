@@ -56,6 +56,7 @@ void check_heads(const Given& given, HeadsOptions& options);
 void check_why(const Given& given, WhyOptions& options);
 void check_cite(const Given& given, const CiteOptions& options);
 void check_diff(const Given& given, DiffOptions& options);
+void check_models(const Given& given, const ModelsOptions& options);
 void check_merge(const Given& given, const MergeOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);

@@ -20,8 +20,11 @@ std::vector<std::string> split(const std::string& names) {
 void OptionList::add_value(const char* group, const std::string& names, const std::string& value,
                            const std::string& text, const Setter& set) {
   std::vector<std::string> all = split(names);
-  const auto set_last = [name = all.front(), set](const std::vector<std::string>& words) {
-    refuse_equals_sign(name, words.back());
+  const bool is_token = value.starts_with("TOKEN");  // which may begin with the sign
+  const auto set_last = [name = all.front(), is_token, set](const std::vector<std::string>& words) {
+    if (!is_token) {
+      refuse_equals_sign(name, words.back());
+    }
     set(words.back());
   };
   options_.push_back({std::move(all), value, text, group, Times::kLastCounts, set_last});

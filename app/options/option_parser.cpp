@@ -27,16 +27,62 @@ bool is_named(const OptionSpec& option, std::span<const std::string> words) {
   return option.is_positional() || std::ranges::any_of(option.names, names);
 }
 
+// Where several words may stand the library takes one in brackets apart, which this keeps it from.
+constexpr std::string_view kBracketEnd = "]\x1F";
+
+bool takes_apart(const OptionSpec& option) {
+  return option.is_positional() && option.times == Times::kMany;
+}
+
+std::vector<std::string> without_bracket_ends(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (word.starts_with('[') && word.ends_with(kBracketEnd)) {
+      word.pop_back();
+    }
+  }
+  return words;
+}
+
+// The words as the library has to be told them: it would also read "--title=" as an option whose
+// value comes next.
+std::vector<std::string> words_to_parse(const OptionList& list, std::vector<std::string> words) {
+  const bool has_brackets = std::ranges::any_of(list.all(), takes_apart);
+  std::vector<std::string> told;
+  told.reserve(words.size());
+  bool has_options = true;
+  for (std::string& word : words) {
+    has_options = has_options && word != "--";
+    const OptionSpec* const option = has_options && word.starts_with("--") && word.ends_with('=')
+                                         ? list.find(word.substr(0, word.size() - 1))
+                                         : nullptr;
+    if (option != nullptr && !option->is_flag()) {
+      word.pop_back();
+      told.push_back(std::move(word));
+      told.emplace_back();
+      continue;
+    }
+    if (has_brackets && word.starts_with('[') && word.ends_with(']')) {
+      word.replace(word.size() - 1, 1, kBracketEnd);
+    }
+    told.push_back(std::move(word));
+  }
+  return told;
+}
+
 void add(CLI::App& app, const OptionSpec& option) {
   const std::string names = joined_names(option);
   if (option.is_flag()) {
     app.add_flag_callback(names, [&option] { option.set({}); });
   } else if (option.times == Times::kMany) {
-    app.add_option_function<std::vector<std::string>>(names, option.set)
-        ->allow_extra_args(option.is_positional());
+    app.add_option_function<std::vector<std::string>>(
+           names,
+           [&option](const std::vector<std::string>& words) {
+             option.set(without_bracket_ends(words));
+           })
+        ->allow_extra_args(takes_apart(option));
   } else {
     CLI::Option* const added = app.add_option_function<std::string>(
-        names, [&option](const std::string& word) { option.set({word}); });
+        names, [&option](const std::string& word) { option.set(without_bracket_ends({word})); });
     if (option.times == Times::kLastCounts) {
       added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
@@ -64,6 +110,7 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
       options.push_back(&option);
     }
   }
+  words = words_to_parse(list, std::move(words));
   ParsedWords parsed;
   std::reverse(words.begin(), words.end());  // it takes them from the back
   try {
@@ -80,33 +127,31 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
   for (const OptionSpec* const option : options) {
     const CLI::Option* const found = app.get_option(option->names.front());
     if (found->count() > 0 && !(option->is_flag() && found->results().back() == "false")) {
-      parsed.given.add(*option, found->results().back());
+      std::vector<std::string> results = without_bracket_ends(found->results());
+      parsed.given.add(*option, results.back());
       parsed.options.emplace_back(
-          option, option->is_flag() ? std::vector<std::string>() : found->results());
+          option, option->is_flag() ? std::vector<std::string>() : std::move(results));
     }
   }
   return parsed;
 }
 
-bool are_options(const OptionList& list, std::span<const std::string> words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (!word.starts_with('-') || word.size() < 2 || word == "--") {
-      return false;
-    }
+std::size_t options_end(const OptionList& list, std::span<const std::string> words) {
+  std::size_t at = 0;
+  while (at < words.size()) {
+    const std::string& word = words[at];
     const bool is_long = word.starts_with("--");
     const OptionSpec* const option =
-        list.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+        word.starts_with('-')
+            ? list.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2))
+            : nullptr;
     if (option == nullptr) {
-      return false;
+      break;
     }
     const bool has_value = is_long ? word.find('=') != std::string::npos : word.size() > 2;
-    i += option->is_flag() || has_value ? 0U : 1U;
-    if (i >= words.size()) {
-      return false;
-    }
+    at += option->is_flag() || has_value ? 1U : 2U;
   }
-  return true;
+  return std::min(at, words.size());
 }
 
 }  // namespace attnviz::app

@@ -23,7 +23,7 @@ struct ParsedWords {
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);
 
-/// Whether all of `words` are options of the list, each with its value where it takes one.
-bool are_options(const OptionList& list, std::span<const std::string> words);
+/// The first of the words that is neither an option of the list nor the value of one.
+std::size_t options_end(const OptionList& list, std::span<const std::string> words);
 
 }  // namespace attnviz::app

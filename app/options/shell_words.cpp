@@ -2,29 +2,18 @@
 
 #include <fmt/core.h>
 
-#include <cstddef>
 #include <string_view>
+
+#include "attnviz/core/printable_line.h"
+#include "attnviz/core/utf8.h"
 
 namespace attnviz::app {
 
 namespace {
 
-// C0, DEL, and C1 as UTF-8 has it: C2 80 to C2 9F.
-bool is_control(std::string_view word, std::size_t at) {
-  const auto byte = static_cast<unsigned char>(word[at]);
-  const auto next = static_cast<unsigned char>(at + 1 < word.size() ? word[at + 1] : '\0');
-  const auto before = static_cast<unsigned char>(at > 0 ? word[at - 1] : '\0');
-  return byte < 0x20 || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next < 0xA0) ||
-         (before == 0xC2 && byte >= 0x80 && byte < 0xA0);
-}
-
-bool has_control(std::string_view word) {
-  for (std::size_t at = 0; at < word.size(); ++at) {
-    if (is_control(word, at)) {
-      return true;
-    }
-  }
-  return false;
+// Whether a terminal could obey it, or does not show it as it is.
+bool is_hidden(std::string_view text) {
+  return printable_line(text) != text;
 }
 
 bool is_plain(std::string_view word) {
@@ -39,16 +28,17 @@ std::string shell_word(const std::string& word) {
   if (is_plain(word)) {
     return word;
   }
-  const bool has_controls = has_control(word);
-  std::string quoted = has_controls ? "$'" : "'";
-  for (std::size_t at = 0; at < word.size(); ++at) {
-    const char sign = word[at];
-    if (is_control(word, at)) {
-      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(sign));
-    } else if (has_controls && (sign == '\'' || sign == '\\')) {
-      quoted += {'\\', sign};
+  const bool has_hidden = is_hidden(word);
+  std::string quoted = has_hidden ? "$'" : "'";
+  for (const std::string_view sign : grapheme_clusters(word)) {
+    if (has_hidden && is_hidden(sign)) {
+      for (const char byte : sign) {
+        quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    } else if (has_hidden && (sign == "'" || sign == "\\")) {
+      quoted.append("\\").append(sign);
     } else {
-      quoted += sign == '\'' ? std::string("'\\''") : std::string(1, sign);
+      quoted += sign == "'" ? "'\\''" : sign;
     }
   }
   return quoted + "'";
@@ -56,7 +46,7 @@ std::string shell_word(const std::string& word) {
 
 std::string typed_word(const std::string& word) {
   constexpr std::string_view kTold = "\"\\$`!";  // to a shell, also between double quotes
-  const bool is_simple = word.find_first_of(kTold) == std::string::npos && !has_control(word);
+  const bool is_simple = word.find_first_of(kTold) == std::string::npos && !is_hidden(word);
   return is_simple && !is_plain(word) ? '"' + word + '"' : shell_word(word);
 }
 

@@ -16,10 +16,16 @@ std::string computing_command(const std::string& name, const ParsedWords& parsed
   const bool is_of_several = name == "rollout" || parsed.given.has("--average");
   const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
   std::string command = has_own_name ? "attnviz " + name : "attnviz";
+  const bool has_dash = std::ranges::any_of(parsed.options, [](const auto& option) {
+    return option.first->is_positional() && option.second.back().starts_with('-') &&
+           option.second.back() != "-";
+  });
+  // What begins with a - would be an option.
+  const char* const before = !has_dash ? "" : name == "diff" ? "--text=" : "./";
   for (const auto& [option, words] : parsed.options) {
     const std::string& own = option->names.back();
     if (option->is_positional()) {
-      command += has_own_texts ? " " + shell_word(words.back()) : "";
+      command += has_own_texts ? " " + shell_word(before + words.back()) : "";
     } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
                std::find(kDrawn.begin(), kDrawn.begin() + n_drawn, own) ==
                    kDrawn.begin() + n_drawn) {

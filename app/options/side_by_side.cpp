@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -71,10 +73,10 @@ std::vector<Variant> parse_variants(std::string_view list) {
                 fmt::format("{}: ablated stands alone, for {},{}; found {}", kOption, kUnchanged,
                             kAblated, attnviz::quoted(list)));
   }
+  std::set<std::string> names;
   for (const std::string_view part : parts) {
     const Variant variant = parse_variant(part);
-    const auto same = [&variant](const Variant& other) { return other.name() == variant.name(); };
-    if (std::any_of(variants.begin(), variants.end(), same)) {
+    if (!names.insert(variant.name()).second) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{}: {} stands there twice", kOption, variant.name()));
     }

@@ -148,7 +148,9 @@ void check_about(std::string_view option, std::string_view word, const Check& ch
 void add_ablations(const AblationRule& rule, const Model& model, std::vector<Ablation>& ablations) {
   if (rule.mlps) {
     const IndexRange& layers = rule.layers;
-    std::size_t last = layers.end == IndexRange::kNoEnd ? layers.first : layers.end - 1;
+    std::size_t last = layers.end == IndexRange::kNoEnd
+                           ? std::max(layers.first, model.n_layers() - 1)
+                           : layers.end - 1;
     while (last > layers.first && last < model.n_layers() && !model.layers[last].has_mlp()) {
       --last;
     }

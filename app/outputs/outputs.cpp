@@ -58,13 +58,6 @@ std::optional<std::string> way_to_pdf(const std::string& name) {
   return fmt::format("rsvg-convert -f pdf -o {} {}", typed_word(name), typed_word(svg));
 }
 
-bool same_place(const fs::path& a, const fs::path& b) {
-  const auto place = [](const fs::path& path) {
-    return fs::weakly_canonical(fs::absolute(follow_links(path)));
-  };
-  return place(a) == place(b);
-}
-
 }  // namespace
 
 Outputs::Outputs(OutputPlan plan)
@@ -72,6 +65,7 @@ Outputs::Outputs(OutputPlan plan)
       figure_(plan_.look.figure),
       stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color), plan_.talk.quiet},
       file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
+  plan_.read_files.insert(plan_.read_files.end(), plan_.look.fonts.begin(), plan_.look.fonts.end());
   figure_.fonts = &plan_.fonts;
   figure_.cells = cells_of(plan_.look.style);
   stdout_look_.terminal.values = file_look_.terminal.values = figure_.values;

@@ -81,6 +81,15 @@ void refuse_to_overwrite(std::string_view option, const fs::path& name, const fs
   }
 }
 
+bool same_place(const fs::path& a, const fs::path& b) {
+  const auto place = [](const fs::path& path) {
+    std::error_code error;  // of a name that no file can have
+    const fs::path found = fs::weakly_canonical(fs::absolute(follow_links(path), error), error);
+    return error ? path : found;
+  };
+  return place(a) == place(b);
+}
+
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;

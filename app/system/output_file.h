@@ -26,6 +26,9 @@ void write_to_stdout(std::string_view bytes);
 void refuse_to_overwrite(std::string_view option, const std::filesystem::path& name,
                          const std::filesystem::path& read);
 
+/// Whether two names, of files that need not be there, lead to the same place.
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b);
+
 /// What a name leads to, also where there is no file yet. Throws Error{kIo} for links in a circle.
 std::filesystem::path follow_links(std::filesystem::path path);
 

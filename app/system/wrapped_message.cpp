@@ -44,11 +44,31 @@ std::vector<std::string_view> units_of(std::string_view line) {
   return units;
 }
 
+// Where `what` stands outside of a shell's quotes.
+std::size_t find_unquoted(std::string_view line, std::string_view what, std::size_t begin) {
+  char quote = ' ';
+  bool has_escapes = false;
+  for (std::size_t i = begin; i < line.size(); ++i) {
+    if (quote == ' ' && line.substr(i).starts_with(what)) {
+      return i;
+    }
+    if (quote == ' ' && (line[i] == '"' || line[i] == '\'')) {
+      quote = line[i];
+      has_escapes = i > 0 && line[i - 1] == '$';
+    } else if (line[i] == quote) {
+      quote = ' ';
+    } else if (quote != ' ' && has_escapes && line[i] == '\\') {
+      ++i;
+    }
+  }
+  return std::string_view::npos;
+}
+
 // A line to copy, with what stands behind it on a line of its own.
 std::string indented_line(std::string_view line) {
   constexpr std::string_view kColumnGap = "   ";
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-  const std::size_t gap = line.find(kColumnGap, begin);
+  const std::size_t gap = find_unquoted(line, kColumnGap, begin);
   if (gap == std::string_view::npos) {
     return std::string(line);
   }

@@ -300,6 +300,14 @@ TEST_CASE("no placeholder is proposed as a value") {
   }
 }
 
+TEST_CASE("--complete-tokens: the text alone, and nothing that a terminal could obey") {
+  CHECK(attnviz({"--complete-tokens", "--max-memory", "1G", "The cat"}).out == "The\ncat\n");
+  CHECK(attnviz({"--complete-tokens",
+                 "cat \xC2\x9B"
+                 "31mdog a\u202Eb"})
+            .out == "cat\n");
+}
+
 TEST_CASE("models --names: what -m takes, one a line") {
   const std::vector<std::string> names = lines_of(attnviz({"models", "--names"}).out);
   CHECK(names.front() == "demo");

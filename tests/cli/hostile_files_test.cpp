@@ -50,9 +50,9 @@ TEST_CASE("a named pipe or a device in place of a file is refused, not waited fo
 
 TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
   const TemporaryFolder folder;
-  const ProgramResult json = shell(
+  const ProgramResult weights = shell(
       folder, "\"$PROGRAM\" info --json -m <(sleep 0.1; cat \"$SOURCE/samples/four-heads.json\")");
-  CHECK(json.exit_code == 0);
+  CHECK(weights.exit_code == 0);
   const ProgramResult gguf = shell(
       folder,
       "\"$PROGRAM\" info -m <(cat \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\")");

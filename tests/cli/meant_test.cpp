@@ -210,6 +210,16 @@ TEST_CASE("a command's name with an s is no text, but behind show and --") {
   CHECK(attnviz({"cats"}).exit_code == 0);
 }
 
+TEST_CASE("lines to type keep what they are about: texts that look like commands, signs unseen") {
+  CHECK(contains(attnviz({"-m", "demo", "--heads", "2", "--", "why"}).err,
+                 "\n  attnviz -m demo --head 2 -- why\n"));
+  CHECK(
+      contains(attnviz({"--heads", "2.1", "--", "show"}).err, "\n  attnviz --head 2.1 -- show\n"));
+  // Bidi controls and bytes that are no text are pasted as they were.
+  const ProgramResult unseen = attnviz({"\u202E\u732B", "b\xFF"});
+  CHECK(contains(unseen.err, "\n  attnviz $'\\xe2\\x80\\xae\u732B b\\xff'\n"));
+}
+
 TEST_CASE("what is near an option or a name is told with the line to type") {
   CHECK(contains(attnviz({"lesson", "softmax"}).err, "\n  attnviz softmax 2.1 8.7 3.2\n"));
   CHECK(contains(attnviz({"cat", "-o", "my cat.pdf"}).err,

@@ -57,6 +57,16 @@ TEST_CASE("ColorScale: a value can be told from its position, and the ends are t
   }
 }
 
+TEST_CASE("ColorScale: a logarithmic range may be wider than a float's own numbers") {
+  // 1e-40 to 1: log10 goes from -40 to 0, and 0.5 lies log10(2) below the end.
+  const ColorScale small = scale_of(ScaleKind::kLog, 1e-40f, 1);
+  CHECK(small.position(1) == 1.0f);
+  CHECK(small.position(0.5f) == doctest::Approx(1.0 - std::log10(2.0) / 40.0).epsilon(1e-5));
+  // From 1e-30 to 3e38 there are 68.477 decades, of which 1 is behind 30.
+  const ColorScale wide = scale_of(ScaleKind::kLog, 1e-30f, 3e38f);
+  CHECK(wide.position(1) == doctest::Approx(30.0 / 68.47712).epsilon(1e-5));
+}
+
 TEST_CASE("check: scales without a range, and logarithms of zero, are refused") {
   CHECK_NOTHROW(check(scale_of(ScaleKind::kLinear, -1, 1)));
   CHECK_THROWS_AS(check(scale_of(ScaleKind::kLinear, 1, 1)), Error);

@@ -197,6 +197,24 @@ TEST_CASE("arcs_figure: more lines than can be drawn begin higher") {
   CHECK(weaker_note(figure, figure.least) == "lines below 0.02 are left out");
 }
 
+TEST_CASE("arcs_figure: values of a wide logarithmic scale are numbers") {
+  const ColorScale scale{Colormap("viridis"), ScaleKind::kLog, 1e-40f, 1.0f};
+  CHECK(value_at(scale, 0.75f) == doctest::Approx(1e-10).epsilon(1e-4));
+  CHECK(value_at(scale, 1.0f) == 1.0f);
+}
+
+TEST_CASE("arcs_figure: lines that are too long altogether are refused, one token's are drawn") {
+  constexpr std::size_t kTokens = 12'000;  // 72 million rows
+  const std::vector<float> ones(kTokens, 1.0f);
+  AttentionDocument document;
+  document.query_tokens = Labels(kTokens, "a");
+  document.key_tokens = {"a"};
+  document.patterns.push_back({{0, 0}, test::matrix_over(ones, kTokens, 1)});
+  CHECK_THROWS_AS(arcs_of(document), Error);
+  document.drawing.focus = Focus{7, false};
+  CHECK(arcs_of(document).panels[0].groups[0].edges.size() == 1);
+}
+
 TEST_CASE("arcs_figure: a learned sink has a row that no query stands in") {
   AttentionDocument document = arcs_document();
   document.patterns[0].sink = {0.25f, 0.0f, 0.5f};

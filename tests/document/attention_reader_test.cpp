@@ -192,6 +192,38 @@ TEST_CASE("read_attention: a mean is one of at least one head") {
   }
 }
 
+TEST_CASE("read_attention: means are of the layers, or heads, that are there") {
+  const auto with = [](const std::string& more) {
+    return R"({"tokens": ["a"], "attention": [[[[1]]], [[[1]]]], "average": "heads", )" + more +
+           "}";
+  };
+  CHECK(read_one(with(R"("layers": [0, 5], "averaged": [{"layer": 0, "head": 1},
+                                                    {"layer": 5, "head": 0}])"))
+            .average->heads.size() == 2);
+  for (const char* averaged :
+       {R"([{"layer": 0, "head": 1}])",
+        R"([{"layer": 0, "head": 1}, {"layer": 1, "head": 1}, {"layer": 5, "head": 0}])",
+        R"([{"layer": 1, "head": 1}, {"layer": 5, "head": 0}])"}) {
+    const Error error = failure(with(R"("layers": [0, 5], "averaged": )" + std::string(averaged)));
+    CHECK(error.kind() == ErrorKind::kMalformed);
+    CHECK(contains(error, "averaged: expected heads of each of the layers"));
+  }
+}
+
+TEST_CASE("read_attention: numbers of layers and heads are those that a list of them can hold") {
+  const auto with = [](const char* layer) {
+    return R"({"tokens": ["a"], "selected": [{"layer": )" + std::string(layer) +
+           R"(, "head": 0, "attention": [[1]]}]})";
+  };
+  CHECK(read_one(with("16777215")).patterns.front().head.layer == 16'777'215);
+  for (const char* layer : {"16777216", "18446744073709551615"}) {
+    CHECK(contains(failure(with(layer)), "numbers of layers and heads up to 16777215"));
+  }
+  const std::string listed = R"({"tokens": ["a"], "attention": [[[[1]]]], "layers": [)";
+  CHECK(read_one(listed + "16777215]}").patterns.front().head.layer == 16'777'215);
+  CHECK(contains(failure(listed + "16777217]}"), "layers: expected indices from 0"));
+}
+
 TEST_CASE("read_attention: lines of documents are several documents") {
   const std::string line = R"({"tokens": ["a"], "attention": [[[[1]]]]})";
   CHECK(read_attention(line + "\n\n" + line + "\n", "a.json", {}).size() == 2);

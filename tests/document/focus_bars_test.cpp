@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -196,6 +197,21 @@ TEST_CASE("focus_maps: layers by heads of the six tokens that get most in the me
                                  "each other gets 2.0 % at most",
                                  "mask causal"});
   check(*maps);
+}
+
+TEST_CASE("focus_maps: what is no number comes first, the others as they follow") {
+  const float nan = std::nanf("");
+  const FocusRowsOfHeads sample(
+      {0.5f, 0.01f, nan, 0.4f, 0.39f, 0.38f, 0.37f, 0.06f, 0.05f, 0.04f, 0.03f, 0.02f}, 1, 12);
+  const auto maps = focus_maps(sample.heatmap, std::vector<HeadId>{{0, 0}}, {11, 0, false});
+  REQUIRE(maps);
+  std::vector<std::string> titles;
+  for (const HeatmapPanel& panel : maps->panels) {
+    titles.push_back(panel.title);
+  }
+  CHECK(titles == std::vector<std::string>{"\"w0\" (0)", "\"w2\" (2)", "\"w3\" (3)", "\"w4\" (4)",
+                                           "\"w5\" (5)", "\"w6\" (6)"});
+  CHECK(maps->notes.front().find("each other gets 6.0 % at most") != std::string::npos);
 }
 
 TEST_CASE("focus_maps: heads that are not there, or do not see a token, are no cells") {

@@ -208,6 +208,18 @@ TEST_CASE("sentences: a root of 1 is not said to scale") {
         "Dividing by √1 changes nothing: q and k are one number each.");
 }
 
+TEST_CASE("scale_root: the whole number under the root of a scale, where there is one") {
+  Inspection head;
+  head.own_scale = 0.125;
+  CHECK(scale_root(head) == 64);
+  head.own_scale = 0.3;
+  CHECK(scale_root(head) == 0);
+  for (const double scale : {1e-9, 1e-12, 1e-160}) {  // a number so large is whole by itself
+    head.own_scale = scale;
+    CHECK(scale_root(head) == 0);
+  }
+}
+
 TEST_CASE("sentences: q is a sum over x, with the bias that the head has") {
   CHECK(sentence(by_hand(), Step::kQuery) ==
         "q is what \"sat\" looks for: each of its 4 numbers is a sum over x, weighted by a column "

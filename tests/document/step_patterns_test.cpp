@@ -149,6 +149,26 @@ TEST_CASE("take_softmax: masked scores count nothing, and what is no number is r
   CHECK_THROWS_AS(take_softmax(document, {}), Error);
 }
 
+TEST_CASE("take_softmax: divisors whose product no float holds") {
+  const std::vector<float> scores = {0.0f, 8.0f, 4.0f, 8.0f};
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"a", "b"};
+  document.patterns.push_back({{0, 0}, test::matrix_over(scores, 2, 2)});
+  AttentionDocument sharp = document;
+  for (const float divisor : {1e20f, 1e38f}) {  // quotients of which nothing is left
+    AttentionDocument flat = document;
+    take_softmax(flat, {.temperature = divisor, .divide_by = divisor});
+    CHECK(flat.patterns.front().weights(0, 0) == 0.5f);
+    CHECK(flat.patterns.front().weights(1, 1) == 0.5f);
+  }
+  try {
+    take_softmax(sharp, {.temperature = 1e-20f, .divide_by = 1e-20f});
+    FAIL("was divided");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUsage);  // the scores are right
+  }
+}
+
 TEST_CASE("take_softmax: rows without a score are told, and their cells stay masked") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> scores = {1.0f, -kInfinity, -kInfinity, -kInfinity};

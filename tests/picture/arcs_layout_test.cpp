@@ -157,6 +157,21 @@ TEST_CASE("arcs_scene: groups that look alike have lanes, panels stand beside ea
   CHECK(count_role(scene, TextRole::kPanelTitle) == 2);
 }
 
+TEST_CASE("arcs_scene: nothing in a name turns the text around it") {
+  ArcsFigure figure = sample_arcs(3, 2, 2);
+  for (ArcsPanel& panel : figure.panels) {
+    panel.title = "T\u202E1";
+    panel.groups.front().name = "abc\u202Edef";
+  }
+  std::string all;
+  for (const TextRun& text : items_of<TextRun>(arcs_scene(figure))) {
+    all += text.text + "\n";
+  }
+  CHECK(all.find("\u202E") == std::string::npos);
+  CHECK(all.find("abc\\u{202E}def") != std::string::npos);
+  CHECK(all.find("T\\u{202E}1") != std::string::npos);
+}
+
 TEST_CASE("arcs_scene: rows are as far apart as asked for, or thinned; sizes have ends") {
   FigureStyle style;
   style.cell = 5;

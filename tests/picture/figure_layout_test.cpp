@@ -208,6 +208,17 @@ TEST_CASE("lay_out_figure: labels are safe, shortened and never empty") {
   CHECK(labels.count("antidisestablishmen…") == 1);
 }
 
+TEST_CASE("lay_out_figure: a scale is as long as two of its largest discs at least") {
+  const test::SampleHeatmap sample(2, 1);
+  FigureStyle style;
+  style.cells = CellStyle::kDots;
+  style.cell = 700;
+  const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+  REQUIRE(layout.ticks.size() >= 2);
+  CHECK(layout.color_bar.height >= 2 * layout.color_bar.width);
+  CHECK(layout.ticks.front().y - layout.ticks.back().y >= layout.color_bar.height / 2 - 2);
+}
+
 TEST_CASE("lay_out_figure: axes are named, the legend tells masked cells, notes are shown") {
   const test::SampleHeatmap sample(12, 4);
   const FigureLayout layout = lay_out_figure(sample.heatmap);

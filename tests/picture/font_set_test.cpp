@@ -80,6 +80,13 @@ TEST_CASE("wrap: the last line allowed ends in an ellipsis when more would follo
   CHECK(wrap("one  ", 7, 1) == Strings{"one"});
 }
 
+TEST_CASE("wrap: blanks and line feeds at the end are no lines") {
+  CHECK(wrap("one \n\n \n", 10, 9) == Strings{"one"});
+  CHECK(wrap("one\n\ntwo \n ", 10, 9) == Strings{"one", "", "two"});
+  CHECK(wrap("\n\n", 10, 9).empty());
+  CHECK(wrap("one\n\n", 10, 1) == Strings{"one"});
+}
+
 TEST_CASE("shorten and wrap: of a long text as much is set as is shown") {
   std::string text;
   for (std::size_t i = 0; i < 1'000'000; ++i) {

@@ -143,6 +143,12 @@ TEST_CASE("heads_page: no line is too wide, also with several names") {
       CHECK(line.size() <= columns);
     }
   }
+  // Names that no head has are told with the nearest one.
+  for (const std::string& line :
+       drawn(three_heads(), {}, {TerminalStyle::kAscii, ColorDepth::kNone, 40})) {
+    CAPTURE(line);
+    CHECK(line.size() <= 40);
+  }
 }
 
 }  // namespace attnviz

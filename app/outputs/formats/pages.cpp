@@ -45,10 +45,14 @@ void write_report_page(const ShownReport& shown, const Look& look, const ByteSin
   ReportPage report;
   report.screen =
       shown.page_beside_picture ? shown.page_beside_picture(kScreen) : shown.page(kScreen);
+  std::string heading;
   for (const Span& span : report.screen.lines.front().spans) {
-    report.title += span.text;
+    heading += span.text;
   }
-  report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
+  if (!heading.starts_with(' ')) {  // a map without a title begins with its panel's
+    report.title = heading;
+    report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
+  }
   shown.csv([&report](std::string_view rows) { report.csv += rows; });
   const auto add_picture = [&](const auto& picture, const auto&... subject) {
     FigureStyle style = look.figure;

@@ -14,8 +14,11 @@ float ColorScale::position(float value) const noexcept {
     case ScaleKind::kSqrt:
       return std::isnan(value) ? value : std::sqrt(std::max(value - low, 0.0f) / (high - low));
     case ScaleKind::kLog:
-      return std::isnan(value) ? value
-                               : std::log(std::max(value, low) / low) / std::log(high / low);
+      // The whole range may be wider than a float's own.
+      return std::isnan(value)
+                 ? value
+                 : static_cast<float>(std::log(std::max<double>(value, low) / double{low}) /
+                                      std::log(double{high} / double{low}));
     case ScaleKind::kLinear:
     case ScaleKind::kRowMax:
       break;

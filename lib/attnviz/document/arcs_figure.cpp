@@ -74,6 +74,7 @@ class ArcsMaker {
       figure_.focus->token += first_row_;
     }
     raise_least();
+    require_short_lines();
     for_each_group([](ArcsGroup& group) {
       std::ranges::sort(group.edges, {}, [](const ArcsEdge& edge) {
         return std::tuple(edge.strength, edge.query, edge.key);
@@ -175,6 +176,26 @@ class ArcsMaker {
     }
   }
 
+  // A line takes the longer, the more rows it goes by.
+  void require_short_lines() {
+    constexpr double kMostRows = 6e7;
+    std::size_t n_edges = 0;
+    double n_rows = 0.0;
+    for_each_group([&](const ArcsGroup& group) {
+      n_edges += group.edges.size();
+      for (const ArcsEdge& edge : group.edges) {
+        n_rows += std::abs(static_cast<double>(edge.query) - static_cast<double>(edge.key));
+      }
+    });
+    if (n_rows > kMostRows) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("arcs: {} lines over up to {} tokens are too long to be drawn; give "
+                              "fewer tokens, or focus on one of them",
+                              n_edges, std::max(heatmap_.n_queries(), heatmap_.n_keys())),
+                  "arcs");
+    }
+  }
+
   void require_at_most_groups(std::size_t n_heads) const {
     if (n_heads > kMostGroups) {
       throw Error(ErrorKind::kUsage,
@@ -205,7 +226,8 @@ float value_at(const ColorScale& scale, float strength) noexcept {
     case ScaleKind::kSqrt:
       return scale.low + strength * strength * (scale.high - scale.low);
     case ScaleKind::kLog:
-      return scale.low * std::pow(scale.high / scale.low, strength);
+      return static_cast<float>(double{scale.low} *
+                                std::pow(double{scale.high} / double{scale.low}, strength));
     case ScaleKind::kLinear:
     case ScaleKind::kRowMax:
       break;

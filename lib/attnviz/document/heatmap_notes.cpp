@@ -118,10 +118,9 @@ std::vector<std::string> notes(const AttentionDocument& document) {
 std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents) {
   std::vector<std::string> shared = notes(documents.front());
   for (const AttentionDocument& document : documents.subspan(1)) {
-    const std::vector<std::string> others = notes(document);
-    std::erase_if(shared, [&others](const std::string& line) {
-      return std::find(others.begin(), others.end(), line) == others.end();
-    });
+    const std::vector<std::string> lines = notes(document);
+    const std::set<std::string_view> others(lines.begin(), lines.end());
+    std::erase_if(shared, [&others](const std::string& line) { return !others.contains(line); });
   }
   if (documents.size() > 1 &&
       documents.front().run.interventions != documents.back().run.interventions) {

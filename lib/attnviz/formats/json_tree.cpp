@@ -288,8 +288,8 @@ std::vector<std::size_t> indices_of(std::span<const float> numbers, const JsonNo
   std::vector<std::size_t> list;
   list.reserve(numbers.size());
   for (const float number : numbers) {
-    constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
-    if (!(number >= 0.0f && number <= kMost) || number != std::floor(number)) {
+    if (!(number >= 0.0f && number <= static_cast<float>(kMostIndex)) ||
+        number != std::floor(number)) {
       node.fail(fmt::format("expected indices from 0, found {}", number));
     }
     list.push_back(static_cast<std::size_t>(number));

@@ -178,7 +178,8 @@ std::vector<JsonNode> list_at(const JsonNode& node, std::string_view key, std::s
 std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
                                     std::string_view what);
 
-/// Whole numbers from 0.
+/// Whole numbers from 0 to kMostIndex: those that a float tells apart.
+inline constexpr std::uint32_t kMostIndex = 16'777'215;
 std::vector<std::size_t> read_indices(const JsonNode& node);
 /// Lists of them, of whatever lengths.
 std::vector<std::vector<std::size_t>> read_index_lists(const JsonNode& node);

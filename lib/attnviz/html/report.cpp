@@ -49,7 +49,8 @@ std::string data_url(std::string_view svg) {
 }
 
 std::string html_of(const ReportPage& report) {
-  std::string html = fmt::format("<h1>{}</h1>\n", html_text(report.title));
+  std::string html =
+      report.title.empty() ? "" : fmt::format("<h1>{}</h1>\n", html_text(report.title));
   html += "<pre class=\"screen\" tabindex=\"0\">" + html_of(report.screen) + "</pre>\n";
   if (!report.picture.empty()) {
     html += fmt::format(
@@ -64,7 +65,7 @@ std::string html_of(const ReportPage& report) {
 
 void write_report(const ReportPage& report, const ByteSink& sink) {
   write_page(
-      report.title, html_of(report),
+      report.title.empty() ? "attnviz" : report.title, html_of(report),
       [&report](const ByteSink& data) {
         JsonWriter json(data);
         json.begin_object();

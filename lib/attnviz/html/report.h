@@ -10,7 +10,7 @@ namespace attnviz {
 
 /// What a page of a report has. SVG documents are shown as images, which run nothing.
 struct ReportPage {
-  std::string title;
+  std::string title;         // may be empty
   Page screen;               // as a terminal of full colour has it
   std::string csv;           // all numbers (RFC 4180, a heading first): a table that can be sorted
   std::string picture = {};  // SVG for light pages, and for dark ones; may be empty

@@ -70,6 +70,12 @@ TextTable named_heads(const HeadsDocument& document, const HeadName& name,
   return table;
 }
 
+void add_words(std::string_view text, const Style& style, std::vector<Line>& items) {
+  for (const std::string_view word : words_of(text)) {
+    items.emplace_back(std::string(word), style);
+  }
+}
+
 void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
               const TerminalOptions& options) {
   constexpr std::size_t kMostHeads = 6;
@@ -86,20 +92,18 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   if (heads.empty()) {
     const std::vector<std::size_t> all = ranked_heads(document, {name.score, {}});
     const auto best = all.empty() ? std::nullopt : document.raw.estimate(all.front(), name.score);
-    line.put(best ? fmt::format(": no head; head {} comes nearest, {} of {}",
-                                head_name(document.heads[all.front()]), with_error(*best, charset),
-                                name.at_least)
-                  : ": no head",
-             kDim);
-    return page.add(std::move(line));
+    line.put(":", kDim);
+    std::vector<Line> words = {std::move(line)};
+    add_words(best ? fmt::format("no head; head {} comes nearest, {} of {}",
+                                 head_name(document.heads[all.front()]), with_error(*best, charset),
+                                 name.at_least)
+                   : "no head",
+              kDim, words);
+    return page.add(flow(words, 1, options.columns));
   }
   line.put(":");
   std::vector<Line> words = {std::move(line)};
-  for (std::size_t begin = 0; begin < name.does.size();) {
-    const std::size_t end = std::min(name.does.find(' ', begin), name.does.size());
-    words.emplace_back(std::string(name.does.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  add_words(name.does, {}, words);
   words.emplace_back(
       fmt::format("(from {}; uniform {}{})", name.at_least, uniform ? number(*uniform) : "none",
                   document.is_like_random() ? fmt::format(", random {}", name.largest_random) : ""),

@@ -37,16 +37,15 @@ std::vector<std::string> marks_of(const std::vector<std::string>& roles, bool ar
     return std::vector<std::string>(roles.size(), "▌");
   }
   std::vector<std::string> marks;
+  std::string free = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (const std::string& role : roles) {
-    std::string mark = std::to_string(marks.size() + 1);
-    for (const char letter : role) {
-      const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-      if (is_letter && std::ranges::find(marks, std::string(1, letter)) == marks.end()) {
-        mark = letter;
-        break;
-      }
+    const std::size_t first = free.empty() ? std::string::npos : role.find_first_of(free);
+    if (first == std::string::npos) {
+      marks.push_back(std::to_string(marks.size() + 1));
+    } else {
+      marks.emplace_back(1, role[first]);
+      std::erase(free, role[first]);
     }
-    marks.push_back(mark);
   }
   return marks;
 }
@@ -208,8 +207,10 @@ class Screen {
                        labels_.charset.fitted(
                            labels_.charset.sentence(heatmap_.roles.names[role - 1]), kMostRole));
     }
-    items.emplace_back("row = " + axis_name(heatmap_.query_axis));
-    items.emplace_back("column = " + axis_name(heatmap_.key_axis));
+    for (const std::string& axis :
+         {"row = " + axis_name(heatmap_.query_axis), "column = " + axis_name(heatmap_.key_axis)}) {
+      items.emplace_back(labels_.charset.fitted(axis, layout_.columns));
+    }
     page_.add(flow(items, kLegendGap, layout_.columns));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
       const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,

@@ -108,7 +108,7 @@ class ThumbnailPlanner {
       layout.gutter = std::max(layout.gutter, blank.numbers().size() + 1);
     }
     layout.slot = std::max(layout.width(), name_width(places_.heads));
-    const std::size_t room = options_.columns - layout.gutter - 1;
+    const std::size_t room = options_.columns - std::min(options_.columns - 1, layout.gutter + 1);
     const std::size_t most = std::max<std::size_t>(room / (layout.slot + 1), 1);
     layout.together = divided_up(places_.heads.size(), divided_up(places_.heads.size(), most));
     return layout;

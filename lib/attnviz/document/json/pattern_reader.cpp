@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -53,6 +54,9 @@ HeadId read_head(const JsonNode& node) {
   HeadId head;
   read_if_there(node, "layer", head.layer);
   read_if_there(node, "head", head.head);
+  if (std::max(head.layer, head.head) > kMostIndex) {
+    node.fail(fmt::format("expected numbers of layers and heads up to {}", kMostIndex));
+  }
   return head;
 }
 
@@ -108,6 +112,25 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   return average;
 }
 
+// Means of each layer's heads, or of each head over the layers, are of those that are listed.
+void require_same_groups(const JsonNode& averaged, const AttentionDocument& document) {
+  if (document.average->over == AverageOver::kAll) {
+    return;
+  }
+  const bool by_layer = document.average->over == AverageOver::kHeads;
+  std::set<std::size_t> of_means, of_patterns;
+  for (const HeadId head : document.average->heads) {
+    of_means.insert(by_layer ? head.layer : head.head);
+  }
+  for (const DocumentPattern& pattern : document.patterns) {
+    of_patterns.insert(by_layer ? pattern.head.layer : pattern.head.head);
+  }
+  if (of_means != of_patterns) {
+    averaged.fail(by_layer ? "expected heads of each of the layers, and of no others"
+                           : "expected each of the heads in some layer, and no others");
+  }
+}
+
 void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDocument& document) {
   const auto layers = attention.as_list("a list of layers");
   if (layers.empty()) {
@@ -136,6 +159,9 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
       layers.front().as_list("a list of heads' [query][key] matrices").size();
   read_layers(layers, names("layers", layers.size(), AverageOver::kLayers),
               names("heads", n_heads, AverageOver::kHeads), document);
+  if (const auto averaged = root.find("averaged"); averaged && document.average) {
+    require_same_groups(*averaged, document);
+  }
   name_means(document);
 }
 

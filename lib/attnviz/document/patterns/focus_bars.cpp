@@ -191,8 +191,10 @@ std::optional<Heatmap> focus_maps(const Heatmap& focus, std::span<const HeadId> 
   std::vector<std::size_t> order(focus.n_keys());
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&means](std::size_t token) { return means[token] == kNoMean; });
-  std::ranges::stable_sort(order, std::greater<>(),
-                           [&means](std::size_t token) { return means[token]; });
+  // What is no number is to be seen first.
+  std::ranges::stable_sort(order, std::greater<>(), [&means](std::size_t token) {
+    return std::isnan(means[token]) ? std::numeric_limits<double>::infinity() : means[token];
+  });
   if (order.empty()) {
     return std::nullopt;
   }

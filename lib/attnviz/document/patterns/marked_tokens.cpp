@@ -1,6 +1,7 @@
 #include "attnviz/document/patterns/marked_tokens.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -61,11 +62,11 @@ TokenMarks shown_marks(const AttentionDocument& document, bool draws_sinks) {
 
 std::vector<std::string> added_tokens(const AttentionDocument& document) {
   std::vector<std::string> tokens;
-  const auto add = [&tokens](const TokenMarks& marks, const std::vector<std::string>& names) {
+  std::set<std::string> known;
+  const auto add = [&](const TokenMarks& marks, const std::vector<std::string>& names) {
     for (const std::size_t token : marks.added) {
-      const std::string name = quoted_token(names[token]);
-      if (std::ranges::find(tokens, name) == tokens.end()) {
-        tokens.push_back(name);
+      if (const auto [name, is_new] = known.insert(quoted_token(names[token])); is_new) {
+        tokens.push_back(*name);
       }
     }
   };

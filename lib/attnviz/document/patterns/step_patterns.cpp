@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -93,8 +94,10 @@ struct BlindRows {
   }
 };
 
+// More than 0, and infinite where the quotients are too large for any score.
 float factor_of(const SoftmaxRequest& request) noexcept {
-  return 1.0f / (request.divide_by * request.temperature);
+  const double divisor = double{request.divide_by} * double{request.temperature};
+  return std::max(static_cast<float>(1.0 / divisor), std::numeric_limits<float>::denorm_min());
 }
 
 }  // namespace
@@ -154,11 +157,13 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
           keys.push_back(key);
         }
       }
-      if (!kernels::softmax(row.data(), row.size(), factor_of(request))) {
-        throw Error(ErrorKind::kMalformed,
-                    fmt::format("head {}, query {}: a score is no finite number, or too large once "
-                                "it is divided",
-                                head_name(pattern.head), query));
+      constexpr float kLargest = std::numeric_limits<float>::max();
+      const bool is_odd = std::ranges::any_of(
+          row, [](float score) { return std::isnan(score) || score > kLargest; });
+      if (is_odd || !kernels::softmax(row.data(), row.size(), factor_of(request))) {
+        throw Error(is_odd ? ErrorKind::kMalformed : ErrorKind::kUsage,
+                    fmt::format("head {}, query {}: a score is {}", head_name(pattern.head), query,
+                                is_odd ? "no finite number" : "too large once it is divided"));
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
         weights.view()(query, keys[i]) = row[i];

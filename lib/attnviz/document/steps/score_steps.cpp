@@ -234,7 +234,7 @@ std::string hidden(const Inspection& head, const KeyWords& words) {
   Keys outside, later;
   const Keys requested = hidden_on_request(head);
   for (const std::size_t key : words.hidden()) {
-    if (std::ranges::find(requested, key) == requested.end()) {
+    if (!std::ranges::binary_search(requested, key)) {
       (key < head.query ? outside : later).push_back(key);
     }
   }
@@ -363,12 +363,13 @@ constexpr StepDefinition kScoreSteps[] = {
 
 std::size_t scale_root(const Inspection& head) noexcept {
   constexpr double kRounding = 1e-9;
+  constexpr double kLargest = 1e8;  // from here on any number would be as near to a whole one
   if (head.own_scale == 0.0) {
     return head.d_head();
   }
   const double root = 1.0 / (head.own_scale * head.own_scale);
   const double nearest = std::round(root);
-  return std::abs(root - nearest) <= kRounding * root && nearest >= 1.0
+  return std::abs(root - nearest) <= kRounding * root && nearest >= 1.0 && nearest <= kLargest
              ? static_cast<std::size_t>(nearest)
              : 0;
 }

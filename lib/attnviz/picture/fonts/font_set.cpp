@@ -87,13 +87,13 @@ std::string FontSet::shorten(std::string_view text, std::size_t columns) const {
 std::vector<std::string> FontSet::wrap(std::string_view text, std::size_t columns,
                                        std::size_t max_lines) const {
   std::vector<std::string> lines;
+  text = text.substr(0, text.find_last_not_of(" \n") + 1);
   while (!text.empty()) {
     const std::size_t feed = std::min(text.find('\n'), text.size());
     const std::string_view paragraph = text.substr(0, feed);
     const std::size_t bytes = paragraph.empty() ? 0 : line_bytes(paragraph, columns);
     std::string_view rest = text.substr(bytes);
-    const bool more = rest.find_first_not_of(" \n") != std::string_view::npos;
-    if (lines.size() + 1 == max_lines && more) {
+    if (lines.size() + 1 == max_lines && !rest.empty()) {
       lines.push_back(ended_by_ellipsis(paragraph, columns));
       break;
     }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
@@ -187,7 +188,8 @@ class ArcsLayout {
   std::vector<LegendItem> group_items() const {
     std::vector<LegendItem> items;
     for (const ArcsGroup& group : figure_.panels.front().groups) {
-      items.push_back({style_.fonts->shorten(group.name, kLongestName), color_of(group.color)});
+      items.push_back({style_.fonts->shorten(printable_message(group.name), kLongestName),
+                       color_of(group.color)});
     }
     return items;
   }
@@ -260,7 +262,8 @@ class ArcsLayout {
       const ArcsPanel& panel = figure_.panels[i];
       if (!panel.title.empty()) {
         const auto fitting = static_cast<std::size_t>(panel_width_ / px(kTextColumn));
-        texts_.add_centred(TextRole::kPanelTitle, style_.fonts->shorten(panel.title, fitting),
+        texts_.add_centred(TextRole::kPanelTitle,
+                           style_.fonts->shorten(printable_message(panel.title), fitting),
                            px(kTextColumn), x, panel_width_, y);
       }
       add_panel(panel, x, y + head);

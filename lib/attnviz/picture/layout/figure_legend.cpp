@@ -63,7 +63,7 @@ FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
       disc_(disc),
       bar_width_(std::max(px(kBarWidth), disc)) {
   if (style.cells == CellStyle::kColors || style.cells == CellStyle::kDots) {
-    bar_length_ = std::clamp(body_length, px(kShortestBar), px(kLongestBar));
+    bar_length_ = std::max(std::clamp(body_length, px(kShortestBar), px(kLongestBar)), 2 * disc_);
     const int distance = std::max(px(kTickDistance), disc_);
     const int room = std::max(0, bar_length_ - disc_);
     ticks_ = color_ticks(heatmap.scale, static_cast<std::size_t>(room / distance) + 1);

@@ -1,0 +1,121 @@
+// Nothing that is given is passed over in silence, and no input is written over.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+
+TEST_CASE("an output in place of ids, a font, a tokenizer or sums that are read is refused") {
+  const TemporaryFolder folder;
+  const std::string ids = "[[1,2,3,4,1,2,3,4]]";
+  write_file(folder.file("ids.json"), ids);
+  write_file(folder.file("font.ttf"), "no font");
+  write_file(folder.file("tok.json"), "{}");
+  write_file(folder.file("lines.txt"), "a b\nc d\n");
+  const std::vector<std::vector<std::string>> lines = {
+      {"heads", "--probe-ids", "ids.json", "-o", "./ids.json"},
+      {"a b", "--random", "--tokenizer", "./tok.json", "-o", "tok.json"},
+      {"heads", "--lines", "-f", "lines.txt", "--partial", "sums.json", "-o", "./sums.json"}};
+  for (const std::vector<std::string>& line : lines) {
+    const ProgramResult result = in_folder(folder, line);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+  }
+  CHECK(read_file(folder.file("ids.json")) == ids);
+  CHECK(read_file(folder.file("tok.json")) == "{}");
+  CHECK(folder.names() ==
+        std::vector<std::string>{"font.ttf", "ids.json", "lines.txt", "tok.json"});
+  const ProgramResult font = in_folder(
+      folder, {"lesson", "scaling", "--font", "font.ttf", "--format", "svg", "-o", "font.ttf"});
+  CHECK(font.exit_code != 0);
+  CHECK(read_file(folder.file("font.ttf")) == "no font");
+}
+
+TEST_CASE("options that have no place are told, not passed over") {
+  const std::vector<std::vector<std::string>> lines = {
+      {"diff", "-m", "demo", "-m", "demo", "--text", "a b c", "-f", "missing"},
+      {"diff", "-m", "demo", "-m", "demo", "--text", "a b c", "--ids", "1,2,3"},
+      {"cite", "--print-prompt", "-o", "c.json", "Who?"},
+      {"models", "--names", "--json"},
+      {"heads", "--chat"},
+      {"heads", "--pair", "x"},
+      {"heads", "--truncate", "left"},
+      {"heads", "--punctuation", "3"},
+      {"heads", "a.json", "--system", "x"}};
+  for (const std::vector<std::string>& line : lines) {
+    const ProgramResult result = attnviz(line);
+    CAPTURE(line);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, "attnviz: " + std::string(line[1] == "a.json" ? "--system" : "-")));
+  }
+}
+
+TEST_CASE("--title= is an empty title, and takes no word") {
+  const ProgramResult empty = attnviz({"--title=", "The cat sat", "--head", "0.0"});
+  CHECK(empty.exit_code == 0);
+  CHECK(empty.out == attnviz({"--title", "", "The cat sat", "--head", "0.0"}).out);
+  CHECK(contains(empty.out, "cat"));
+  CHECK(!contains(empty.out, "The cat sat"));
+}
+
+TEST_CASE("--focus takes a token that begins with an equals sign") {
+  CHECK(contains(attnviz({"3 a b", "--focus", "=3"}).out, "attention of \"3\""));
+}
+
+TEST_CASE("--ablate: MLPs of all layers are those that are there") {
+  const ProgramResult result = attnviz(
+      {"-m", kReference + "experts/nemotronh", "--ids", "1,2,3", "--ablate", "*.mlp", "--json"});
+  CHECK(result.exit_code == 0);
+  CHECK(attnviz({"-m", kReference + "experts/nemotronh", "--ids", "1,2,3", "--ablate", "0.mlp"})
+            .exit_code == 2);
+}
+
+TEST_CASE("heads: a page of a text whose heads have no induction has its table alone") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> heads = {"heads", "The cat sat on the mat", "-q", "-o"};
+  std::vector<std::string> line = heads;
+  line.emplace_back("a.html");
+  CHECK(in_folder(folder, line).exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.html")), "<title>heads: "));
+  CHECK(in_folder(folder, {"heads", "--score", "self", "--title", "", "-q", "-o", "b.html"})
+            .exit_code == 0);
+  const std::string untitled = read_file(folder.file("b.html"));
+  CHECK(contains(untitled, "<title>attnviz</title>"));
+  CHECK(!contains(untitled, "<h1>"));
+}
+
+TEST_CASE("diff: the command on a page keeps texts that begin with a dash") {
+  const TemporaryFolder folder;
+  CHECK(in_folder(folder, {"diff", "--head", "2.1", "-q", "-o", "a.html", "--", "-a b", "-a c"})
+            .exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.html")), "attnviz diff '--text=-a b' '--text=-a c'"));
+}
+
+TEST_CASE("render: the note on rows that do not sum to 1 is said once, however often it is saved") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"),
+             R"({"tokens": ["a", "b"], "attention": [[[[1, 0], [0.5, 0.4]]]]})");
+  CHECK(in_folder(folder, {"render", "a.json", "-q", "-o", "b.json"}).exit_code == 0);
+  const std::string drawn = in_folder(folder, {"render", "b.json"}).out;
+  const std::size_t first = drawn.find("do not sum to 1");
+  CHECK(first != std::string::npos);
+  CHECK(drawn.find("do not sum to 1", first + 1) == std::string::npos);
+}
+
+TEST_CASE("on a narrow terminal a line to copy is not broken inside its quotes") {
+  ProgramRun run;
+  run.arguments = {"the cat   sat on the mat and so on", "the dog   sat on the mat"};
+  run.tty_columns = 40;
+  run.stderr_is_tty = true;
+  const ProgramResult result = attnviz(run);
+  CHECK(
+      contains(terminal_text(result.out + result.err),
+               "attnviz diff \"the cat   sat on the mat and so on\" \"the dog   sat on the mat\""));
+}
+
+}  // namespace attnviz::test
