@@ -123,6 +123,14 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
     document.patterns.push_back({{0, 0}, test::matrix_over(*values, 2, 2)});
     CHECK_FALSE(most_telling(document).has_value());
   }
+  AttentionDocument with_sink;
+  with_sink.query_tokens = with_sink.key_tokens = {"a", "b"};
+  const std::vector<float> weights = {0.5f, 0.0f, 0.25f, 0.25f};
+  with_sink.patterns.push_back({{0, 0}, test::matrix_over(weights, 2, 2)});
+  with_sink.patterns.front().sink = {0.5f, 0.5f};
+  CHECK(most_telling(with_sink).has_value());
+  with_sink.patterns.front().sink = {0.5f, 3e38f};
+  CHECK_FALSE(most_telling(with_sink).has_value());
 }
 
 TEST_CASE(

@@ -21,6 +21,7 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/odd_attention.h"
 #include "fuzz/odd_command.h"
+#include "fuzz/time_limit.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
 #include "support/run_program.h"
@@ -154,6 +155,7 @@ std::vector<std::string> fuzz_seeds() {
 }
 
 void fuzz_input(std::string_view bytes) {
+  const TimeLimit limit(30);  // for whole commands, with sanitizers
   static const Place place;
   Choices choices(bytes);
   const std::vector<std::string> words = odd_command(choices);

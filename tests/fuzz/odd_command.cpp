@@ -95,9 +95,13 @@ std::string described_value(Choices& choices, std::string_view description) {
   return word;
 }
 
+bool is_model(const app::OptionSpec& option) {
+  return option.names.front() == "-m";
+}
+
 std::string value_of(Choices& choices, const app::OptionSpec& option) {
   const std::string& name = option.names.back();
-  if (name == "--model") {
+  if (is_model(option)) {
     return model(choices);
   }
   if (name == "--output") {
@@ -157,6 +161,11 @@ std::vector<std::string> odd_command(Choices& choices) {
   }
   if (command.name == "tour") {
     words.emplace_back("--all");
+  }
+  // Most of the time the embedded model, which is larger than others here, would take too long.
+  const bool takes_model = std::ranges::any_of(command.options, is_model);
+  if (takes_model && !choices.once_in(16)) {
+    words.insert(words.end(), {"-m", model(choices)});
   }
   return words;
 }

@@ -175,13 +175,17 @@ TellingSearch telling_search(const AttentionDocument& document, const std::vecto
 std::optional<TellingHead> most_telling(const AttentionDocument& document) {
   constexpr float kRounding = 1.001f;
   const float most = kRounding / (1.0f - document.run.dropout);
+  const auto are_weights = [most](std::span<const float> row) {
+    return std::ranges::all_of(row,
+                               [most](float weight) { return weight >= 0.0f && weight <= most; });
+  };
   for (const DocumentPattern& pattern : document.patterns) {
-    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
-      const auto row = pattern.weights.row(query);
-      if (!std::all_of(row.begin(), row.end(),
-                       [most](float weight) { return weight >= 0.0f && weight <= most; })) {
-        return std::nullopt;
-      }
+    bool can_tell = are_weights(pattern.sink);
+    for (std::size_t query = 0; can_tell && query < pattern.weights.rows; ++query) {
+      can_tell = are_weights(pattern.weights.row(query));
+    }
+    if (!can_tell) {
+      return std::nullopt;
     }
   }
   TellingSearch search = telling_search(document, heads_of(document));

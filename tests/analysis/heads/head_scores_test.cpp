@@ -95,6 +95,14 @@ TEST_CASE("head scores: a weight below 0 or one that is no number is refused by 
                        "query 2, key 2: expected a weight from 0 to 2^24, found nan", Error);
 }
 
+TEST_CASE("head scores: what a learned sink gets is a weight, too") {
+  const ScoredTokens tokens({1, 2, 3});
+  ScoreTally tally(tokens, Mask());
+  for (const float odd : {-1.0f, 3e38f, std::nanf("")}) {
+    CHECK_THROWS_AS(tally.add_sinks(std::span(&odd, 1)), Error);
+  }
+}
+
 TEST_CASE("head scores: without ids nothing is said of repetitions, without marks of punctuation") {
   const ScoredTokens tokens(3, {});
   ScoreTally tally(tokens, Mask());

@@ -225,6 +225,10 @@ void ScoreTally::add_punctuation(const Row& row) {
 
 void ScoreTally::add_sinks(std::span<const float> weights) {
   for (const float weight : weights) {
+    if (!(weight >= 0.0f && double{weight} <= kLargestWeight)) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("learned sink: expected a weight from 0 to 2^24, found {}", weight));
+    }
     mean(Score::kLearnedSink).add(static_cast<double>(weight));
   }
 }

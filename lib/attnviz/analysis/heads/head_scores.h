@@ -74,7 +74,7 @@ class ScoreTally {
   /// The row of one query, each once: weights of the keys from `first_key` on; all others are 0.
   /// Throws Error{kMalformed} for a weight below 0, above 2^24 or that is no number.
   void add(std::size_t query, std::size_t first_key, std::span<const double> weights);
-  /// What some queries give to a learned sink, each once.
+  /// What some queries give to a learned sink, each once. Throws as add().
   void add_sinks(std::span<const float> weights);
   /// Those of a tally of other rows of the same pattern.
   void add(const ScoreTally& other);

@@ -39,10 +39,10 @@ PatternScores pattern_scores(const AttentionDocument& document, const ScoredToke
     });
     try {
       one.rows(pattern.head, 0, 0, pattern.weights);
+      one.sinks(pattern.head, 0, pattern.sink);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("head {}, {}", head_name(pattern.head), error.what()));
     }
-    one.sinks(pattern.head, 0, pattern.sink);
     scores.heads.push_back(one.scores(pattern.head));
   }
   const std::vector<HeadId> heads = heads_of(document);
