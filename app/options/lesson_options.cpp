@@ -67,10 +67,14 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
 }
 
 void check_lesson(const Given& given, const LessonOptions& options) {
-  if (!options.lesson && given.has("-o")) {
-    throw Error(ErrorKind::kUsage, fmt::format("-o goes with a lesson's NAME, as in: attnviz "
-                                               "lesson {} -o FILE.png; attnviz lesson lists them",
-                                               kLessonChoices.front().word));
+  for (const char* option :
+       {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi", "--width"}) {
+    if (!options.lesson && given.has(option)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} goes with a lesson's NAME, as in: attnviz lesson {} -o FILE.png; "
+                              "attnviz lesson lists them",
+                              option, kLessonChoices.front().word));
+    }
   }
   check_output(options.output);
 }

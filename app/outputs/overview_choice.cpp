@@ -116,6 +116,13 @@ void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
   if (outputs.writes(Content::kNumbers)) {
     tell_unused(talk, all.subspan(1), "it has all tokens, and queries as rows", " in the array");
   }
+  if (is_drawn && !has_page && !outputs.writes(Content::kDocument) &&
+      drawing.style == TerminalStyle::kMask) {
+    const std::pair<bool, const char*> of_weights[] = {
+        {request.scale.has_value(), "--scale"},
+        {request.range || request.automatic_range, "--range"}};
+    tell_unused(talk, of_weights, "the mask is drawn, without weights");
+  }
   if (is_drawn && draws_arcs(drawing.style)) {
     const bool is_told = !outputs.writes(Content::kFigure);  // as of no picture
     const std::pair<bool, const char*> of_cells[] = {

@@ -45,6 +45,8 @@ TEST_CASE("options that have no place are told, not passed over") {
       {"heads", "--pair", "x"},
       {"heads", "--truncate", "left"},
       {"heads", "--punctuation", "3"},
+      {"lesson", "--seed", "5"},
+      {"lesson", "--theme", "dark"},
       {"heads", "a.json", "--system", "x"}};
   for (const std::vector<std::string>& line : lines) {
     const ProgramResult result = attnviz(line);
@@ -53,6 +55,16 @@ TEST_CASE("options that have no place are told, not passed over") {
     CHECK(result.out.empty());
     CHECK(contains(result.err, "attnviz: " + std::string(line[1] == "a.json" ? "--system" : "-")));
   }
+}
+
+TEST_CASE("--style mask: how weights would be drawn changes nothing, and that is said") {
+  const std::vector<std::string> mask = {"The cat sat", "--style", "mask"};
+  const ProgramResult plain = attnviz(mask);
+  std::vector<std::string> scaled = mask;
+  scaled.insert(scaled.end(), {"--scale", "log", "--range", "0.1:0.5"});
+  const ProgramResult result = attnviz(scaled);
+  CHECK(contains(result.err, "--scale, --range changed nothing: the mask is drawn"));
+  CHECK(!contains(plain.err, "changed nothing"));
 }
 
 TEST_CASE("--title= is an empty title, and takes no word") {
