@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/document/patterns/pattern_scores.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -70,6 +71,34 @@ TEST_CASE("habits_sentence: heads that do the same whatever the words are") {
       habits_sentence(heads.document) ==
       "L0H0 looks at the token before (100 %); L0H1 at the first token (100 %); L0H2 at the token "
       "itself (100 %); L0H4 at all tokens alike");
+}
+
+TEST_CASE("pattern_scores: what a mask hides counts as 0, whatever a file has there") {
+  for (const Mask mask :
+       {Mask{MaskKind::kCausal}, Mask{MaskKind::kWindow, 2}, Mask{MaskKind::kStrided, 3}}) {
+    constexpr std::size_t kTokens = 8;
+    std::vector<float> clean(kTokens * kTokens), odd(kTokens * kTokens, 0.5f);
+    for (std::size_t query = 0; query < kTokens; ++query) {
+      for (std::size_t key = 0; key < kTokens; ++key) {
+        if (mask.visible(query, key)) {
+          clean[query * kTokens + key] = odd[query * kTokens + key] = 0.25f;
+        }
+      }
+    }
+    AttentionDocument document;
+    document.run.mask = mask;
+    document.query_tokens = document.key_tokens = std::vector<std::string>(kTokens, "a");
+    document.patterns.push_back({{0, 0}, test::matrix_over(clean, kTokens, kTokens)});
+    const ScoredTokens tokens(kTokens, ScoredTokens::Options());
+    const ScoreValues expected = pattern_scores(document, tokens).heads.front();
+    document.patterns.front().weights = test::matrix_over(odd, kTokens, kTokens);
+    const ScoreValues found = pattern_scores(document, tokens).heads.front();
+    for (const auto& [word, score] : kScoreNames) {
+      CAPTURE(word);
+      CHECK(found[score] == expected[score]);
+    }
+    CHECK(found[Score::kJsUniform].value() < 1.0);
+  }
 }
 
 TEST_CASE("habits_sentence: without a habit the clearest look is told, if one is clear") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
@@ -28,17 +29,39 @@ Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities
   return known.under(Mask{});
 }
 
+// The weights without those that a file has where its mask hides them, as they are drawn: `kept`
+// gets a copy where there are such.
+ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixBuffer& kept) {
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const std::size_t first = seen.first_key(query);
+    const std::size_t end = seen.end_key(query, weights.cols);
+    const bool has_gaps = seen.n_visible(query, first, end) < end - first;
+    for (std::size_t key = 0; key < weights.cols; ++key) {
+      if (key == first && key < end && !has_gaps) {
+        key = end - 1;
+      } else if (weights(query, key) != 0.0f && !seen.visible(query, key)) {
+        if (kept.rows() == 0) {
+          kept = copy_of(weights);
+        }
+        kept.view()(query, key) = 0.0f;
+      }
+    }
+  }
+  return kept.rows() == 0 ? weights : std::as_const(kept).view();
+}
+
 }  // namespace
 
 PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens) {
   PatternScores scores;
   DocumentVisibilities visibilities(document);
   for (const DocumentPattern& pattern : document.patterns) {
-    HeadScores one({pattern.head}, tokens, [&](HeadId head) {
-      return visibility_in(document, visibilities, std::span(&head, 1), pattern.weights);
-    });
+    const Visibility seen =
+        visibility_in(document, visibilities, std::span(&pattern.head, 1), pattern.weights);
+    HeadScores one({pattern.head}, tokens, [&seen](HeadId) { return seen; });
+    MatrixBuffer kept;
     try {
-      one.rows(pattern.head, 0, 0, pattern.weights);
+      one.rows(pattern.head, 0, 0, visible_weights(pattern.weights, seen, kept));
       one.sinks(pattern.head, 0, pattern.sink);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("head {}, {}", head_name(pattern.head), error.what()));

@@ -14,7 +14,7 @@ struct PatternScores {
 };
 
 /// Where the mask of a pattern is not known it is taken for causal if no query looks at what comes
-/// behind it. Precondition: queries and keys are the same tokens, those of `tokens`. Throws
+/// behind it; what a mask hides counts as 0. Precondition: queries and keys are the same tokens, those of `tokens`. Throws
 /// Error{kMalformed}, with the head's name, for weights below 0, above 2^24 or that are no numbers.
 PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens);
 
