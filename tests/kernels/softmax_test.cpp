@@ -222,6 +222,7 @@ TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
     CHECK(one[0] == 1.0f);
     CHECK(one[1] == test::PoisonedMatrix::kPoison);
     CHECK(kernels::softmax(one, 0, 1.0f));
+    CHECK(kernels::softmax(nullptr, 0, 1.0f));
     CHECK(one[0] == 1.0f);
   });
 }

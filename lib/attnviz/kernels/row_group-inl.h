@@ -39,7 +39,8 @@ struct Row {
 
 HWY_INLINE void fill_zeros(float* begin, float* end) {
   const hn::ScalableTag<float> d;
-  for (; begin + hn::Lanes(d) <= end; begin += hn::Lanes(d)) {
+  // Of nothing there may be no address.
+  for (; static_cast<std::size_t>(end - begin) >= hn::Lanes(d); begin += hn::Lanes(d)) {
     hn::StoreU(hn::Zero(d), d, begin);
   }
   for (; begin < end; ++begin) {
