@@ -243,8 +243,12 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   if (options.input.file) {
     files.insert(files.begin(), *options.input.file);
   }
-  if (options.tokenizer) {
+  if (options.tokenizer && !is_tokenizer_name(*options.tokenizer)) {
     files.emplace_back(*options.tokenizer);
+    std::error_code no_folder;
+    for (const auto& entry : std::filesystem::directory_iterator(files.back(), no_folder)) {
+      files.push_back(entry.path());
+    }
   }
   return files;
 }

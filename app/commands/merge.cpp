@@ -3,33 +3,20 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
-#include <system_error>
-#include <vector>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/corpus_scores_json.h"
 #include "commands/commands.h"
+#include "system/file_kind.h"
 #include "system/output_file.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
-
-namespace {
-
-// It would be counted twice.
-void refuse_repetition(const std::vector<std::filesystem::path>& files, std::size_t index) {
-  for (std::size_t i = 0; i < index; ++i) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(files[i], files[index], ignored)) {
-      throw Error(ErrorKind::kUsage, fmt::format("{}: given twice", files[index].string()));
-    }
-  }
-}
-
-}  // namespace
 
 void run(const MergeOptions& options) {
   constexpr std::size_t kMostFiles = 4096;
@@ -38,12 +25,20 @@ void run(const MergeOptions& options) {
                                                counted(kMostFiles, "file"), options.files.size()));
   }
   std::optional<CorpusScores> sum;
+  std::set<FileId> known;
+  std::set<std::string> prints;  // of lines
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const std::filesystem::path& file = options.files[i];
     refuse_to_overwrite("-o", options.output, file);
-    refuse_repetition(options.files, i);
+    if (const auto id = id_of(file); id && !known.insert(*id).second) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: given twice", file.string()));
+    }
     const MappedFile bytes(file);
     const CorpusScores scores = read_corpus_scores(bytes.bytes(), file.string());
+    bool shares_lines = false;
+    for (std::string& print : scores.prints()) {
+      shares_lines = !prints.insert(std::move(print)).second || shares_lines;
+    }
     if (!sum) {
       sum = scores;
       continue;
@@ -52,7 +47,7 @@ void run(const MergeOptions& options) {
       throw Error(ErrorKind::kUsage, fmt::format("{}: does not go with {}: {}", file.string(),
                                                  options.files.front().string(), difference));
     }
-    if (sum->shares_lines(scores)) {
+    if (shares_lines) {
       tell(options.talk,
            fmt::format("{}: counts the same lines as a file before it: they count twice",
                        file.string()));

@@ -10,6 +10,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores_json.h"
@@ -41,7 +42,7 @@ ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& doc
 HeadsDocument read_sums(const HeadsOptions& options, std::string_view bytes,
                         const std::string& name) {
   const CorpusScores sums = read_corpus_scores(bytes, name);
-  const bool is_band_asked = options.band != kUsualBand && options.band != sums.band;
+  const bool is_band_asked = options.asks_band && options.band != sums.band;
   const char* const option = !options.heads.heads.empty()    ? "--head"
                              : !options.heads.layers.empty() ? "--layer"
                              : options.input.ids             ? "--ids"
@@ -103,10 +104,19 @@ HeadsDocument score_file(const HeadsOptions& options) {
   if (const std::string note = row_sum_note(patterns); !note.empty()) {
     document.notes.push_back(note);
   }
+  if (patterns.average) {
+    document.notes.emplace_back(patterns.average->rollout
+                                    ? "attention rollout through all layers, not a head's own"
+                                    : "means over several heads, not a head's own");
+  }
   try {
     const PatternScores scores = pattern_scores(patterns, tokens);
     document.raw.add(scores.heads);
     document.uniform = scores.uniform;
+    if (scores.n_hidden > 0) {
+      document.notes.push_back(fmt::format("{} on keys that the mask hides: they count as 0",
+                                           counted(scores.n_hidden, "weight")));
+    }
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }

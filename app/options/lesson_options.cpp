@@ -67,8 +67,8 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
 }
 
 void check_lesson(const Given& given, const LessonOptions& options) {
-  for (const char* option :
-       {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi", "--width"}) {
+  for (const char* option : {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi",
+                             "--width", "--colormap", "--font", "--no-values", "--no-footer"}) {
     if (!options.lesson && given.has(option)) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} goes with a lesson's NAME, as in: attnviz lesson {} -o FILE.png; "

@@ -203,6 +203,7 @@ void check_inspect(const Given& given, InspectOptions& options) {
 }
 
 void check_heads(const Given& given, HeadsOptions& options) {
+  options.asks_band = given.has("--band");
   const std::string text = options.input.text.value_or("");
   if (text.ends_with(".json") || text.ends_with(".npy")) {
     options.patterns = text;
@@ -235,7 +236,10 @@ void check_heads(const Given& given, HeadsOptions& options) {
                                       "--lint-prompt", "--truncate", "--punctuation"};
   if (const char* option = first_given(given, kOfTexts);
       option != nullptr && !options.input.is_given()) {
-    fail(fmt::format("{} is about a text; heads without one takes random tokens", option));
+    fail(fmt::format(
+        "{} is about a text: heads without one takes random tokens, and attnviz heads - "
+        "reads it from standard input",
+        option));
   }
   const char* const probe = first_given(given, kProbeOptions);
   if (probe != nullptr && options.input.is_given()) {

@@ -20,7 +20,8 @@ std::vector<std::string> split(const std::string& names) {
 void OptionList::add_value(const char* group, const std::string& names, const std::string& value,
                            const std::string& text, const Setter& set) {
   std::vector<std::string> all = split(names);
-  const bool is_token = value.starts_with("TOKEN");  // which may begin with the sign
+  // "=3" is the token "3", and not the one with this index.
+  const bool is_token = value == "TOKEN" || value.starts_with("TOKEN|");
   const auto set_last = [name = all.front(), is_token, set](const std::vector<std::string>& words) {
     if (!is_token) {
       refuse_equals_sign(name, words.back());

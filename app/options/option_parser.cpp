@@ -44,19 +44,26 @@ std::vector<std::string> without_bracket_ends(std::vector<std::string> words) {
 }
 
 // The words as the library has to be told them: it would also read "--title=" as an option whose
-// value comes next.
+// value comes next. Throws Error{kUsage} where only a text could be empty.
 std::vector<std::string> words_to_parse(const OptionList& list, std::vector<std::string> words) {
   const bool has_brackets = std::ranges::any_of(list.all(), takes_apart);
   std::vector<std::string> told;
   told.reserve(words.size());
+  bool is_value = false;
   bool has_options = true;
   for (std::string& word : words) {
-    has_options = has_options && word != "--";
-    const OptionSpec* const option = has_options && word.starts_with("--") && word.ends_with('=')
-                                         ? list.find(word.substr(0, word.size() - 1))
-                                         : nullptr;
-    if (option != nullptr && !option->is_flag()) {
+    has_options = has_options && (is_value || word != "--");
+    const bool is_empty = has_options && !is_value && word.starts_with("--") && word.ends_with('=');
+    const OptionSpec* const option =
+        has_options && !is_value && word.starts_with('-')
+            ? list.find(is_empty ? word.substr(0, word.size() - 1) : word)
+            : nullptr;
+    is_value = option != nullptr && !option->is_flag() && !is_empty;
+    if (is_empty && option != nullptr && !option->is_flag()) {
       word.pop_back();
+      if (option->value != "TEXT") {
+        throw Error(ErrorKind::kUsage, fmt::format("{} needs a value: {}", word, option->value));
+      }
       told.push_back(std::move(word));
       told.emplace_back();
       continue;
@@ -110,10 +117,10 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
       options.push_back(&option);
     }
   }
-  words = words_to_parse(list, std::move(words));
   ParsedWords parsed;
-  std::reverse(words.begin(), words.end());  // it takes them from the back
   try {
+    words = words_to_parse(list, std::move(words));
+    std::reverse(words.begin(), words.end());  // it takes them from the back
     app.parse(std::move(words));
   } catch (const Error& error) {
     parsed.error.emplace(error);

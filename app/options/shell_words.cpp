@@ -31,14 +31,15 @@ std::string shell_word(const std::string& word) {
   const bool has_hidden = is_hidden(word);
   std::string quoted = has_hidden ? "$'" : "'";
   for (const std::string_view sign : grapheme_clusters(word)) {
-    if (has_hidden && is_hidden(sign)) {
-      for (const char byte : sign) {
+    const bool is_escaped = has_hidden && is_hidden(sign);
+    for (const char byte : sign) {  // a mark may follow a quote
+      if (is_escaped) {
         quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      } else if (has_hidden && (byte == '\'' || byte == '\\')) {
+        quoted += {'\\', byte};
+      } else {
+        quoted += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
       }
-    } else if (has_hidden && (sign == "'" || sign == "\\")) {
-      quoted.append("\\").append(sign);
-    } else {
-      quoted += sign == "'" ? "'\\''" : sign;
     }
   }
   return quoted + "'";

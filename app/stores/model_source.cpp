@@ -104,11 +104,6 @@ Model changed(Model model, const ModelOptions& options, const std::string& given
   return model;
 }
 
-bool is_tokenizer_name(const std::string& name) {
-  const auto names = tokenizer_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string name_of(const GivenModel& given) {
   const auto* const named = std::get_if<NamedModel>(&given);
   return named == nullptr ? kDemo : named->name;
@@ -124,6 +119,11 @@ std::string name_of(const GivenModel& given) {
 }
 
 }  // namespace
+
+bool is_tokenizer_name(const std::string& name) {
+  const auto names = tokenizer_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 ModelSource model_source(const GivenModel& given) {
   return std::visit(

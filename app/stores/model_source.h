@@ -50,8 +50,11 @@ Model open_model(ModelSource& source, const ModelOptions& options, Stacks stacks
 /// StoredModel::load_tokenizer throws.
 std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source);
 
-/// `asked` is "words", "chars", "bytes", or the path of a file or a folder that load_tokenizer()
-/// takes. Without it: the model's own; where there is none that can be read, one that takes ids.
+/// Whether it is "words", "chars" or "bytes", and no path.
+bool is_tokenizer_name(const std::string& name);
+
+/// `asked` is such a name, or the path of a file or a folder that load_tokenizer() takes. Without
+/// it: the model's own; where there is none that can be read, one that takes ids.
 ///
 /// Throws what load_tokenizer throws, and Error{kUsage} for a name when the model's ids are those
 /// of a tokenizer of its own.

@@ -1,5 +1,7 @@
 #include "system/file_kind.h"
 
+#include <sys/stat.h>
+
 #include <array>
 #include <string>
 
@@ -74,6 +76,14 @@ std::string_view name_of(FileKind kind) noexcept {
       break;
   }
   return {};
+}
+
+std::optional<FileId> id_of(const std::filesystem::path& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    return std::nullopt;
+  }
+  return FileId{info.st_dev, info.st_ino};
 }
 
 }  // namespace attnviz::app

@@ -57,7 +57,7 @@ std::size_t find_unquoted(std::string_view line, std::string_view what, std::siz
       has_escapes = i > 0 && line[i - 1] == '$';
     } else if (line[i] == quote) {
       quote = ' ';
-    } else if (quote != ' ' && has_escapes && line[i] == '\\') {
+    } else if (line[i] == '\\' && (quote == ' ' || has_escapes)) {
       ++i;
     }
   }

@@ -12,12 +12,14 @@ TEST_CASE("an output in place of ids, a font, a tokenizer or sums that are read 
   const TemporaryFolder folder;
   const std::string ids = "[[1,2,3,4,1,2,3,4]]";
   write_file(folder.file("ids.json"), ids);
-  write_file(folder.file("font.ttf"), "no font");
+  const std::string bytes = read_file("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf");
+  write_file(folder.file("font.ttf"), bytes);
   write_file(folder.file("tok.json"), "{}");
   write_file(folder.file("lines.txt"), "a b\nc d\n");
   const std::vector<std::vector<std::string>> lines = {
       {"heads", "--probe-ids", "ids.json", "-o", "./ids.json"},
       {"a b", "--random", "--tokenizer", "./tok.json", "-o", "tok.json"},
+      {"a b", "--random", "--tokenizer", ".", "-o", "tok.json"},
       {"heads", "--lines", "-f", "lines.txt", "--partial", "sums.json", "-o", "./sums.json"}};
   for (const std::vector<std::string>& line : lines) {
     const ProgramResult result = in_folder(folder, line);
@@ -31,8 +33,13 @@ TEST_CASE("an output in place of ids, a font, a tokenizer or sums that are read 
         std::vector<std::string>{"font.ttf", "ids.json", "lines.txt", "tok.json"});
   const ProgramResult font = in_folder(
       folder, {"lesson", "scaling", "--font", "font.ttf", "--format", "svg", "-o", "font.ttf"});
-  CHECK(font.exit_code != 0);
-  CHECK(read_file(folder.file("font.ttf")) == "no font");
+  CHECK(font.exit_code == 2);
+  CHECK(read_file(folder.file("font.ttf")) == bytes);
+  // A name of a rule is no file.
+  write_file(folder.file("chars"), "");
+  CHECK(in_folder(folder, {"a b", "--random", "--tokenizer", "chars", "--format", "svg", "-o",
+                           "chars", "-q"})
+            .exit_code == 0);
 }
 
 TEST_CASE("options that have no place are told, not passed over") {
@@ -47,6 +54,7 @@ TEST_CASE("options that have no place are told, not passed over") {
       {"heads", "--punctuation", "3"},
       {"lesson", "--seed", "5"},
       {"lesson", "--theme", "dark"},
+      {"lesson", "--no-footer"},
       {"heads", "a.json", "--system", "x"}};
   for (const std::vector<std::string>& line : lines) {
     const ProgramResult result = attnviz(line);
@@ -73,9 +81,12 @@ TEST_CASE("--title= is an empty title, and takes no word") {
   CHECK(empty.out == attnviz({"--title", "", "The cat sat", "--head", "0.0"}).out);
   CHECK(contains(empty.out, "cat"));
   CHECK(!contains(empty.out, "The cat sat"));
+  // A value that looks like one is a value, and no number or file is empty.
+  CHECK(contains(attnviz({"--title", "--style=", "x y", "--head", "0.0"}).out, "--style="));
+  CHECK(contains(attnviz({"x y", "--head="}).err, "--head needs a value"));
 }
 
-TEST_CASE("--focus takes a token that begins with an equals sign") {
+TEST_CASE("--focus =3 is the token 3, and not the fourth one") {
   CHECK(contains(attnviz({"3 a b", "--focus", "=3"}).out, "attention of \"3\""));
 }
 
@@ -117,6 +128,44 @@ TEST_CASE("render: the note on rows that do not sum to 1 is said once, however o
   const std::size_t first = drawn.find("do not sum to 1");
   CHECK(first != std::string::npos);
   CHECK(drawn.find("do not sum to 1", first + 1) == std::string::npos);
+}
+
+TEST_CASE("heads FILE: means, rollouts and weights under a mask are told") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), R"({"tokens": ["a", "b", "c"], "mask": "causal", "attention":
+             [[[[1, 0.9, 0.9], [0.5, 0.5, 0.9], [0.2, 0.3, 0.5]]]]})");
+  CHECK(contains(in_folder(folder, {"heads", "a.json"}).out,
+                 "3 weights on keys that the mask hides: they count as 0"));
+  write_file(folder.file("r.json"), attnviz({"rollout", "The cat sat", "--json"}).out);
+  CHECK(contains(in_folder(folder, {"heads", "r.json"}).out, "rollout through all layers"));
+  write_file(folder.file("m.json"), attnviz({"The cat sat", "--average", "all", "--json"}).out);
+  CHECK(contains(in_folder(folder, {"heads", "m.json"}).out, "means over several heads"));
+}
+
+TEST_CASE("heads of sums: sums that contradict themselves are refused") {
+  const TemporaryFolder folder;
+  write_file(folder.file("lines.txt"), "a b c d\ne f g h\n");
+  REQUIRE(in_folder(folder, {"heads", "--lines", "-f", "lines.txt", "-q", "--band", "2",
+                             "--partial", "sums.json"})
+              .exit_code == 0);
+  const auto refused = [&folder](const char* key, const nlohmann::json& value) {
+    nlohmann::ordered_json sums =
+        nlohmann::ordered_json::parse(read_file(folder.file("sums.json")));
+    sums[key] = value;
+    write_file(folder.file("odd.json"), sums.dump() + "\n");
+    const ProgramResult result =
+        in_folder(folder, {"heads", "odd.json", "--expect", "any self > 0"});
+    CHECK(result.exit_code == 3);
+    return result.err;
+  };
+  CHECK(contains(refused("heads", nlohmann::json::array()), "different heads, at least one"));
+  const nlohmann::json first =
+      nlohmann::json::parse(read_file(folder.file("sums.json")))["heads"][0];
+  CHECK(contains(refused("heads", {first, first}), "different heads, at least one"));
+  CHECK(contains(refused("n_texts", 1), "expected sums over at most 1 text, found 2"));
+  // The band is the file's, also where the usual one is asked for.
+  CHECK(in_folder(folder, {"heads", "sums.json", "--band", "4"}).exit_code == 2);
+  CHECK(in_folder(folder, {"heads", "sums.json", "--band", "2"}).exit_code == 0);
 }
 
 TEST_CASE("on a narrow terminal a line to copy is not broken inside its quotes") {

@@ -215,6 +215,11 @@ TEST_CASE("lines to type keep what they are about: texts that look like commands
                  "\n  attnviz -m demo --head 2 -- why\n"));
   CHECK(
       contains(attnviz({"--heads", "2.1", "--", "show"}).err, "\n  attnviz --head 2.1 -- show\n"));
+  // A quote with a mark over it is still a quote.
+  CHECK(contains(attnviz({"a'\u0301$(id)'\u0301", "b"}).err,
+                 "\n  attnviz 'a'\\''\u0301$(id)'\\''\u0301 b'\n"));
+  CHECK(contains(attnviz({"\u202E\\\u0301", "b"}).err,
+                 "\n  attnviz $'\\xe2\\x80\\xae\\\\\u0301 b'\n"));
   // Bidi controls and bytes that are no text are pasted as they were.
   const ProgramResult unseen = attnviz({"\u202E\u732B", "b\xFF"});
   CHECK(contains(unseen.err, "\n  attnviz $'\\xe2\\x80\\xae\u732B b\\xff'\n"));

@@ -204,7 +204,7 @@ TEST_CASE("arcs_figure: values of a wide logarithmic scale are numbers") {
 }
 
 TEST_CASE("arcs_figure: lines that are too long altogether are refused, one token's are drawn") {
-  constexpr std::size_t kTokens = 12'000;  // 72 million rows
+  constexpr std::size_t kTokens = 15'000;  // 112 million rows
   const std::vector<float> ones(kTokens, 1.0f);
   AttentionDocument document;
   document.query_tokens = Labels(kTokens, "a");

@@ -161,6 +161,13 @@ TEST_CASE("take_softmax: divisors whose product no float holds") {
     CHECK(flat.patterns.front().weights(0, 0) == 0.5f);
     CHECK(flat.patterns.front().weights(1, 1) == 0.5f);
   }
+  const std::vector<float> small = {0.0f, 0.0f, 1e-40f, 0.0f};
+  AttentionDocument fine = document;
+  fine.patterns.front().weights = test::matrix_over(small, 2, 2);
+  take_softmax(fine, {.temperature = 1e-20f, .divide_by = 1e-20f});  // 1e-40 becomes 1
+  CHECK(fine.patterns.front().weights(0, 0) == 0.5f);
+  CHECK(fine.patterns.front().weights(1, 0) ==
+        doctest::Approx(1 / (1 + std::exp(-1.0))).epsilon(1e-4));
   try {
     take_softmax(sharp, {.temperature = 1e-20f, .divide_by = 1e-20f});
     FAIL("was divided");

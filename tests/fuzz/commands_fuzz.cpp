@@ -40,9 +40,11 @@ class Place {
  public:
   Place() : before_(std::filesystem::current_path()) {
     // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread
-    setenv("HOME", folder_.path().c_str(), 1);
-    setenv("FONTCONFIG_FILE", "/dev/null", 1);
-    for (const char* const name : {"XDG_CACHE_HOME", "HF_HOME", "OLLAMA_MODELS"}) {
+    test::write_file(home_.file("fonts.conf"), "<fontconfig/>");
+    setenv("HOME", home_.path().c_str(), 1);
+    setenv("FONTCONFIG_FILE", home_.file("fonts.conf").c_str(), 1);
+    for (const char* const name : {"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HF_HOME",
+                                   "HF_HUB_CACHE", "LLAMA_CACHE", "OLLAMA_MODELS"}) {
       unsetenv(name);
     }
     // NOLINTEND(concurrency-mt-unsafe)
@@ -58,6 +60,7 @@ class Place {
 
  private:
   std::filesystem::path before_;
+  test::TemporaryFolder home_;
   test::TemporaryFolder folder_;
 };
 

@@ -6,6 +6,8 @@
 // not broken. An input that ends the process is written to ./crash-SEED; -seed=SEED -runs=1 makes
 // it again from the same files.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -35,6 +37,10 @@ namespace fs = std::filesystem;
 
 constexpr std::time_t kLongestInput = 10;  // of a debug build
 
+// As they were at first: a target may be elsewhere, and have other streams.
+const fs::path place = fs::current_path();
+std::FILE* const report = fdopen(dup(STDERR_FILENO), "w");
+
 const std::string* running = nullptr;
 std::uint64_t running_seed = 0;
 
@@ -42,9 +48,10 @@ void keep_input() {
   if (running == nullptr) {
     return;
   }
-  const std::string name = "crash-" + std::to_string(running_seed);
+  const std::string name = place / ("crash-" + std::to_string(running_seed));
   std::ofstream(name, std::ios::binary) << *running;
-  std::fprintf(stderr, "the input is in %s\n", name.c_str());
+  std::fprintf(report, "the input is in %s\n", name.c_str());
+  std::fflush(report);
   running = nullptr;
 }
 

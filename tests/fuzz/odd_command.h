@@ -8,8 +8,9 @@
 
 namespace attnviz::test {
 
-/// The words of one, without the program's name. Files that it names are `kInput`, of the working
-/// folder: begin with "out" or "sums" where they would be written, or are models of the repository.
+/// The words of one, without the program's name. Files that it reads are `kInput`, "missing" and
+/// "-", or models of the repository; those that it writes begin with "out" or "sums". All but the
+/// models are in the working folder.
 std::vector<std::string> odd_command(Choices& choices);
 
 inline constexpr const char* kInput = "in.json";

@@ -48,6 +48,7 @@ run_target() {
   local ends=0 input left
   while ((left = end - SECONDS, left > 0 && ends++ < 20)); do
     local status=0
+    touch "$total.began"
     times="$( (
       TIMEFORMAT='%U %S'
       time "$program" -max_total_time="$left" -timeout=1200 \
@@ -61,7 +62,8 @@ run_target() {
     if ((status == 0)); then
       break
     fi
-    input="$(sed -n 's/.*Test unit written to //p' "$log")"
+    # What the target says last may be lost with the streams of the command that it runs.
+    input="$(find "$findings" -type f -newer "$total.began" ! -name '*.log' | head -n 1)"
     if [[ -z $input ]]; then
       tail -n 50 "$log" >&2
       return 1

@@ -178,7 +178,7 @@ class ArcsMaker {
 
   // A line takes the longer, the more rows it goes by.
   void require_short_lines() {
-    constexpr double kMostRows = 6e7;
+    constexpr double kMostRows = 1e8;
     std::size_t n_edges = 0;
     double n_rows = 0.0;
     for_each_group([&](const ArcsGroup& group) {

@@ -61,8 +61,8 @@ inline constexpr std::size_t kMostArcs = 60'000;
 /// The heads of a document, a group each, in one panel; documents that stand side by side have a
 /// panel each. Where there are values below 0, each head has a panel with a group for either sign.
 /// With drawing.focus only lines of that token. Throws Error{kUsage} as attention_heatmap(), and
-/// for more than kMostGroups heads. Precondition: as attention_heatmap(); the documents have
-/// weights.
+/// for more than kMostGroups heads or lines that are too long altogether. Precondition: as
+/// attention_heatmap(); the documents have weights.
 ArcsFigure arcs_figure(std::span<const AttentionDocument> documents);
 
 /// The value of an edge of so much strength; of shares of a row the share.

@@ -64,11 +64,6 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
        })});
 }
 
-std::vector<std::string> prints_of(const CorpusScores& scores) {
-  const bool is_one_input = scores.n_lines > 0 && !scores.lines_print.empty();
-  return is_one_input ? std::vector{scores.lines_print} : scores.merged_prints;
-}
-
 }  // namespace
 
 std::string CorpusScores::difference(const CorpusScores& other) const {
@@ -101,19 +96,17 @@ std::string CorpusScores::input_difference(const CorpusScores& other) const {
   return reading && other.reading ? change_of_input(*reading, *other.reading) : "";
 }
 
-bool CorpusScores::shares_lines(const CorpusScores& other) const {
-  std::vector<std::string> ours = prints_of(*this);
-  std::ranges::sort(ours);
-  return std::ranges::any_of(prints_of(other), [&](const std::string& print) {
-    return std::ranges::binary_search(ours, print);
-  });
+std::vector<std::string> CorpusScores::prints() const {
+  const bool is_one_input = n_lines > 0 && !lines_print.empty();
+  return is_one_input ? std::vector{lines_print} : merged_prints;
 }
 
 void CorpusScores::add(const CorpusScores& other) {
-  std::vector<std::string> prints = prints_of(*this);
-  const std::vector<std::string> more = prints_of(other);
-  prints.insert(prints.end(), more.begin(), more.end());
-  merged_prints = std::move(prints);
+  if (n_lines > 0 && !lines_print.empty()) {
+    merged_prints = {lines_print};
+  }
+  const std::vector<std::string> more = other.prints();
+  merged_prints.insert(merged_prints.end(), more.begin(), more.end());
   n_lines = 0;
   lines_print.clear();
   if (!other.reading) {

@@ -60,8 +60,8 @@ struct CorpusScores {
   /// Why the other's lines are no beginning of this input's even where they have the same bytes;
   /// empty when nothing speaks against it.
   std::string input_difference(const CorpusScores& other) const;
-  /// Whether both count the lines of one input, which would then count twice.
-  bool shares_lines(const CorpusScores& other) const;
+  /// Of the lines of each input that is in it: what has one in common would count them twice.
+  std::vector<std::string> prints() const;
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 

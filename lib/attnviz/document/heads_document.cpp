@@ -96,7 +96,8 @@ std::string unearned_note(const HeadsDocument& document) {
   if (probes == nullptr) {
     return "names are earned on probes only: leave the text out";
   }
-  if (probes->texts.front().size() < kShortestNamedProbe) {
+  if (std::ranges::any_of(probes->texts,
+                          [](const auto& text) { return text.size() < kShortestNamedProbe; })) {
     return fmt::format(
         "names need probes of {} tokens or more: below, heads with random weights "
         "would earn them, too",

@@ -151,9 +151,12 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
                : fmt::format("expected {}: {} found{}{}", text_, holding.size(),
                              holding.empty() ? "" : ": ", fmt::join(holding, " "));
   }
-  return holding.empty() ? fmt::format("expected {}: none; {}, the {}", text_, found(nearest),
-                                       wants_more ? "largest" : "smallest")
-                         : "";
+  if (!holding.empty()) {
+    return "";
+  }
+  return heads.empty() ? fmt::format("expected {}: there are no heads", text_)
+                       : fmt::format("expected {}: none; {}, the {}", text_, found(nearest),
+                                     wants_more ? "largest" : "smallest");
 }
 
 }  // namespace attnviz

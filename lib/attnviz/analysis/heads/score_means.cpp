@@ -1,7 +1,11 @@
 #include "attnviz/analysis/heads/score_means.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "attnviz/core/error.h"
 
 namespace attnviz {
 
@@ -9,6 +13,13 @@ void ScoreMeans::add(std::span<const ScoreValues> heads) {
   for (std::size_t head = 0; head < heads.size(); ++head) {
     for (const auto& [key, score] : kScoreNames) {
       if (const std::optional<double>& value = heads[head][score]) {
+        // A square has to have room in the sum, too.
+        constexpr double kLargest = 268435456.0;
+        if (!(std::abs(*value) < kLargest)) {
+          throw Error(
+              ErrorKind::kMalformed,
+              fmt::format("score {}: expected a number below 2^28, found {:.4g}", key, *value));
+        }
         Sums& sums = sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)];
         sums.value.add(*value);
         sums.square.add(*value * *value);

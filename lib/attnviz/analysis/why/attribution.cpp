@@ -87,6 +87,7 @@ struct HeadPart {
   std::vector<double> shares;
   std::vector<double> of_values;  // in the first direction, [n_tokens]
   std::vector<double> by_key;
+  double weight = 0.0;  // of all keys: a learned sink takes the rest of 1
   double bias_share = 0.0;
 };
 
@@ -226,6 +227,7 @@ class Collector : public RunObserver, public PatternSink {
     HeadPart& part = layers_[head.layer].heads[head.head];
     const std::span<const float> row = weights.row(at_ - first_query);
     for (std::size_t i = 0; i < row.size(); ++i) {
+      part.weight += static_cast<double>(row[i]);
       part.by_key[first_key + i] = static_cast<double>(row[i]) * part.of_values[first_key + i];
     }
   }
@@ -254,7 +256,7 @@ class Collector : public RunObserver, public PatternSink {
         HeadPart& one = part.heads[head];
         add(LogitPartKind::kHead, layer, one.shares, scale);
         found.parts.back().head = head;
-        found.parts.back().bias_share = one.bias_share * scale * last_scale_;
+        found.parts.back().bias_share = one.bias_share * one.weight * scale * last_scale_;
         for (double& key : one.by_key) {
           key *= scale * last_scale_;
         }

@@ -62,7 +62,7 @@ struct LogitPart {
   std::size_t head = 0;
   std::vector<double> shares;
   // Of heads, in the first direction:
-  double bias_share = 0.0;     // b_V W_O: weights sum to 1
+  double bias_share = 0.0;     // b_V W_O, times the sum of the weights
   std::vector<double> by_key;  // [n_tokens]: weight · value of each key; their sum is the share
 };
 

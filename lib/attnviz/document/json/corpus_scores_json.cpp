@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "attnviz/core/message.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
@@ -17,7 +20,7 @@ namespace attnviz {
 namespace {
 
 constexpr std::string_view kSchema = "attnviz.heads-partial/1";
-constexpr std::string_view kBeginning = R"({"schema": "attnviz.heads-partial/1")";
+constexpr std::string_view kBeginning = R"({"schema":"attnviz.heads-partial/1")";  // without blanks
 constexpr std::size_t kSumDigits = 32;
 constexpr std::uint64_t kMostTexts = std::uint64_t{1} << 40;
 
@@ -78,10 +81,15 @@ void write_sums(JsonWriter& json, const ScoreMeans& means, std::size_t head) {
   }
 }
 
-void read_sums(const JsonNode& node, std::size_t head, ScoreMeans& means) {
+void read_sums(const JsonNode& node, std::size_t head, std::uint64_t n_texts, ScoreMeans& means) {
   for (const auto& [key, score] : kScoreNames) {
     if (const auto sums = node.find(key)) {
-      means.restore(head, score, sums_in(*sums));
+      const ScoreMeans::Sums read = sums_in(*sums);
+      if (read.n > n_texts) {
+        sums->fail(fmt::format("expected sums over at most {}, found {}", counted(n_texts, "text"),
+                               read.n));
+      }
+      means.restore(head, score, read);
     }
   }
 }
@@ -165,7 +173,14 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
 }
 
 bool are_corpus_scores(std::string_view bytes) noexcept {
-  return bytes.starts_with(kBeginning);
+  for (const char c : kBeginning) {
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
+    if (!bytes.starts_with(c)) {
+      return false;
+    }
+    bytes.remove_prefix(1);
+  }
+  return true;
 }
 
 CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
@@ -179,6 +194,9 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   heads.reserve(nodes.size());
   for (const JsonNode& node : nodes) {
     heads.push_back({node.at("layer").as_unsigned(), node.at("head").as_unsigned()});
+  }
+  if (std::set(heads.begin(), heads.end()).size() != heads.size() || heads.empty()) {
+    root.at("heads").fail("expected different heads, at least one");
   }
   CorpusScores scores(std::move(heads));
   scores.model = read_model(root.at("model"));
@@ -194,15 +212,15 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
     scores.lines_print = print->as_string();
   }
   scores.merged_prints = strings_at(root, "merged_fingerprints", "a list of fingerprints");
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    read_sums(nodes[i].at("raw"), i, scores.raw);
-    read_sums(nodes[i].at("weighted"), i, scores.weighted);
-  }
-  read_sums(root.at("uniform"), 0, scores.uniform);
   const std::uint64_t n_texts = root.at("n_texts").as_unsigned();
   if (n_texts > kMostTexts) {
     root.at("n_texts").fail(fmt::format("expected at most {}, found {}", kMostTexts, n_texts));
   }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    read_sums(nodes[i].at("raw"), i, n_texts, scores.raw);
+    read_sums(nodes[i].at("weighted"), i, n_texts, scores.weighted);
+  }
+  read_sums(root.at("uniform"), 0, n_texts, scores.uniform);
   for (ScoreMeans* means : {&scores.raw, &scores.weighted, &scores.uniform}) {
     means->restore_texts(n_texts);
   }

@@ -30,8 +30,9 @@ Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities
 }
 
 // The weights without those that a file has where its mask hides them, as they are drawn: `kept`
-// gets a copy where there are such.
-ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixBuffer& kept) {
+// gets a copy where there are such, `n_hidden` their number.
+ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixBuffer& kept,
+                            std::size_t& n_hidden) {
   for (std::size_t query = 0; query < weights.rows; ++query) {
     const std::size_t first = seen.first_key(query);
     const std::size_t end = seen.end_key(query, weights.cols);
@@ -44,6 +45,7 @@ ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixB
           kept = copy_of(weights);
         }
         kept.view()(query, key) = 0.0f;
+        ++n_hidden;
       }
     }
   }
@@ -61,7 +63,7 @@ PatternScores pattern_scores(const AttentionDocument& document, const ScoredToke
     HeadScores one({pattern.head}, tokens, [&seen](HeadId) { return seen; });
     MatrixBuffer kept;
     try {
-      one.rows(pattern.head, 0, 0, visible_weights(pattern.weights, seen, kept));
+      one.rows(pattern.head, 0, 0, visible_weights(pattern.weights, seen, kept, scores.n_hidden));
       one.sinks(pattern.head, 0, pattern.sink);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("head {}, {}", head_name(pattern.head), error.what()));

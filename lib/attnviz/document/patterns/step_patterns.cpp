@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -94,10 +93,21 @@ struct BlindRows {
   }
 };
 
-// More than 0, and infinite where the quotients are too large for any score.
-float factor_of(const SoftmaxRequest& request) noexcept {
+// `scores` over the divisor and the temperature, whose product no float may hold. `head` and
+// `query` are for the message.
+void divide(std::span<float> scores, const SoftmaxRequest& request, HeadId head,
+            std::size_t query) {
   const double divisor = double{request.divide_by} * double{request.temperature};
-  return std::max(static_cast<float>(1.0 / divisor), std::numeric_limits<float>::denorm_min());
+  for (float& score : scores) {
+    const auto quotient = static_cast<float>(double{score} / divisor);
+    if (std::isfinite(score) && !std::isfinite(quotient)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("head {}, query {}: divided like this, {:.4g} is too large for a "
+                              "float",
+                              head_name(head), query, score));
+    }
+    score = quotient;
+  }
 }
 
 }  // namespace
@@ -157,13 +167,11 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
           keys.push_back(key);
         }
       }
-      constexpr float kLargest = std::numeric_limits<float>::max();
-      const bool is_odd = std::ranges::any_of(
-          row, [](float score) { return std::isnan(score) || score > kLargest; });
-      if (is_odd || !kernels::softmax(row.data(), row.size(), factor_of(request))) {
-        throw Error(is_odd ? ErrorKind::kMalformed : ErrorKind::kUsage,
-                    fmt::format("head {}, query {}: a score is {}", head_name(pattern.head), query,
-                                is_odd ? "no finite number" : "too large once it is divided"));
+      divide(row, request, pattern.head, query);
+      if (!kernels::softmax(row.data(), row.size(), 1.0f)) {
+        throw Error(ErrorKind::kMalformed,
+                    fmt::format("head {}, query {}: a score is no finite number",
+                                head_name(pattern.head), query));
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
         weights.view()(query, keys[i]) = row[i];
@@ -186,17 +194,7 @@ void divide_scores(AttentionDocument& document, const SoftmaxRequest& request) {
   for (const DocumentPattern& pattern : document.patterns) {
     MatrixBuffer scores = copy_of(pattern.weights);
     for (std::size_t query = 0; query < scores.rows(); ++query) {
-      const auto row = scores.view().row(query);
-      const auto given = pattern.weights.row(query);
-      kernels::scale(row, factor_of(request));
-      for (std::size_t key = 0; key < row.size(); ++key) {
-        if (std::isfinite(given[key]) && !std::isfinite(row[key])) {
-          throw Error(ErrorKind::kUsage,
-                      fmt::format("head {}, query {}: divided like this, {:.4g} is too large for a "
-                                  "float",
-                                  head_name(pattern.head), query, given[key]));
-        }
-      }
+      divide(scores.view().row(query), request, pattern.head, query);
     }
     patterns.push_back(std::move(scores));
   }

@@ -36,7 +36,7 @@ class FontSet {
 
   /// `text` broken at spaces (inside a word only when the word is wider than a line) and at line
   /// feeds into lines of at most `columns` (at least 2); the last of `max_lines` ends in `…` when
-  /// there would be more.
+  /// there would be more. Blanks and line feeds at the end are no lines.
   std::vector<std::string> wrap(std::string_view text, std::size_t columns,
                                 std::size_t max_lines) const;
 
