@@ -93,9 +93,9 @@ TEST_CASE("pattern_scores: what a mask hides counts as 0, whatever a file has th
     const ScoreValues expected = pattern_scores(document, tokens).heads.front();
     document.patterns.front().weights = test::matrix_over(odd, kTokens, kTokens);
     const ScoreValues found = pattern_scores(document, tokens).heads.front();
-    for (const auto& [word, score] : kScoreNames) {
-      CAPTURE(word);
-      CHECK(found[score] == expected[score]);
+    for (const auto& choice : kScoreNames) {
+      CAPTURE(choice.word);
+      CHECK(found[choice.value] == expected[choice.value]);
     }
     CHECK(found[Score::kJsUniform].value() < 1.0);
   }

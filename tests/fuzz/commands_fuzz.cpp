@@ -97,6 +97,7 @@ class Streams {
  private:
   static void report_to(int fd) {
     if (__sanitizer_set_report_fd != nullptr) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): as it takes them
       __sanitizer_set_report_fd(reinterpret_cast<void*>(std::intptr_t{fd}));
     }
   }

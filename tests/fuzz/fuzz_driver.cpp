@@ -38,8 +38,8 @@ namespace fs = std::filesystem;
 constexpr std::time_t kLongestInput = 10;  // of a debug build
 
 // As they were at first: a target may be elsewhere, and have other streams.
-const fs::path place = fs::current_path();
-std::FILE* const report = fdopen(dup(STDERR_FILENO), "w");
+const fs::path kPlace = fs::current_path();
+std::FILE* const kReport = fdopen(dup(STDERR_FILENO), "w");
 
 const std::string* running = nullptr;
 std::uint64_t running_seed = 0;
@@ -48,10 +48,10 @@ void keep_input() {
   if (running == nullptr) {
     return;
   }
-  const std::string name = place / ("crash-" + std::to_string(running_seed));
+  const std::string name = kPlace / ("crash-" + std::to_string(running_seed));
   std::ofstream(name, std::ios::binary) << *running;
-  std::fprintf(report, "the input is in %s\n", name.c_str());
-  std::fflush(report);
+  std::fprintf(kReport, "the input is in %s\n", name.c_str());
+  std::fflush(kReport);
   running = nullptr;
 }
 

@@ -58,7 +58,7 @@ PatternScores pattern_scores(const AttentionDocument& document, const ScoredToke
   PatternScores scores;
   DocumentVisibilities visibilities(document);
   for (const DocumentPattern& pattern : document.patterns) {
-    const Visibility seen =
+    Visibility seen =
         visibility_in(document, visibilities, std::span(&pattern.head, 1), pattern.weights);
     HeadScores one({pattern.head}, tokens, [&seen](HeadId) { return seen; });
     MatrixBuffer kept;
