@@ -56,12 +56,12 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   tell_unused(outputs, options);
   std::optional<Heatmap> map;
   // A page has a table, too: a score that was not asked for may be that of no head.
-  std::size_t n_with_usual = 0;
+  bool has_usual = false;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
-    n_with_usual += document.raw.estimate(i, Score::kInduction) ? 1U : 0U;
+    has_usual = has_usual || document.raw.estimate(i, Score::kInduction);
   }
   if (options.map || outputs.writes(Content::kFigure) ||
-      (outputs.writes(Content::kPage) && n_with_usual > 0)) {
+      (outputs.writes(Content::kPage) && has_usual)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
     map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
     map->title = options.drawing.title.value_or(map->title);

@@ -204,7 +204,7 @@ struct HeadsOptions : AttentionOptions {
   ProbeShape probe;                               // without any text
   std::optional<std::filesystem::path> probe_ids;
   std::size_t band = kUsualBand;
-  bool asks_band = false;
+  bool asks_band = false;                               // by name: sums have one of their own
   std::optional<std::vector<std::size_t>> punctuation;  // indices of tokens; absent: as they are
   bool transformer_lens = false;
   bool copying = false;

@@ -142,6 +142,38 @@ TEST_CASE("heads FILE: means, rollouts and weights under a mask are told") {
   CHECK(contains(in_folder(folder, {"heads", "m.json"}).out, "means over several heads"));
 }
 
+TEST_CASE("heads: a short probe among long ones is why no name is earned") {
+  const TemporaryFolder folder;
+  std::string ids = "[[";
+  for (int i = 0; i < 100; ++i) {
+    ids += std::to_string(i * 37 % 200) + (i < 99 ? "," : "");
+  }
+  write_file(folder.file("ids.json"), ids + "],[5,6,7]]");
+  CHECK(contains(in_folder(folder, {"heads", "--probe-ids", "ids.json"}).out,
+                 "names need probes of 100 tokens or more"));
+}
+
+TEST_CASE("heads FILE: a score whose square has no room in a sum is refused") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), R"({"tokens": ["a", "b", "c"], "attention":
+             [[[[1, 0, 0], [1e5, 1e5, 0], [1e5, 1e5, 1e5]]]]})");
+  CHECK(in_folder(folder, {"heads", "a.json"}).exit_code == 0);
+  std::string tokens, rows;
+  for (int i = 0; i < 60; ++i) {
+    tokens += i > 0 ? ",\"a\"" : "\"a\"";
+    rows += i > 0 ? ",[" : "[";
+    for (int k = 0; k < 60; ++k) {
+      rows += k > 0 ? ",1.6e7" : "1.6e7";
+    }
+    rows += "]";
+  }
+  write_file(folder.file("b.json"),
+             "{\"tokens\": [" + tokens + "], \"attention\": [[[" + rows + "]]]}");
+  const ProgramResult large = in_folder(folder, {"heads", "b.json"});
+  CHECK(large.exit_code == 3);
+  CHECK(contains(large.err, "expected a number below 2^28"));
+}
+
 TEST_CASE("heads of sums: sums that contradict themselves are refused") {
   const TemporaryFolder folder;
   write_file(folder.file("lines.txt"), "a b c d\ne f g h\n");

@@ -102,8 +102,8 @@ std::vector<std::string> CorpusScores::prints() const {
 }
 
 void CorpusScores::add(const CorpusScores& other) {
-  if (n_lines > 0 && !lines_print.empty()) {
-    merged_prints = {lines_print};
+  if (n_lines > 0) {
+    merged_prints = prints();
   }
   const std::vector<std::string> more = other.prints();
   merged_prints.insert(merged_prints.end(), more.begin(), more.end());

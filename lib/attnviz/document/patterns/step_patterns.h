@@ -27,8 +27,7 @@ struct SoftmaxRequest {
 /// Puts softmax(scores / (divide_by · temperature)) in place of the scores of `document`, over the
 /// keys that its mask lets each query see and whose scores are not masked. The scores stay beside
 /// the weights. A note says which queries see nothing. Throws Error{kMalformed} for scores that are
-/// no numbers, and
-/// Error{kUsage} where one is too large once it is divided.
+/// no numbers, and Error{kUsage} where one is too large once it is divided.
 void take_softmax(AttentionDocument& document, const SoftmaxRequest& request);
 
 /// Divides the scores of `document` alone. Throws Error{kUsage} where that is too much for a float.
