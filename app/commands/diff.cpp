@@ -250,11 +250,7 @@ class Comparison {
       tell_unused(options_.talk, of_table, "no table was drawn");
     }
     if (!options_.map && !setup_.outputs.writes(Content::kFigure)) {
-      const std::pair<bool, const char*> of_map[] = {{request.colormap.has_value(), "--colormap"},
-                                                     {request.scale.has_value(), "--scale"},
-                                                     {request.range.has_value(), "--range"},
-                                                     {request.title.has_value(), "--title"}};
-      tell_unused(options_.talk, of_map, "no map was drawn (--map, -o FILE.png)");
+      tell_unused_map(request, options_.talk, "no map was drawn (--map, -o FILE.png)");
     }
   }
 

@@ -23,6 +23,7 @@
 #include "commands/commands.h"
 #include "commands/partial_file.h"
 #include "commands/score_file.h"
+#include "outputs/overview_choice.h"
 #include "system/output_file.h"
 #include "system/progress_line.h"
 #include "system/signals.h"
@@ -65,6 +66,8 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
     map = heads_map(document, options.map.value_or(Score::kInduction));
     map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
     map->title = options.drawing.title.value_or(map->title);
+  } else {
+    tell_unused_map(options.drawing, options.talk, "no map was drawn (--map, -o FILE.png)");
   }
   const ShownReport report{[&](const TerminalOptions& terminal) {
                              return options.map ? heatmap_page(*map, terminal)

@@ -216,6 +216,12 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   if (has_text == value.contains("ids")) {
     fail(has_text ? "\"text\" and \"ids\" exclude each other" : "expected \"text\" or \"ids\"");
   }
+  for (const char* const key : {"ids", "pair"}) {
+    if (input_.chat && value.contains(key)) {
+      fail(fmt::format("\"{}\": --chat asks for a text or messages, which its template writes out",
+                       key));
+    }
+  }
   const auto text_at = [&](const char* key) {
     if (!value[key].is_string()) {
       fail(fmt::format("{}: expected a string, found {}", key, value[key].type_name()));

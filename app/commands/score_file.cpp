@@ -109,8 +109,10 @@ HeadsDocument score_file(const HeadsOptions& options) {
                                     ? "attention rollout through all layers, not a head's own"
                                     : "means over several heads, not a head's own");
   }
+  DetectHead detect(document.heads, tokens);
   try {
-    const PatternScores scores = pattern_scores(patterns, tokens);
+    const PatternScores scores =
+        pattern_scores(patterns, tokens, options.transformer_lens ? &detect : nullptr);
     document.raw.add(scores.heads);
     document.uniform = scores.uniform;
     if (scores.n_hidden > 0) {
@@ -121,10 +123,8 @@ HeadsDocument score_file(const HeadsOptions& options) {
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }
   if (options.transformer_lens) {
-    DetectHead detect(document.heads, tokens);
-    for (const DocumentPattern& pattern : patterns.patterns) {
-      detect.rows(pattern.head, 0, 0, pattern.weights);
-      document.detected.push_back(detected_scores(detect, pattern.head));
+    for (const HeadId head : document.heads) {
+      document.detected.push_back(detected_scores(detect, head));
     }
   }
   return document;

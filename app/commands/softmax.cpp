@@ -12,6 +12,7 @@
 #include "commands/input.h"
 #include "options/option_values.h"
 #include "outputs/outputs.h"
+#include "outputs/overview_choice.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -67,6 +68,9 @@ void run(const SoftmaxOptions& options) {
       {outputs.writes(Content::kFigure) && options.look.figure.cell != FigureStyle().cell,
        "--cell"}};
   tell_unused(options.talk, unused, "weights are drawn as bars");
+  if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kPage)) {
+    tell_unused_map(options.drawing, options.talk, "no picture was drawn (-o FILE.png)");
+  }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

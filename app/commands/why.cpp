@@ -27,6 +27,7 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
+#include "outputs/overview_choice.h"
 #include "system/memory.h"
 #include "system/progress_line.h"
 
@@ -371,6 +372,12 @@ void run(const WhyOptions& options) {
     picture.scale.colormap =
         Colormap(options.drawing.colormap.value_or(picture.scale.colormap.name()));
     picture.title = options.drawing.title.value_or(picture.title);
+  } else {
+    tell_unused_map(options.drawing, options.talk, "no map was drawn (-o FILE.png)");
+  }
+  const std::pair<bool, const char*> of_table[] = {{options.top != WhyOptions().top, "--top"}};
+  if (!setup.outputs.writes(Content::kScreen)) {
+    tell_unused(options.talk, of_table, "no table was drawn");
   }
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);

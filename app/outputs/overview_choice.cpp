@@ -131,6 +131,14 @@ void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
   }
 }
 
+void tell_unused_map(const DrawingRequest& map, const TalkOptions& talk, std::string_view why) {
+  const std::pair<bool, const char*> options[] = {{map.colormap.has_value(), "--colormap"},
+                                                  {map.scale.has_value(), "--scale"},
+                                                  {map.range.has_value(), "--range"},
+                                                  {map.title.has_value(), "--title"}};
+  tell_unused(talk, options, why);
+}
+
 void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
                          const DrawingOptions& drawing, Teller& teller) {
   if (!shown.bars() || (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen))) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/document/attention_document.h"
@@ -38,6 +39,9 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown);
 /// Says which options of the drawing change nothing where it goes.
 void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk);
+
+/// The same of a map of heads, or a chart, that is drawn nowhere.
+void tell_unused_map(const DrawingRequest& map, const TalkOptions& talk, std::string_view why);
 
 /// The same where one token's attention is drawn as bars, which have a scale of their own.
 void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,

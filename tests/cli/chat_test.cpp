@@ -131,6 +131,13 @@ TEST_CASE("--chat: options that say something else of the text exclude it") {
   chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2, "goes with --chat");
 }
 
+TEST_CASE("--chat: lines of what no template writes out are refused") {
+  const Chat chat;
+  const std::vector<std::string> command = {"tokenize", "--chat", "--json-lines"};
+  chat.check_fails(command, 3, "line 1: \"ids\"", "{\"ids\": [1]}");
+  chat.check_fails(command, 3, "line 2: \"pair\"", "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
+}
+
 TEST_CASE("--chat without a template names what was looked for") {
   const ProgramResult result = attnviz({"--chat", "hi"});
   CHECK(result.exit_code == 2);

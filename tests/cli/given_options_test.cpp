@@ -136,10 +136,29 @@ TEST_CASE("heads FILE: means, rollouts and weights under a mask are told") {
              [[[[1, 0.9, 0.9], [0.5, 0.5, 0.9], [0.2, 0.3, 0.5]]]]})");
   CHECK(contains(in_folder(folder, {"heads", "a.json"}).out,
                  "3 weights on keys that the mask hides: they count as 0"));
+  write_file(folder.file("b.json"), R"({"tokens": ["a", "b", "c"], "mask": "causal", "attention":
+             [[[[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]]]]})");
+  const auto detected = [&folder](const char* name) {
+    const ProgramResult result =
+        in_folder(folder, {"heads", name, "--ids", "1,2,1", "--transformer-lens", "--json"});
+    return nlohmann::json::parse(result.out)["transformer_lens"].dump();
+  };
+  CHECK(detected("a.json") == detected("b.json"));
   write_file(folder.file("r.json"), attnviz({"rollout", "The cat sat", "--json"}).out);
   CHECK(contains(in_folder(folder, {"heads", "r.json"}).out, "rollout through all layers"));
   write_file(folder.file("m.json"), attnviz({"The cat sat", "--average", "all", "--json"}).out);
   CHECK(contains(in_folder(folder, {"heads", "m.json"}).out, "means over several heads"));
+}
+
+TEST_CASE("titles and colours of a map that nobody draws are told") {
+  const auto said = [](const std::vector<std::string>& line) { return attnviz(line).err; };
+  CHECK(
+      contains(said({"heads", "The cat sat", "--title", "a"}), "--title changed nothing: no map"));
+  CHECK(!contains(said({"heads", "The cat sat", "--title", "a", "--score", "first"}), "--title"));
+  const std::string why = said({"why", "The cat", "--colormap", "magma", "--json", "--top", "3"});
+  CHECK(contains(why, "--colormap changed nothing: no map"));
+  CHECK(contains(why, "--top changed nothing: no table"));
+  CHECK(contains(said({"softmax", "1", "2", "--title", "a"}), "--title changed nothing: no pict"));
 }
 
 TEST_CASE("heads: a short probe among long ones is why no name is earned") {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attnviz/analysis/compare/compare_models.h"
-#include "attnviz/analysis/compare/token_alignment.h"
 #include "attnviz/analysis/restrict_sink.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
@@ -41,16 +40,6 @@ std::vector<std::size_t> all_tokens(std::size_t n) {
     tokens.push_back(i);
   }
   return tokens;
-}
-
-TokenizedText words(const std::vector<std::string>& pieces) {
-  TokenizedText text;
-  for (const std::string& piece : pieces) {
-    Token token;
-    token.text = piece;
-    text.tokens.push_back(token);
-  }
-  return text;
 }
 
 ModelInput of_ids(const std::vector<std::uint32_t>& ids) {
@@ -174,30 +163,6 @@ TEST_CASE("PatternComparison: one token alone has no divergence") {
   const Model model = random_model({}, /*seed=*/4);
   const ModelInput input{std::span<const std::string_view>(pieces)};
   CHECK(!differences(model, input, model, input).front().js_bits);
-}
-
-TEST_CASE("align_tokens: by position at one length, else what both have in order") {
-  const TokenAlignment same =
-      align_tokens(words({"The", "cat", "sat"}), words({"A", "cat", "ran"}));
-  CHECK(same.by_position);
-  CHECK(same.first == std::vector<std::size_t>{0, 1, 2});
-  CHECK(same.is_same == std::vector<bool>{false, true, false});
-  const TokenAlignment shared = align_tokens(words({"a", "b", "c", "d", "b", "a", "b"}),
-                                             words({"b", "d", "c", "a", "b", "a"}));
-  CHECK(!shared.by_position);
-  CHECK(shared.size() == 4);  // the textbook's example: b c b a, b d a b or b c a b
-  for (std::size_t i = 0; i < shared.size(); ++i) {
-    CHECK(shared.is_same[i]);
-    CHECK((i == 0 ||
-           (shared.first[i - 1] < shared.first[i] && shared.second[i - 1] < shared.second[i])));
-  }
-  const TokenAlignment longer =
-      align_tokens(words({"The", "cat", "sat"}), words({"The", "big", "cat", "sat"}));
-  CHECK(longer.first == std::vector<std::size_t>{0, 1, 2});
-  CHECK(longer.second == std::vector<std::size_t>{0, 2, 3});
-  CHECK_THROWS_WITH_AS(align_tokens(words({"a", "b"}), words({"c", "b", "d"})),
-                       doctest::Contains("share 1 token in order"), Error);
-  CHECK_THROWS_AS(align_tokens(words({"a"}), words({"a"})), Error);
 }
 
 TEST_CASE("RestrictSink: rows and columns of chosen tokens, scaled to sum to 1") {

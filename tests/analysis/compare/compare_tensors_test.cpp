@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -171,6 +172,33 @@ TEST_CASE("compare_tensors: two files of one model are the same, rounded ones ne
     REQUIRE(tensor.relative);
     CHECK(*tensor.relative < 0.15);  // a block's 16 steps reach to its largest number
   }
+}
+
+TEST_CASE("compare_tensors: of other numbers of experts it says that they differ") {
+  const Model none = random_model({.n_layers = 1, .n_heads = 1}, /*seed=*/3);
+  test::ModelBuilder owner(1, 4);
+  Mlp expert;
+  expert.up = {owner.random(4, 3), {}};
+  expert.down = {owner.random(3, 4), {}};
+  Model two = none;
+  two.layers[0].experts.each = {expert, expert};
+  Model three = none;
+  three.layers[0].experts.each = {expert, expert, expert};
+  const auto names = [](const std::vector<TensorDifference>& found, std::optional<std::size_t> in) {
+    std::vector<std::string> all;
+    for (const TensorDifference& one : found) {
+      CHECK(one.only_in == in);
+      CHECK_FALSE(one.relative);
+      all.push_back(one.name);
+    }
+    return all;
+  };
+  const std::vector<std::string> expected = {"experts_up", "experts_down"};
+  CHECK(different(two, two).empty());
+  CHECK(names(different(two, three), std::nullopt) == expected);
+  CHECK(names(different(three, two), std::nullopt) == expected);
+  CHECK(names(different(two, none), 0) == expected);
+  CHECK(names(different(none, two), 1) == expected);
 }
 
 }  // namespace attnviz

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 
 #include "attnviz/analysis/why/attribution.h"
 #include "attnviz/analysis/why/logit_lens.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/model_builder.h"
 #include "support/why_cases.h"
 
 namespace attnviz {
@@ -110,6 +113,40 @@ TEST_CASE("attribution: the parts of float64 numbers, which sum to the logit") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("attribution: a value's bias counts as far as a learned sink lets keys have it") {
+  test::ModelBuilder builder(2, 2);
+  builder.add_layer({{2, 2}});
+  Model& model = builder.model;
+  model.config.order = LayerOrder::kAttentionOnly;
+  const ConstMatrix zeros = builder.keep({0, 0, 0, 0}, 2, 2);
+  const ConstMatrix one = builder.keep({1, 0, 0, 1}, 2, 2);
+  HeadWeights& head = model.layers[0].heads[0];
+  head.query = head.key = {zeros, {}};
+  head.value = {zeros, builder.keep({3, 0})};
+  model.layers[0].sinks = builder.keep({std::log(2.0f)});  // exp: 1, 1 and 2 of the sink
+  model.embeddings = one;
+  model.head.unembedding = {one, {}};
+  const std::vector<LogitDirection> directions = {logit_direction(model, 0)};
+  AttentionRequest request;
+  const auto part = [&] {
+    const Attribution found = attribute(model, text_of({1, 1}), request, 1, directions);
+    const auto of_head = std::ranges::find(found.parts, LogitPartKind::kHead, &LogitPart::kind);
+    REQUIRE(of_head != found.parts.end());
+    return *of_head;
+  };
+  CHECK(part().shares.front() == doctest::Approx(1.5));
+  CHECK(part().bias_share == doctest::Approx(1.5));
+  CHECK(part().by_key == std::vector<double>{0.75, 0.75});
+
+  for (const bool by_mean : {false, true}) {
+    request.interventions =
+        std::make_shared<const Interventions>(Interventions{{{0, 0, false, by_mean}}, {}});
+    CHECK(part().shares.front() == doctest::Approx(by_mean ? (1.0 + 1.5) / 2 : 0.0));
+    CHECK(part().bias_share == 0.0);
+    CHECK(part().by_key.empty());
   }
 }
 

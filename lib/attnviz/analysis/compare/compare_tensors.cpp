@@ -269,17 +269,15 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   tensors.add("after_experts_norm", a.after_norm, b.after_norm);
   tensors.add("after_shared_norm", a.after_shared_norm, b.after_shared_norm);
   tensors.add("shared_gate", a.shared_gate, b.shared_gate);
-  if (a.each.size() != b.each.size()) {
-    return;
-  }
-  std::vector<Experts::Memory> of_a(a.each.size());
-  std::vector<Experts::Memory> of_b(b.each.size());
+  const std::size_t n_experts = std::max(a.each.size(), b.each.size());
+  std::vector<Experts::Memory> of_a(n_experts);
+  std::vector<Experts::Memory> of_b(n_experts);
   const auto add_all = [&](const std::string& name, Projection Mlp::*part) {
     std::vector<MatrixPair> weights;
     std::vector<MatrixPair> biases;
-    for (std::size_t i = 0; i < a.each.size(); ++i) {
-      const Projection one = a.at(i, of_a[i]).*part;
-      const Projection other = b.at(i, of_b[i]).*part;
+    for (std::size_t i = 0; i < n_experts; ++i) {
+      const Projection one = i < a.each.size() ? a.at(i, of_a[i]).*part : Projection();
+      const Projection other = i < b.each.size() ? b.at(i, of_b[i]).*part : Projection();
       weights.push_back({one.weight, other.weight});
       biases.push_back({row_of(one.bias), row_of(other.bias)});
     }

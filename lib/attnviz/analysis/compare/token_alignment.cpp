@@ -16,7 +16,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr double kMostCells = 256e6;  // of the table, four bytes each
+constexpr double kMostCells = 256e6;  // of the table, a bit each
 
 // The tokens that both begin with correspond in any case, and those that both end with.
 std::size_t shared_beginning(std::span<const TokenId> first, std::span<const TokenId> second) {
@@ -34,23 +34,27 @@ std::size_t shared_end(std::span<const TokenId> first, std::span<const TokenId> 
 }
 
 // A longest common subsequence of what lies between, by the usual table of lengths of those of the
-// rests.
+// rests. Two of its rows are enough to say of each cell whether to step over a token of the second
+// text, and that is kept: one bit.
 void add_longest(std::span<const TokenId> first, std::span<const TokenId> second,
                  std::size_t offset, TokenAlignment& alignment) {
   const std::size_t columns = second.size() + 1;
-  std::vector<std::uint32_t> lengths((first.size() + 1) * columns, 0);
+  std::vector<std::uint32_t> lengths(columns, 0);  // of row i, from j on; before it of row i + 1
+  std::vector<bool> steps_right(first.size() * columns, false);
   for (std::size_t i = first.size(); i-- > 0;) {
+    std::uint32_t diagonal = 0;  // of row i + 1, column j + 1
     for (std::size_t j = second.size(); j-- > 0;) {
-      lengths[i * columns + j] = first[i] == second[j] ? lengths[(i + 1) * columns + j + 1] + 1
-                                                       : std::max(lengths[(i + 1) * columns + j],
-                                                                  lengths[i * columns + j + 1]);
+      const std::uint32_t below = lengths[j];
+      steps_right[i * columns + j] = lengths[j + 1] >= below;
+      lengths[j] = first[i] == second[j] ? diagonal + 1 : std::max(below, lengths[j + 1]);
+      diagonal = below;
     }
   }
   for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
     if (first[i] == second[j]) {
       alignment.first.push_back(offset + i++);
       alignment.second.push_back(offset + j++);
-    } else if (lengths[i * columns + j + 1] >= lengths[(i + 1) * columns + j]) {
+    } else if (steps_right[i * columns + j]) {
       ++j;
     } else {
       ++i;

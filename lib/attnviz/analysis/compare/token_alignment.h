@@ -19,9 +19,9 @@ struct TokenAlignment {
 };
 
 /// Texts of one length token by token, whatever these are; others by a longest common subsequence,
-/// of several the one that takes the earliest tokens of the first text. Tokens are the same when
-/// their texts are. Throws Error{kUsage} when fewer than two tokens correspond, and for texts that
-/// are too long to be aligned.
+/// of several the same one each time. Tokens are the same when their texts are. Throws
+/// Error{kUsage} when fewer than two tokens correspond, and for texts that are too long to be
+/// aligned.
 TokenAlignment align_tokens(const TokenizedText& first, const TokenizedText& second);
 
 }  // namespace attnviz

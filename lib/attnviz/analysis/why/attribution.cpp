@@ -10,6 +10,7 @@
 #include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"
 
@@ -232,6 +233,19 @@ class Collector : public RunObserver, public PatternSink {
     }
   }
 
+  // What stands in the place of a head comes from no key, and from no bias.
+  void forget_keys_of(std::span<const Ablation> ablations) {
+    for (const Ablation& one : ablations) {
+      std::vector<HeadPart>& heads = layers_[one.layer].heads;
+      for (std::size_t head = 0; head < heads.size() && !one.mlp; ++head) {
+        if (one.head.value_or(head) == head) {
+          heads[head].by_key.clear();
+          heads[head].bias_share = 0.0;
+        }
+      }
+    }
+  }
+
   Attribution finish(std::span<const float> position, std::span<const LogitDirection> directions) {
     Attribution found;
     const auto add = [&](LogitPartKind kind, std::size_t layer, std::vector<double> shares,
@@ -395,6 +409,9 @@ Attribution attribute(const Model& model, const TokenizedText& text,
   const InputColumns input(text);
   Collector collector(model, text.tokens.size(), at, directions);
   run(model, input.view(), request, static_cast<RunObserver&>(collector));
+  if (request.interventions != nullptr) {
+    collector.forget_keys_of(request.interventions->ablations);
+  }
   std::vector<float> position;
   if (!model.position_embeddings.empty()) {
     position.resize(model.config.d_model);

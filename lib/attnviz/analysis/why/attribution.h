@@ -61,7 +61,7 @@ struct LogitPart {
   std::size_t layer = 0;  // where has_layer() says that there is one
   std::size_t head = 0;
   std::vector<double> shares;
-  // Of heads, in the first direction:
+  // Of heads, in the first direction; of one that the request takes out 0 and empty:
   double bias_share = 0.0;     // b_V W_O, times the sum of the weights
   std::vector<double> by_key;  // [n_tokens]: weight · value of each key; their sum is the share
 };

@@ -34,27 +34,34 @@ Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities
 ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixBuffer& kept,
                             std::size_t& n_hidden) {
   for (std::size_t query = 0; query < weights.rows; ++query) {
-    const std::size_t first = seen.first_key(query);
-    const std::size_t end = seen.end_key(query, weights.cols);
-    const bool has_gaps = seen.n_visible(query, first, end) < end - first;
-    for (std::size_t key = 0; key < weights.cols; ++key) {
-      if (key == first && key < end && !has_gaps) {
-        key = end - 1;
-      } else if (weights(query, key) != 0.0f && !seen.visible(query, key)) {
-        if (kept.rows() == 0) {
-          kept = copy_of(weights);
+    const auto hide = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t key = begin; key < end; ++key) {
+        if (weights(query, key) != 0.0f && !seen.visible(query, key)) {
+          if (kept.rows() == 0) {
+            kept = copy_of(weights);
+          }
+          kept.view()(query, key) = 0.0f;
+          ++n_hidden;
         }
-        kept.view()(query, key) = 0.0f;
-        ++n_hidden;
       }
-    }
+    };
+    std::size_t end_of_seen = 0;
+    seen.each_range(query, weights.cols, [&](std::size_t begin, std::size_t end) {
+      hide(end_of_seen, begin);
+      if (seen.n_visible(query, begin, end) < end - begin) {
+        hide(begin, end);
+      }
+      end_of_seen = end;
+    });
+    hide(end_of_seen, weights.cols);
   }
   return kept.rows() == 0 ? weights : std::as_const(kept).view();
 }
 
 }  // namespace
 
-PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens) {
+PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens,
+                             PatternSink* also) {
   PatternScores scores;
   DocumentVisibilities visibilities(document);
   for (const DocumentPattern& pattern : document.patterns) {
@@ -62,13 +69,17 @@ PatternScores pattern_scores(const AttentionDocument& document, const ScoredToke
         visibility_in(document, visibilities, std::span(&pattern.head, 1), pattern.weights);
     HeadScores one({pattern.head}, tokens, [&seen](HeadId) { return seen; });
     MatrixBuffer kept;
+    const ConstMatrix visible = visible_weights(pattern.weights, seen, kept, scores.n_hidden);
     try {
-      one.rows(pattern.head, 0, 0, visible_weights(pattern.weights, seen, kept, scores.n_hidden));
+      one.rows(pattern.head, 0, 0, visible);
       one.sinks(pattern.head, 0, pattern.sink);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("head {}, {}", head_name(pattern.head), error.what()));
     }
     scores.heads.push_back(one.scores(pattern.head));
+    if (also != nullptr) {
+      also->rows(pattern.head, 0, 0, visible);
+    }
   }
   const std::vector<HeadId> heads = heads_of(document);
   scores.uniform = uniform_scores(

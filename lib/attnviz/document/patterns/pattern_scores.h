@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/head_scores.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/attention_document.h"
 
 namespace attnviz {
@@ -15,9 +16,10 @@ struct PatternScores {
 };
 
 /// Where the mask of a pattern is not known it is taken for causal if no query looks at what comes
-/// behind it; what a mask hides counts as 0. Precondition: queries and keys are the same tokens,
-/// those of `tokens`. Throws Error{kMalformed}, with the head's name, for weights below 0, above
-/// 2^24 or that are no numbers.
-PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens);
+/// behind it; what a mask hides counts as 0. `also`, where it is given, gets the weights that
+/// count. Precondition: queries and keys are the same tokens, those of `tokens`. Throws
+/// Error{kMalformed}, with the head's name, for weights below 0, above 2^24 or that are no numbers.
+PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens,
+                             PatternSink* also = nullptr);
 
 }  // namespace attnviz
