@@ -90,4 +90,19 @@ TEST_CASE("sixty thousand brackets around a score; brackets in the name of a fil
   CHECK(attnviz({"merge", "[1]"}).err.starts_with("attnviz: [1]: cannot read"));
 }
 
+TEST_CASE("merge: sums of four thousand files") {
+  const TemporaryFolder folder;
+  write_file(folder.file("lines.txt"), "a b\nc d\n");
+  CHECK(in_folder(folder, {"heads", "--random", "--layers", "1", "--heads", "1", "--lines", "-f",
+                           "lines.txt", "--partial", "sums.json", "-q"})
+            .exit_code == 0);
+  const std::string sums = read_file(folder.file("sums.json"));
+  std::vector<std::string> words = {"merge", "-o", "all.json"};
+  for (int i = 0; i < 4000; ++i) {
+    words.push_back(fmt::format("{}.json", i));
+    write_file(folder.file(words.back()), sums);
+  }
+  check_in_time([&] { CHECK(contains(in_folder(folder, words).err, "8000 texts of 4000 files")); });
+}
+
 }  // namespace attnviz::test
