@@ -392,6 +392,15 @@ TEST_CASE("heatmap_page: a terminal of no width is taken as 20 columns") {
         drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
 }
 
+TEST_CASE("heatmap_page: what rows are has as much room as the terminal") {
+  test::SampleHeatmap picture(3, 1);
+  picture.heatmap.query_axis = "query of a decoder with a long name";
+  for (const std::string& line :
+       test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}))) {
+    CHECK(display_width(line) <= 20);
+  }
+}
+
 TEST_CASE("heatmap_page: a long label is shortened once, not for each of many heads") {
   const std::string label = std::string(3'000'000, 'a') + "é";
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {label, "é"}, {label, "é"});

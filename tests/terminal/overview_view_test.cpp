@@ -139,6 +139,16 @@ TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {
   }
 }
 
+TEST_CASE("overview_page: heads stand below each other where layers' numbers take all the room") {
+  const test::SampleOverview sample(1, 3, 2);
+  Overview overview = sample.overview();
+  overview.blanks.push_back({1'000'000'000'000, 2'000'000'000'000, 1, "MLP"});
+  for (const std::string& line :
+       test::screen_lines(drawn(overview, {TerminalStyle::kAscii, ColorDepth::kNone, 20}))) {
+    CHECK(!(test::contains(line, "H0") && test::contains(line, "H1")));
+  }
+}
+
 TEST_CASE("overview_page: very many layers with and without attention") {
   const test::SampleOverview sample(60'000, 1, 1);
   Overview overview = sample.overview();
