@@ -22,12 +22,21 @@ command -v parallel >/dev/null || {
   exit 1
 }
 
-# Files rather than pipes: one that is cut off would look like the end of its block.
+# Files rather than pipes: one that is cut off would look like the end of its block. Those without
+# a text would be errors.
+print="$(cksum <"$corpus")"
 if [[ ! -d $folder/blocks ]]; then
+  rm -rf "$folder/cutting"
   mkdir -p "$folder/cutting"
   split -n "l/${BLOCKS:-$((8 * jobs))}" -a 4 -d "$corpus" "$folder/cutting/"
-  find "$folder/cutting" -size 0 -delete
+  for block in "$folder"/cutting/*; do
+    grep -q '[^[:space:]]' "$block" || rm "$block"
+  done
+  echo "$print" >"$folder/corpus.cksum"
   mv "$folder/cutting" "$folder/blocks"
+elif [[ $(<"$folder/corpus.cksum") != "$print" ]]; then
+  echo "corpus.sh: $folder has the sums of another corpus: give another folder, or remove it" >&2
+  exit 2
 fi
 
 parallel --will-cite --jobs "$jobs" --quote --halt soon,fail=1 \

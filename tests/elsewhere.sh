@@ -22,32 +22,39 @@ jobs="$(nproc)"
 
 skipped() { echo "SKIPPED: $1: $2" >&2; }
 
-# Everything that a program writes here, by a command that runs it.
+# Everything that a program writes here, by a command that runs it. A step does not end at the
+# first command that fails by itself.
 results() (
-  mkdir -p "$1"
-  cd "$1"
-  shift
+  rm -rf "$1"
+  mkdir -p "$1" && cd "$1" || exit
+  program=("${@:2}")
+  run() { "${program[@]}" "$@" || exit; }
+  # What one build refuses, the other has to refuse in the same words; nothing may crash.
+  try_to() {
+    local name=$1 status=0
+    shift
+    "${program[@]}" "$@" -q -o "$name" 2>"$name.txt" || status=$?
+    ((status < 128)) || exit "$status"
+    ((status == 0)) || rm -f "$name"
+  }
   text="When Mary and John went to the store, John gave a drink to Mary"
-  "$@" "$text" -q -o demo.png -o demo.svg -o demo.html -o demo.json
-  "$@" "$text" -q --head 3.2 -o head.png -o head.svg
-  "$@" "$text" -q --random --layers 2 --heads 3 --kv-heads 1 --positions rope -o random.png -o random.json
-  "$@" render "$root/samples/le-chat-dort.json" -q -o given.png -o given.svg
-  "$@" weights --layers 1 --heads 2 --seed 7 -q -o weights.json
-  "$@" "$text" -q --head 3.2 -o head.npy
+  run "$text" -q -o demo.png -o demo.svg -o demo.html -o demo.json
+  run "$text" -q --head 3.2 -o head.png -o head.svg
+  run "$text" -q --random --layers 2 --heads 3 --kv-heads 1 --positions rope -o random.png -o random.json
+  run render "$root/samples/le-chat-dort.json" -q -o given.png -o given.svg
+  run weights --layers 1 --heads 2 --seed 7 -q -o weights.json
+  run "$text" -q --head 3.2 -o head.npy
   # This build's array, and the same numbers as the release wrote them.
-  "$@" render head.npy -q -o array.png
-  "$@" render "$place/results/release/head.npy" -q -o given-array.png
-  "$@" heads --json >heads.json
-  "$@" why "$text" --json >why.json
+  run render head.npy -q -o array.png
+  run render "$place/results/release/head.npy" -q -o given-array.png
+  run heads --json >heads.json
+  run why "$text" --json >why.json
   for file in "$root"/tests/reference/gguf/models/*.gguf "$root"/tests/reference/models/*/; do
     name=${file%/}
-    name=model-${name##*/}.json
-    # What one build refuses, the other has to refuse in the same words.
-    "$@" -m "$file" --ids 1,2,3,4,5,6,7 -q -o "$name" 2>"$name.txt" || rm -f "$name"
+    try_to "model-${name##*/}.json" -m "$file" --ids 1,2,3,4,5,6,7
   done
   for file in "$root"/samples/*.json; do
-    name=${file##*/}
-    "$@" -m "$file" -q -o "weights-$name" 2>"weights-$name.txt" || rm -f "weights-$name"
+    try_to "weights-${file##*/}" -m "$file"
   done
 )
 

@@ -70,7 +70,7 @@ check_tidy() {
   # build has made is that of the release.
   local commands="$root/build/lint"
   configure release -B "$commands" -DATTNVIZ_UNITE=1 -DATTNVIZ_BUILD_TESTS=ON \
-    -DATTNVIZ_BUILD_BENCH=ON -DATTNVIZ_BUILD_FUZZ=ON
+    -DATTNVIZ_BUILD_BENCH=ON -DATTNVIZ_BUILD_FUZZ=ON || return
   sed -i 's/-Winvalid-pch//; s/-include [^ ]*cmake_pch\.hxx//; s#/build/lint/#/build/release/#g' \
     "$commands/compile_commands.json"
   sources '*.cpp' | grep -zv '/tests/install/' |

@@ -27,6 +27,7 @@
 #include "stores/model_store.h"
 #include "stores/samples.h"
 #include "system/file_kind.h"
+#include "system/input_stream.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
 
@@ -240,7 +241,9 @@ Model model_of(ModelSource& origin, const AttentionOptions& options, TextSource&
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
                                               const ModelSource& source) {
   std::vector<std::filesystem::path> files = files_of(source);
-  if (options.input.file) {
+  if (options.input.reads_stdin()) {
+    files.insert(files.begin(), kStandardInput);
+  } else if (options.input.file) {
     files.insert(files.begin(), *options.input.file);
   }
   if (options.tokenizer && !is_tokenizer_name(*options.tokenizer)) {

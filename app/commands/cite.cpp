@@ -25,6 +25,7 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
+#include "system/input_stream.h"
 #include "system/memory.h"
 #include "system/output_file.h"
 #include "system/progress_line.h"
@@ -224,7 +225,7 @@ std::vector<std::string> cite_notes(const CiteOptions& options, const CiteDocume
 void run(const CiteOptions& options) {
   for (const std::string& output : options.output.files) {
     for (const std::filesystem::path& file : options.documents) {
-      refuse_to_overwrite("-o", output, file);
+      refuse_to_overwrite("-o", output, file == "-" ? kStandardInput : file);
     }
   }
   AttentionSetup setup(options, options.look, Result::kTextReport);

@@ -114,6 +114,23 @@ void check_expected(const HeadsOptions& options, const HeadsDocument& document) 
   }
 }
 
+// Judges also what nobody reads to its end.
+void write_and_judge(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
+  const auto judge = [&] {
+    if (document.interrupted_after()) {
+      throw Error(ErrorKind::kInterrupted, document.notes.back());
+    }
+    check_expected(options, document);
+  };
+  try {
+    write_scores(outputs, options, document);
+  } catch (const ClosedPipe&) {
+    judge();
+    throw;
+  }
+  judge();
+}
+
 // What a person should know of texts that are too short to judge.
 std::vector<std::string> notes_of(const HeadsDocument& document) {
   std::vector<std::string> notes;
@@ -361,8 +378,7 @@ void run_file(const HeadsOptions& options) {
   const std::vector<std::string> notes = notes_of(document);
   document.notes.insert(document.notes.end(), notes.begin(), notes.end());
   phases.done("scores");
-  write_scores(outputs, options, document);
-  check_expected(options, document);
+  write_and_judge(outputs, options, document);
 }
 
 }  // namespace
@@ -395,12 +411,8 @@ void run(const HeadsOptions& options) {
     document = score_corpus(options, setup, *tokenizer, scorer);
   }
   setup.phases.done("scores");
-  write_scores(setup.outputs, options, document);
+  write_and_judge(setup.outputs, options, document);
   setup.phases.done("render");
-  if (document.interrupted_after()) {
-    throw Error(ErrorKind::kInterrupted, document.notes.back());
-  }
-  check_expected(options, document);
 }
 
 }  // namespace attnviz::app

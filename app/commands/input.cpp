@@ -138,6 +138,10 @@ bool TextSource::fill() {
     refuse_other_kinds(buffer_, name_, stream_->is_file());
   }
   ended_ = count == 0;
+  if (stream_->was_interrupted()) {
+    buffer_.clear();  // a line that has not come to its end
+    stopped_ = true;
+  }
   return !ended_;
 }
 

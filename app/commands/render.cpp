@@ -23,6 +23,7 @@
 #include "outputs/overview_choice.h"
 #include "stores/samples.h"
 #include "system/file_kind.h"
+#include "system/input_stream.h"
 #include "system/memory.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
@@ -42,8 +43,7 @@ std::filesystem::path file_of(const RenderOptions& options) {
 }
 
 std::vector<std::filesystem::path> read_files(const RenderOptions& options) {
-  return reads_stdin(options) ? std::vector<std::filesystem::path>{}
-                              : std::vector{file_of(options)};
+  return {reads_stdin(options) ? std::filesystem::path(kStandardInput) : file_of(options)};
 }
 
 std::string name_of(const RenderOptions& options) {
@@ -57,7 +57,7 @@ MappedFile open_file(const RenderOptions& options) {
   if (!options.file && stdin_is_terminal()) {
     throw Error(ErrorKind::kUsage, "render needs a FILE, as in: attnviz render attention.json");
   }
-  return MappedFile("/dev/stdin");
+  return MappedFile(kStandardInput);
 }
 
 void keep_chosen_heads(const HeadOptions& options, AttentionDocument& document) {

@@ -100,6 +100,9 @@ struct InputOptions {
   bool many_texts() const noexcept { return lines || json_lines; }
   /// Whether there is a text to read, wherever.
   bool is_given() const noexcept { return text || file || ids || many_texts(); }
+  bool reads_stdin() const {
+    return text ? *text == "-" : file ? *file == "-" : !ids && (!may_be_absent || many_texts());
+  }
 };
 
 /// Which model, or the sizes of a random one, and what is changed of it.

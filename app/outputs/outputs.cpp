@@ -87,6 +87,9 @@ Outputs::Outputs(OutputPlan plan)
   if (stdout_format_ == nullptr) {
     stdout_format_ = &with_content(Content::kScreen);
   }
+  for (const File& entry : files_) {
+    refuse_standard_output(entry.file.path());
+  }
   if (plan_.side_by_side && writes(Content::kNumbers)) {
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
@@ -150,6 +153,13 @@ void Outputs::open_file(const Format& format, const std::string& name, bool is_o
   files_.emplace_back(format, name, is_of_one_result);
 }
 
+void Outputs::refuse_standard_output(const fs::path& file) const {
+  if (stdout_is_open_ && is_where_stdout_goes(file)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("-o {}: standard output goes there, too", file.string()));
+  }
+}
+
 void Outputs::begin_result(std::size_t line, std::string_view text) {
   stdout_look_.heading = fmt::format("line {}: {}", line, text);
   for (const NamePattern& pattern : patterns_) {
@@ -158,6 +168,7 @@ void Outputs::begin_result(std::size_t line, std::string_view text) {
          at = name.find(kLinePlace, at)) {
       name.replace(at, kLinePlace.size(), std::to_string(line));
     }
+    refuse_standard_output(name);
     open_file(*pattern.format, name, /*is_of_one_result=*/true);
   }
 }
@@ -267,17 +278,26 @@ ByteSink Outputs::all(const Format& format) {
       }
     }
     if (goes_to_stdout(format)) {
-      try {
-        unless_closed([bytes] { write_to_stdout(bytes); });
-      } catch (const Error&) {
-        if (files_.empty()) {
-          throw;
-        }
-        stdout_failure_ = std::current_exception();
-        stdout_is_open_ = false;
-      }
+      unless_closed([this, bytes] { to_standard_output(bytes); });
     }
   };
+}
+
+bool Outputs::has_files_to_finish() const noexcept {
+  return !committed_ && !(files_.empty() && patterns_.empty());
+}
+
+// An error, too, waits until files have their names.
+void Outputs::to_standard_output(std::string_view bytes) {
+  try {
+    write_to_stdout(bytes);
+  } catch (const Error&) {
+    if (!has_files_to_finish()) {
+      throw;
+    }
+    stdout_failure_ = std::current_exception();
+    throw ClosedPipe{};
+  }
 }
 
 // A reader that has gone is no reason not to finish files.
@@ -285,7 +305,7 @@ void Outputs::unless_closed(const std::function<void()>& write) {
   try {
     write();
   } catch (const ClosedPipe&) {
-    if (files_.empty() || committed_) {
+    if (!has_files_to_finish()) {
       throw;
     }
     stdout_is_open_ = false;
@@ -334,9 +354,10 @@ void Outputs::write_to_standard_output(const Export& write) {
   }
   unless_closed([&] {
     if (stdout_format_->content == Content::kScreen && !is_first_) {
-      write_to_stdout("\n");
+      to_standard_output("\n");
     }
-    write(*stdout_format_, stdout_look_, write_to_stdout);
+    write(*stdout_format_, stdout_look_,
+          [this](std::string_view bytes) { to_standard_output(bytes); });
   });
   is_first_ = false;
 }

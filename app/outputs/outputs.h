@@ -76,8 +76,8 @@ class Outputs {
   ByteSink all(const Format& format);
 
   /// A result: into the files, which take their names unless more results are to come, and to
-  /// standard output. Throws what `write` throws, Error{kIo} when a write fails, and ClosedPipe
-  /// unless there are files still to be finished.
+  /// standard output. Throws what `write` throws, Error{kIo} when a write fails, and ClosedPipe: of
+  /// standard output neither as long as there are files to be finished, which finish() makes good.
   void write(const Export& write);
 
   /// After many results: the files take their names.
@@ -99,10 +99,13 @@ class Outputs {
 
   void open(const std::string& name);
   void open_file(const Format& format, const std::string& name, bool is_of_one_result);
+  void refuse_standard_output(const std::filesystem::path& file) const;
   void tell_unused_look() const;
   bool has_colored_screen() const;
   bool has_file(const Format& format) const;
   bool goes_to_stdout(const Format& format) const;
+  bool has_files_to_finish() const noexcept;
+  void to_standard_output(std::string_view bytes);
   void unless_closed(const std::function<void()>& write);
   void commit();
   void commit(OutputFile& file);

@@ -2,7 +2,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +98,15 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
                   host.empty() ? "" : fmt::format("; it runs at {}", attnviz::quoted(host))));
 }
 
+// Whether a manifest stands for this file. One that is broken stands for none.
+bool is_of(const fs::path& root, const fs::path& manifest, const fs::path& model) {
+  try {
+    return model_of(root, manifest) == model;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // The manifest of a name, where there is one.
 std::optional<fs::path> manifest_of(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
@@ -142,29 +154,52 @@ std::vector<std::string> stops_in(const fs::path& blob) {
   return stops;
 }
 
-std::optional<ChatTemplate> chat_template_in(const fs::path& root, const fs::path& path) {
+std::string text_in(const fs::path& blob) {
+  constexpr std::size_t kLongest = std::size_t{1} << 24;
+  const MappedFile file(blob);
+  if (file.bytes().size() > kLongest) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: a text of a model of more than {} MiB",
+                                                     blob.string(), kLongest >> 20));
+  }
+  return std::string(file.bytes());
+}
+
+// The blobs of a model's chat template, by what they are; nothing without one that is rendered.
+using ChatBlobs = std::map<std::string, fs::path, std::less<>>;
+std::optional<ChatBlobs> chat_blobs_in(const fs::path& root, const fs::path& path) {
   const MappedFile file(path);
   const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
   const JsonNode manifest = tree.root();
-  const std::vector<JsonNode> layers = layers_of(manifest);
-  const auto blob = [&](std::string_view kind) -> std::optional<fs::path> {
-    const auto found = std::ranges::find_if(layers, [kind](const JsonNode& layer) {
-      return text_if_any(layer, "mediaType") ==
-             fmt::format("application/vnd.ollama.image.{}", kind);
-    });
-    return found != layers.end() ? std::optional(blob_of(root, *found)) : std::nullopt;
-  };
-  const auto source = blob("template");
-  if (!source || !configured(root, manifest, "renderer").empty()) {
+  ChatBlobs blobs;
+  for (const JsonNode& layer : layers_of(manifest)) {
+    for (const char* const kind : {"template", "system", "messages", "params"}) {
+      if (text_if_any(layer, "mediaType") == fmt::format("application/vnd.ollama.image.{}", kind)) {
+        blobs.try_emplace(kind, blob_of(root, layer));
+      }
+    }
+  }
+  const bool is_rendered =
+      blobs.contains("template") && configured(root, manifest, "renderer").empty();
+  return is_rendered ? std::optional(std::move(blobs)) : std::nullopt;
+}
+
+std::optional<ChatTemplate> chat_template_in(const fs::path& root, const fs::path& path) {
+  const auto blobs = chat_blobs_in(root, path);
+  if (!blobs) {
     return std::nullopt;
   }
+  const auto blob = [&blobs](std::string_view kind) -> std::optional<fs::path> {
+    const auto found = blobs->find(kind);
+    return found != blobs->end() ? std::optional(found->second) : std::nullopt;
+  };
+  const auto source = blob("template");
   ChatTemplate chat;
-  chat.source = MappedFile(*source).bytes();
+  chat.source = text_in(*source);
   chat.language = TemplateLanguage::kGo;
   chat.where = source->string();
   chat.tokenizer_adds_bos = true;
   if (const auto system = blob("system")) {
-    chat.first.push_back({"system", std::string(MappedFile(*system).bytes())});
+    chat.first.push_back({"system", text_in(*system)});
   }
   if (const auto examples = blob("messages")) {
     std::ranges::move(examples_in(*examples), std::back_inserter(chat.first));
@@ -200,7 +235,7 @@ std::vector<StoreEntry> list_ollama(const fs::path& root, Unread& unread) {
           {}};
       try {
         entry.path = model_of(root, path);
-        entry.has_chat_template = chat_template_in(root, path).has_value();
+        entry.has_chat_template = chat_blobs_in(root, path).has_value();
       } catch (const Error& error) {
         entry.problem = error.what();
       }
@@ -219,7 +254,7 @@ std::optional<ChatTemplate> ollama_chat_template(const std::string& name, const 
   }
   for (const Store& store : ollama_stores()) {
     const auto manifest = manifest_of(store.root, *parsed);
-    if (manifest && model_of(store.root, *manifest) == model) {
+    if (manifest && is_of(store.root, *manifest, model)) {
       return chat_template_in(store.root, *manifest);
     }
   }

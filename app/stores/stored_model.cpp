@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "attnviz/formats/shard_name.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
@@ -54,6 +57,12 @@ std::vector<fs::path> StoredModel::files() const {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(hugging_face_folder(path_), ignored)) {
       files.push_back(entry.path());
+    }
+  }
+  const std::string name = path_.filename().string();
+  if (const auto shard = parse_shard_name(name); shard && form_ == ModelForm::kGguf) {
+    for (std::size_t number = 1; number <= shard->count; ++number) {
+      files.push_back(path_.parent_path() / shard_name(shard->name, number, shard->count));
     }
   }
   return files;

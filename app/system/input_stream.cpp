@@ -10,6 +10,7 @@
 
 #include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
+#include "system/signals.h"
 
 namespace attnviz::app {
 
@@ -38,6 +39,10 @@ bool InputStream::is_file() const noexcept {
 }
 
 std::size_t InputStream::read(std::span<char> into) {
+  if (!wait_to_read(fd_)) {
+    was_interrupted_ = true;
+    return 0;
+  }
   const auto [count, error] = read_some(fd_, into);
   if (error != 0) {
     fail(error);

@@ -8,6 +8,9 @@
 
 namespace attnviz::app {
 
+/// A name of standard input, whatever it is.
+constexpr const char* kStandardInput = "/dev/stdin";
+
 /// Reads from beginning to end, and waits where nothing is there yet.
 class InputStream {
  public:
@@ -24,8 +27,10 @@ class InputStream {
   /// Whether it was opened by a name.
   bool is_file() const noexcept;
 
-  /// The next bytes, at most so many: how many, and 0 at the end. Throws Error{kIo}.
+  /// The next bytes, at most so many: how many, and 0 at the end, or when an Interruption was
+  /// requested. Throws Error{kIo}.
   std::size_t read(std::span<char> into);
+  bool was_interrupted() const noexcept { return was_interrupted_; }
   /// The share of a regular file before the last `unread` bytes that were read; 0 of anything else.
   double share_read(std::size_t unread) const;
 
@@ -34,6 +39,7 @@ class InputStream {
 
   std::string name_;
   int fd_;
+  bool was_interrupted_ = false;
 };
 
 }  // namespace attnviz::app

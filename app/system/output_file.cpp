@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "attnviz/core/descriptor.h"
@@ -21,11 +24,44 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostNames = 1000;  // of temporary files that are tried
+constexpr int kMostLinks = 40;    // as Linux: more is a loop
 constexpr mode_t kMode = 0666;    // the system takes away what the umask forbids
 
 [[noreturn]] void fail(const fs::path& path, int error) {
   throw Error(ErrorKind::kIo, fmt::format("{}: cannot write: {}", path.string(),
                                           std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+// "/dev/stdout", "/dev/fd/5", "/proc/self/fd/5": which of what is open it names. A link that only
+// lies there, as in /dev/shm, names a file.
+std::optional<int> named_descriptor(fs::path path) {
+  std::error_code error;
+  const fs::path open_files = fs::canonical("/proc/self/fd", error);
+  for (int links = 0; !error && links < kMostLinks; ++links) {
+    const std::string name = path.filename().string();
+    int fd = 0;
+    const char* const end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data(), end, fd);
+    std::error_code ignored;
+    if (parsed.ec == std::errc() && parsed.ptr == end &&
+        fs::canonical(path.parent_path(), ignored) == open_files) {
+      return fd;
+    }
+    if (!fs::is_symlink(path, error)) {
+      break;
+    }
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return std::nullopt;
+}
+
+// Only the owner of a file, or of the folder, may replace it where the folder is sticky, as /tmp.
+bool is_barred_by_owner(const fs::path& target, const struct stat& file) {
+  struct stat folder {};
+  const fs::path parent = target.parent_path();
+  const uid_t self = geteuid();
+  return self != 0 && stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+         (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != self && file.st_uid != self;
 }
 
 // What is open, as a file to name.
@@ -41,7 +77,6 @@ bool take_name(int fd, const char* name) {
 }  // namespace
 
 fs::path follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as Linux: more is a loop
   std::error_code error;
   for (int links = 0; fs::is_symlink(path, error); ++links) {
     if (links == kMostLinks) {
@@ -81,6 +116,14 @@ void refuse_to_overwrite(std::string_view option, const fs::path& name, const fs
   }
 }
 
+bool is_where_stdout_goes(const fs::path& name) {
+  struct stat named {};
+  struct stat out {};
+  return stat(name.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+         S_ISREG(out.st_mode) && named.st_dev == out.st_dev && named.st_ino == out.st_ino &&
+         !named_descriptor(name);
+}
+
 bool same_place(const fs::path& a, const fs::path& b) {
   const auto place = [](const fs::path& path) {
     std::error_code error;  // of a name that no file can have
@@ -96,9 +139,16 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   if (exists && S_ISDIR(info.st_mode)) {
     fail(path, EISDIR);
   }
-  // /dev/stdout and /dev/fd/N are links to what is open, which may be a file: not to be replaced.
-  const bool is_open_file = exists && path.native().starts_with("/dev/") && fs::is_symlink(path);
-  if (exists && (!S_ISREG(info.st_mode) || is_open_file)) {
+  if (const auto fd = named_descriptor(path)) {
+    // The same place in the file, and its end for what appends: opened anew it would begin at 0.
+    const int mode = fcntl(*fd, F_GETFL);
+    fd_ = mode >= 0 && (mode & O_ACCMODE) == O_RDONLY ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) {
+      fail(path_, EBADF);
+    }
+    return;
+  }
+  if (exists && !S_ISREG(info.st_mode)) {
     fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ < 0) {
       fail(path_, errno);
@@ -111,6 +161,9 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   target_ = follow_links(path);
   if (!target_.has_filename()) {
     fail(path_, EISDIR);
+  }
+  if (exists && is_barred_by_owner(target_, info)) {
+    fail(path_, EPERM);
   }
   unfinished_.emplace();
   if (!open_without_name()) {
@@ -149,7 +202,8 @@ void OutputFile::take_free_name(const std::function<bool(const char* name)>& tak
     }
   }
   temporary_.clear();
-  fail(path_, errno);
+  const int error = errno;
+  fail(target_ == path_ ? path_ : fs::path(path_.string() + " -> " + target_.string()), error);
 }
 
 void OutputFile::open_beside_target() {

@@ -26,6 +26,10 @@ void write_to_stdout(std::string_view bytes);
 void refuse_to_overwrite(std::string_view option, const std::filesystem::path& name,
                          const std::filesystem::path& read);
 
+/// Whether standard output was redirected to the file of this name: replacing it would lose what is
+/// written there. Not of names of what is open, as /dev/stdout, which add to it.
+bool is_where_stdout_goes(const std::filesystem::path& name);
+
 /// Whether two names, of files that need not be there, lead to the same place.
 bool same_place(const std::filesystem::path& a, const std::filesystem::path& b);
 
@@ -35,7 +39,8 @@ std::filesystem::path follow_links(std::filesystem::path path);
 /// A file being written. A regular file takes its name only at commit(): until then the bytes stand
 /// in a file without a name, which goes with the program, or, where the file system has none, in a
 /// temporary one beside it, which is removed on errors and signals; so for a moment where a file is
-/// replaced. Links are followed. Devices and pipes are written directly.
+/// replaced. Links are followed. Devices and pipes are written directly, and so is what is open by
+/// a name such as /dev/stdout: from where it is.
 class OutputFile {
  public:
   /// Opens at once, before slow work starts. Throws Error{kIo} with path and reason, Error{kUsage}

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "system/output_file.h"
@@ -48,7 +49,7 @@ constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
 
 // Sockets, other programs, other processes and new doors into the kernel. io_uring would do for a
 // process what the filter forbids it. The list is short: the kernel tries it for each call at
-// start. Of tgkill(), which abort() needs, and of ioctl() see below.
+// start. Of what is forbidden by its arguments see below.
 constexpr std::array kForbidden = {SYS_socket,
                                    SYS_socketpair,
                                    SYS_connect,
@@ -74,6 +75,9 @@ constexpr std::array kForbidden = {SYS_socket,
 // Which type into the terminal as if the user did, who may have a shell there.
 constexpr std::array<std::uint32_t, 2> kForbiddenOfTerminals = {TIOCSTI, TIOCLINUX};
 
+// By which signals that descriptors send reach another process: of its choice, and at its choice.
+constexpr std::array<std::uint32_t, 3> kForbiddenOfDescriptors = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
+
 // As the program that the kernel runs at each system call. The answer is an error, which libraries
 // such as the C library know how to go on from.
 std::vector<sock_filter> filter_of_calls() {
@@ -97,19 +101,23 @@ std::vector<sock_filter> filter_of_calls() {
     filter.push_back(refuse);
   }
   const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  // Signals to itself alone.
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4));
-  filter.push_back(load(kFirstArgument));
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(getpid()), 1, 0));
-  filter.push_back(refuse);
-  filter.push_back(allow);
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 1, 0));
-  filter.push_back(allow);
-  filter.push_back(load(kFirstArgument + sizeof(std::uint64_t)));
-  for (const std::uint32_t request : kForbiddenOfTerminals) {
-    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, request, 0, 1));
-    filter.push_back(refuse);
-  }
+  // What a call with one of its arguments, by number, may be: one of `values`, or all but these.
+  const auto judge = [&](long call, std::size_t argument, std::span<const std::uint32_t> values,
+                         bool are_allowed) {
+    const auto n = static_cast<std::uint8_t>(2 * values.size() + 2);
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, n));
+    filter.push_back(load(kFirstArgument + argument * sizeof(std::uint64_t)));
+    for (const std::uint32_t value : values) {
+      filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
+      filter.push_back(are_allowed ? allow : refuse);
+    }
+    filter.push_back(are_allowed ? refuse : allow);
+  };
+  const std::uint32_t self[] = {static_cast<std::uint32_t>(getpid()), 0};
+  judge(SYS_tgkill, 0, std::span(self).first(1), true);  // abort() needs it
+  judge(SYS_prlimit64, 0, self, true);  // a limit of the time of another process ends it
+  judge(SYS_ioctl, 1, kForbiddenOfTerminals, false);
+  judge(SYS_fcntl, 1, kForbiddenOfDescriptors, false);
   filter.push_back(allow);
   return filter;
 }

@@ -1,10 +1,13 @@
 #include "system/signals.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -31,8 +34,15 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
 // Which end the program as if it handled none: the caller may want a core, or to know of a limit.
-constexpr int kOtherEndings[] = {SIGQUIT, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
-                                 SIGABRT, SIGSEGV, SIGBUS,  SIGFPE,    SIGILL,  SIGTRAP};
+constexpr int kOtherEndings[] = {SIGQUIT,   SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
+                                 SIGABRT,   SIGSEGV, SIGBUS,  SIGFPE,    SIGILL,  SIGTRAP, SIGSYS,
+#ifdef SIGPWR
+                                 SIGPWR,
+#endif
+#ifdef SIGSTKFLT
+                                 SIGSTKFLT,
+#endif
+                                 SIGPOLL};
 
 // Of Interruption.
 std::atomic<bool> is_patient{false};
@@ -121,6 +131,9 @@ void install_signal_handlers() {
   for (const int signal : kOtherEndings) {
     handle_unless_set(signal, ending);
   }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
+    handle_unless_set(signal, ending);
+  }
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
     std::signal(signal, SIG_IGN);  // NOLINT(cert-err33-c): these may always be ignored
   }
@@ -152,17 +165,20 @@ bool Interruption::is_requested() const noexcept {
   return is_interrupted.load();
 }
 
-SignalsHeld::SignalsHeld() noexcept {
-  sigset_t held;
-  sigfillset(&held);
-  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) {
-    sigdelset(&held, fault);  // the system would end the program at once
+bool wait_to_read(int fd) noexcept {
+  if (!is_patient.load()) {
+    return true;
   }
-  pthread_sigmask(SIG_BLOCK, &held, &before_);
-}
-
-SignalsHeld::~SignalsHeld() {
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  sigset_t usual;
+  pthread_sigmask(SIG_SETMASK, nullptr, &usual);
+  const SignalsHeld held;  // between the look and the wait one would be missed
+  while (!is_interrupted.load()) {
+    pollfd waited = {fd, POLLIN, 0};
+    if (ppoll(&waited, 1, nullptr, &usual) >= 0 || errno != EINTR) {
+      return true;
+    }
+  }
+  return false;
 }
 
 UnfinishedFile::UnfinishedFile() {

@@ -1,8 +1,9 @@
 // What ends the program from outside, and how it leaves its files and its terminal then.
 #pragma once
 
-#include <csignal>
 #include <cstddef>
+
+#include "attnviz/core/signals_held.h"
 
 namespace attnviz::app {
 
@@ -31,17 +32,9 @@ class Interruption {
   bool is_requested() const noexcept;
 };
 
-/// While it lives, the signals that end the program wait.
-class SignalsHeld {
- public:
-  SignalsHeld() noexcept;
-  ~SignalsHeld();
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
+/// Waits until something can be read, or its end, or an error of it. False when an Interruption was
+/// requested before that.
+bool wait_to_read(int fd) noexcept;
 
 /// A place among the files that are removed when the program ends early. Freed with the object.
 class UnfinishedFile {

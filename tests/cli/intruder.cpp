@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,11 @@ void intrude() {
   report("signal", kill(getppid(), SIGCONT));
   report("signal to a thread", syscall(SYS_tgkill, getppid(), getppid(), SIGCONT));
   report("signal to itself", syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGCONT));
+  rlimit limits{};
+  report("limits of another", prlimit(getppid(), RLIMIT_CPU, nullptr, &limits));
+  report("limits of itself", prlimit(0, RLIMIT_CPU, nullptr, &limits));
+  report("owner of a descriptor", fcntl(STDERR_FILENO, F_SETOWN, getppid()));
+  report("signal of a descriptor", fcntl(STDERR_FILENO, F_SETSIG, SIGCONT));
   report("typing", ioctl(STDERR_FILENO, TIOCSTI, "x"));
   char program[] = "/bin/true";
   char* const arguments[] = {program, nullptr};

@@ -1,6 +1,8 @@
 // Models in a store as Ollama lays it out, run by their names.
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -115,6 +117,34 @@ TEST_CASE("models tells of which cannot be run why, with their family and size")
   const std::string text = home.run({"models"}).out;
   CHECK(contains(text, "rwkv7"));
   CHECK(contains(text, "rwkv:latest cannot be read"));
+}
+
+TEST_CASE("Ollama's models: a template without end is that of its model alone") {
+  const Home home;
+  const std::string library = "registry.ollama.ai/library/";
+  const std::string model =
+      home.blob_layer('1', read_file(kReference + "gguf/models/gpt2-tied.gguf"));
+  home.manifest(library + "good/latest", model);
+  home.manifest(library + "huge/latest",
+                model + "," + home.blob_layer('2', "{{ .Prompt }}", "template"));
+  const std::string blob = ".ollama/models/blobs/sha256-" + std::string(64, '2');
+  std::filesystem::resize_file(home.path() / blob, std::uintmax_t{100} << 30);
+  const ProgramResult listed = home.run({"models"});
+  CHECK(listed.exit_code == 0);
+  CHECK(contains(listed.out, "good"));
+  CHECK(contains(listed.out, "huge"));
+  CHECK(contains(home.run({"models", "--names"}).out, "good"));
+  const ProgramResult used = home.run({"tokenize", "-m", "huge", "--chat", "a"});
+  CHECK(used.exit_code == 4);
+  CHECK(contains(used.err, "of more than 16 MiB"));
+}
+
+TEST_CASE("a local folder is read whatever Ollama's store has under its name") {
+  const Home home;
+  home.write("foo/model.gguf", read_file(kReference + "gguf/models/gpt2-tied.gguf"));
+  home.manifest("registry.ollama.ai/library/foo/latest",
+                Home::layer("sha256:" + std::string(64, '9')));
+  CHECK(home.run({"tokenize", "-m", "foo", "a"}).exit_code == 0);
 }
 
 }  // namespace attnviz::test

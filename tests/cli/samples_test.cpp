@@ -114,4 +114,26 @@ TEST_CASE("samples: each has a tour") {
   }
 }
 
+TEST_CASE("samples/corpus.sh: blank lines are no texts; a folder has the sums of one corpus") {
+  if (!std::filesystem::exists("/usr/bin/parallel")) {
+    MESSAGE("SKIPPED: no /usr/bin/parallel");
+    return;
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("a.txt"), "the cat\nthe dog\nit ran\n" + std::string(100, '\n'));
+  write_file(folder.file("b.txt"), "the cat\n");
+  const auto score = [&folder](const std::string& corpus) {
+    ProgramRun run;
+    run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"JOBS", "1"}, {"BLOCKS", "2"}};
+    run.arguments = {folder.file(corpus), folder.file("sums"), "--head", "0.0"};
+    return run_program(ATTNVIZ_SOURCE_DIR "/samples/corpus.sh", run);
+  };
+  CHECK(score("a.txt").exit_code == 0);
+  CHECK(parse_json(read_file(folder.file("sums/all.json")))["n_texts"] == 3);
+  CHECK(score("a.txt").exit_code == 0);
+  const ProgramResult other = score("b.txt");
+  CHECK(other.exit_code == 2);
+  CHECK(contains(other.err, "has the sums of another corpus"));
+}
+
 }  // namespace attnviz::test

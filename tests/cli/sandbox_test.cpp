@@ -62,11 +62,13 @@ TEST_CASE("the program can open no socket, start no program and touch no other p
     CHECK(result.exit_code == 0);
     CHECK(result.out != "");
     for (const char* attempt : {"internet socket", "local socket", "ring", "tracing", "signal",
-                                "signal to a thread", "typing", "program"}) {
+                                "signal to a thread", "limits of another", "owner of a descriptor",
+                                "signal of a descriptor", "typing", "program"}) {
       CAPTURE(attempt);
       CHECK(contains(result.err, std::string(attempt) + ": Operation not permitted\n"));
     }
     CHECK(contains(result.err, "signal to itself: done\n"));
+    CHECK(contains(result.err, "limits of itself: done\n"));
   }
 }
 

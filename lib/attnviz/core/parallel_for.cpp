@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/cpus.h"
+#include "attnviz/core/signals_held.h"
 
 namespace attnviz {
 
@@ -104,7 +105,12 @@ class Pool {
     std::atomic<bool>& is_busy_;
   };
 
+  // Signals go to the caller's threads, which know when one may come.
   void start_helpers(std::size_t count) {
+    if (helpers_.size() >= count) {
+      return;
+    }
+    const SignalsHeld held;
     try {
       while (helpers_.size() < count) {
         const std::size_t index = helpers_.size();
