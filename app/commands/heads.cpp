@@ -12,8 +12,11 @@
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/layer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/exact_sum.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/heads_json.h"
@@ -24,6 +27,7 @@
 #include "commands/partial_file.h"
 #include "commands/score_file.h"
 #include "outputs/overview_choice.h"
+#include "system/memory.h"
 #include "system/output_file.h"
 #include "system/progress_line.h"
 #include "system/signals.h"
@@ -202,6 +206,7 @@ class Scorer {
 
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
     request_.attention = request_of(options_, model_, text);
+    require_memory_for(text.size());
     const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);
@@ -236,6 +241,18 @@ class Scorer {
   }
 
  private:
+  void require_memory_for(std::size_t n_tokens) const {
+    const auto bytes = [this](std::size_t n_heads, std::size_t n) {
+      constexpr double kOfKey =
+          2.0 * sizeof(ExactSum) + sizeof(double);  // weights, norms, their sums
+      const auto rows =
+          static_cast<double>(attending_rows(n) * request_.attention.n_threads * n) * sizeof(float);
+      return layer_bytes(model_, n) + rows +
+             static_cast<double>(n_heads) * static_cast<double>(n) * kOfKey;
+    };
+    require_memory_for_heads(bytes, "scoring", sums_.heads.size(), n_tokens);
+  }
+
   const HeadsOptions& options_;
   const Model& model_;
   ScoreRequest request_;  // for the last text

@@ -105,4 +105,14 @@ TEST_CASE("merge: sums of four thousand files") {
   check_in_time([&] { CHECK(contains(in_folder(folder, words).err, "8000 texts of 4000 files")); });
 }
 
+TEST_CASE("heads: a text that says two words again and again, through a narrow mask") {
+  check_in_time([] {
+    const ProgramResult result =
+        attnviz({"heads", "-", "--random", "--layers", "1", "--heads", "1", "--d-head", "8",
+                 "--tokenizer", "words", "--mask", "window:8", "-q"},
+                repeated("a , ", 100'000));
+    CHECK(result.exit_code == 0);
+  });
+}
+
 }  // namespace attnviz::test

@@ -61,6 +61,18 @@ TEST_CASE("--max-memory: an estimate that is larger is refused, with what would 
   CHECK(contains(heads.err, "take fewer heads (--head 0.0; "));
 }
 
+TEST_CASE("--max-memory: sums of scores are estimated, too") {
+  if (skipped()) {
+    return;
+  }
+  const ProgramResult result = limited("60M",
+                                       {"heads", "-", "--random", "--layers", "8", "--heads", "16",
+                                        "--d-head", "8", "--mask", "window:8", "-q"},
+                                       words(40000));
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "scoring 128 heads over 40000 tokens needs about "));
+}
+
 TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same result") {
   if (skipped()) {
     return;

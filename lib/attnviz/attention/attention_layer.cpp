@@ -364,16 +364,16 @@ LayerCache* LayerMemory::kept(const Model& model, std::size_t layer, std::size_t
   if (cache != nullptr) {
     return &cache->layer(layer);
   }
-  if (!shares_keys) {
-    shares_keys = model.shares_keys();
+  if (!lending) {
+    lending = model.lending_layers();
   }
-  if (!*shares_keys) {
+  if (!lending->contains(layer)) {
     return nullptr;
   }
-  if (!shared || shared->max_tokens() != n_tokens) {
-    shared.emplace(model, n_tokens);
+  if (std::exchange(n_lent_tokens, n_tokens) != n_tokens) {
+    lent.clear();
   }
-  return &shared->layer(layer);
+  return &lent.try_emplace(layer, model.layers[layer], n_tokens).first->second;
 }
 
 const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& layer,

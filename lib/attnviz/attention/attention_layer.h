@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,13 +60,14 @@ struct LayerMemory {
   std::vector<MatrixBuffer> keys;    // by thread
   // Of a text that grows: has what came before x, and gets what x adds. Null: x is the whole text.
   KeyValueCache* cache = nullptr;
-  // Of the whole text, in models whose layers look at keys of others: they stay for those.
-  std::optional<KeyValueCache> shared;
-  std::optional<bool> shares_keys;  // whether the model has such layers, once one has asked
-  CrossMemory cross;                // of decoders that look at another text
-  MatrixBuffer layer_inputs;        // what embed_for_layers() gave for the tokens of x
-  MatrixBuffer gated, channels;     // of convolutions and layer inputs
-  MatrixBuffer gates;               // of all heads, side by side: what opens their contexts
+  // Of the whole text, of layers whose keys others look at: they stay for those.
+  std::map<std::size_t, LayerCache> lent;
+  std::size_t n_lent_tokens = 0;
+  std::optional<std::set<std::size_t>> lending;  // these layers, once one has asked
+  CrossMemory cross;                             // of decoders that look at another text
+  MatrixBuffer layer_inputs;                     // what embed_for_layers() gave for the tokens of x
+  MatrixBuffer gated, channels;                  // of convolutions and layer inputs
+  MatrixBuffer gates;  // of all heads, side by side: what opens their contexts
   RecurrenceMemory recurrence;
   MatrixBuffer streams, active;  // of models with several streams: all of them, and the active one
 

@@ -66,6 +66,6 @@ void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std:
 
 /// Bytes that run_layer takes at most, in any layer of the model, without the rows for sinks; an
 /// estimate.
-double layer_bytes(const Model& model, std::size_t n_tokens) noexcept;
+double layer_bytes(const Model& model, std::size_t n_tokens);
 
 }  // namespace attnviz

@@ -122,6 +122,16 @@ bool Model::shares_keys() const noexcept {
                      [](const LayerWeights& layer) { return layer.keys_from.has_value(); });
 }
 
+std::set<std::size_t> Model::lending_layers() const {
+  std::set<std::size_t> lending;
+  for (const LayerWeights& layer : layers) {
+    if (layer.keys_from) {
+      lending.insert(*layer.keys_from);
+    }
+  }
+  return lending;
+}
+
 bool Model::has_states() const noexcept {
   return std::any_of(layers.begin(), layers.end(),
                      [](const LayerWeights& layer) { return layer.recurrence.present(); });

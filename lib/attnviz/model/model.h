@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -266,6 +267,8 @@ struct Model {
   const LayerWeights& first_attention() const noexcept;
   /// Whether layers look at keys and values of others.
   bool shares_keys() const noexcept;
+  /// The layers that these are of.
+  std::set<std::size_t> lending_layers() const;
   /// Whether layers have states that take in token after token.
   bool has_states() const noexcept;
   /// Its own name and family, which stand in messages, and those of its encoder.

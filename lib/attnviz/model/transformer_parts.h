@@ -113,6 +113,11 @@ struct Convolution {
 
   bool present() const noexcept { return width > 0; }
   std::size_t n_channels() const noexcept { return out.d_in(); }
+  /// The kernel as rows of channels; empty without one.
+  StoredMatrix kernel_rows() const noexcept {
+    return present() ? StoredMatrix(ConstMatrix{kernel.data(), n_channels(), width, width})
+                     : StoredMatrix();
+  }
 };
 
 /// What a layer adds of each token's own embedding for it, behind the MLP:

@@ -117,4 +117,17 @@ TEST_CASE("copying: a model without an unembedding, or with more behind it, has 
   CHECK(copying_scores(load_hugging_face(kReference / "models/roberta-mlm"), {{0, 0}}, 1).empty());
 }
 
+TEST_CASE("copying: values of another layer are read behind that layer's norm") {
+  test::ModelBuilder builder = copier({1, 0, 0, 1});
+  std::vector<LayerWeights>& layers = builder.model.layers;
+  layers.front().attention_norm.kind = NormKind::kRms;
+  layers.push_back(layers.front());
+  layers[1].keys_from = 0;
+  layers[0].attention_norm.weight = builder.keep({2, 2});
+  layers[1].attention_norm.weight = builder.keep({1, -1});  // alone: a trace of 0
+  CHECK(copying_scores(builder.model, {{1, 0}}, 1).front() == 1.0);
+  layers[1].keys_from.reset();
+  CHECK(copying_scores(builder.model, {{1, 0}}, 1).front() == 0.0);
+}
+
 }  // namespace attnviz

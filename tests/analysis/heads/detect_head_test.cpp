@@ -62,4 +62,13 @@ TEST_CASE("detect_head: of hand-built patterns, what TransformerLens itself retu
   }
 }
 
+TEST_CASE("detect_head: weights above 1, which dropout leaves, are as far from 1 as they are") {
+  const ScoredTokens tokens(std::vector<TokenId>{5, 6});
+  DetectHead heads({{0, 0}}, tokens);
+  const std::vector<float> weights = {1.0f, 0.0f, 2.0f, 0.0f};
+  heads.rows({0, 0}, 0, 0, {weights.data(), 2, 2, 2});
+  // |1 - 0| of the first row and |2 - 1| of the second, over two rows.
+  CHECK(heads.detected({0, 0}, DetectionPattern::kPrevious, {}).abs == 0.0);
+}
+
 }  // namespace attnviz

@@ -11,9 +11,11 @@
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/encoder_decoder.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/model_builder.h"
 
 namespace attnviz {
 namespace {
@@ -106,6 +108,24 @@ TEST_CASE("layer_bytes counts learned residuals, and what layers take in of each
   const double inputs = static_cast<double>(model.layer_embeddings.projection.d_out());
   model.layer_embeddings = {};
   CHECK(without - layer_bytes(model, 10) == 10.0 * inputs * kFloat);
+}
+
+TEST_CASE("layer_bytes counts what a convolution makes, and keys that stay for other layers") {
+  test::ModelBuilder builder(1, 4);
+  builder.add_layer({{4, 3}}, test::OutputForm::kPerLayer);
+  builder.add_layer({{4, 3}}, test::OutputForm::kPerLayer);
+  Model& model = builder.model;
+  const double plain = layer_bytes(model, 10);
+  model.layers[1].keys_from = 0;
+  CHECK(layer_bytes(model, 10) - plain == LayerCache::bytes(model.layers[0], 10));
+  CHECK(layer_bytes(model, 10) - plain >= 10.0 * (4 + 3) * kFloat);
+  model.layers[1].keys_from.reset();
+  for (LayerWeights& layer : model.layers) {
+    layer.convolution.width = 3;
+    layer.convolution.in.weight = builder.random(4, 12);
+    layer.convolution.out.weight = builder.random(4, 4);
+  }
+  CHECK(layer_bytes(model, 10) - plain == 10.0 * (12 + 4) * kFloat);
 }
 
 }  // namespace attnviz

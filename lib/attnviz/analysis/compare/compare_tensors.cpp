@@ -204,14 +204,6 @@ void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
   tensors.add("state_out", a.out, b.out);
 }
 
-StoredMatrix kernel_of(const Convolution& convolution) {
-  if (!convolution.present()) {
-    return StoredMatrix();
-  }
-  return ConstMatrix{convolution.kernel.data(), convolution.n_channels(), convolution.width,
-                     convolution.width};
-}
-
 void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
   HeadPairs queries, keys, values, gates;
   const std::vector<std::size_t> numbers = key_value_heads(a);
@@ -339,7 +331,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
       add_attention(of_a, of_b, tensors);
     }
     tensors.add("conv_in", of_a.convolution.in, of_b.convolution.in);
-    tensors.add("W_conv", {{kernel_of(of_a.convolution), kernel_of(of_b.convolution)}});
+    tensors.add("W_conv", {{of_a.convolution.kernel_rows(), of_b.convolution.kernel_rows()}});
     tensors.add("b_conv", {{row_of(of_a.convolution.bias), row_of(of_b.convolution.bias)}});
     tensors.add("conv_out", of_a.convolution.out, of_b.convolution.out);
     add_states(of_a.recurrence, of_b.recurrence, tensors);

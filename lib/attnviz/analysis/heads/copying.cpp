@@ -87,12 +87,13 @@ void fold_behind(const Norm& norm, Matrix x) {
   }
 }
 
-// W_U W_E as one layer's heads have it between what they write and what they read.
-MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer) {
+// W_U W_E as one layer's heads have it between what they write and what they read, which may be
+// what another layer's do.
+MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer, const LayerWeights& of_values) {
   MatrixBuffer result = to_floats(product);
   fold_before(layer.after_attention_norm, result.view());
-  fold_behind(layer.attention_norm, result.view());
-  if (const Latents& latents = layer.latents; latents.present()) {
+  fold_behind(of_values.attention_norm, result.view());
+  if (const Latents& latents = of_values.latents; latents.present()) {
     MatrixBuffer narrow(result.rows(), latents.rank());
     kernels::matmul(std::as_const(result).view(),
                     latents.key_down.weight.col_block(0, latents.rank()), {}, narrow.view());
@@ -148,7 +149,8 @@ std::vector<std::optional<double>> copying_scores(const Model& model,
   for (const auto& one : by_layer) {
     const LayerWeights& layer = model.layers[one.first];
     const std::vector<std::size_t>& places = one.second;
-    const MatrixBuffer between = folded(std::as_const(product).view(), layer);
+    const MatrixBuffer between = folded(std::as_const(product).view(), layer,
+                                        model.layers[layer.keys_from.value_or(one.first)]);
     const std::vector<StoredMatrix> outputs = head_outputs(layer);
     parallel_for(places.size(), n_threads, [&](std::size_t item, std::size_t /*thread*/) {
       const std::size_t i = places[item];

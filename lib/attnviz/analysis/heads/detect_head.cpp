@@ -31,7 +31,7 @@ void DetectHead::Sums::add(const Sums& other) {
     attention[kind].add(other.attention[kind]);
     for (std::size_t pattern = 0; pattern < product.size(); ++pattern) {
       product[pattern][kind].add(other.product[pattern][kind]);
-      n_entries[pattern][kind] += other.n_entries[pattern][kind];
+      apart[pattern][kind].add(other.apart[pattern][kind]);
     }
   }
 }
@@ -44,10 +44,10 @@ void DetectHead::add_row(Sums& sums, std::size_t query, std::size_t first_key,
   const auto add_entry = [&](DetectionPattern pattern, std::size_t key) {
     const auto index = static_cast<std::size_t>(pattern);
     const std::size_t kind = kind_of(query, key);
-    ++sums.n_entries[index][kind];
-    if (key >= first_key && key < first_key + weights.size()) {
-      sums.product[index][kind].add(static_cast<double>(weights[key - first_key]));
-    }
+    const bool is_there = key >= first_key && key < first_key + weights.size();
+    const double weight = is_there ? static_cast<double>(weights[key - first_key]) : 0.0;
+    sums.product[index][kind].add(weight);
+    sums.apart[index][kind].add(std::abs(weight - 1.0));
   };
   if (query > 0) {
     add_entry(DetectionPattern::kPrevious, query - 1);
@@ -83,7 +83,7 @@ DetectedHead DetectHead::detected(HeadId head, DetectionPattern pattern,
     const double weight = sums.attention[kind].value();
     product += hit;
     attention += weight;
-    difference += weight - 2.0 * hit + static_cast<double>(sums.n_entries[index][kind]);
+    difference += weight - hit + sums.apart[index][kind].value();
   }
   constexpr double kDecimals = 1000.0;
   const double mean = difference / static_cast<double>(tokens_.size());

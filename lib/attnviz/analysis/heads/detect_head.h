@@ -61,9 +61,9 @@ class DetectHead : public PatternSink {
  private:
   // Sums over four kinds of entries: neither column 0 nor diagonal, either of them, both.
   struct Sums {
-    std::array<ExactSum, 4> attention;                         // A
-    std::array<std::array<ExactSum, 4>, 3> product;            // A P, by pattern
-    std::array<std::array<std::size_t, 4>, 3> n_entries = {};  // of P
+    std::array<ExactSum, 4> attention;               // A
+    std::array<std::array<ExactSum, 4>, 3> product;  // A P, by pattern
+    std::array<std::array<ExactSum, 4>, 3> apart;    // |A - P| where P is 1
 
     void add(const Sums& other);
   };

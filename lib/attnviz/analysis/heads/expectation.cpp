@@ -126,7 +126,8 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
     const auto at = std::ranges::find(heads, *head);
     if (at == heads.end()) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("expect: \"{}\": there is no head {}", text_, head_name(*head)),
+                  fmt::format("expect: \"{}\": head {} is none of those that are scored", text_,
+                              head_name(*head)),
                   "expect");
     }
     const auto index = static_cast<std::size_t>(at - heads.begin());

@@ -31,6 +31,13 @@ void absorb(RandomBits& bits, const StoredMatrix& matrix) {
   }
 }
 
+// Of parts that few models have: without them a model's fingerprint is that which it always had.
+void absorb_if_there(RandomBits& bits, const StoredMatrix& matrix) {
+  if (!matrix.empty()) {
+    absorb(bits, matrix);
+  }
+}
+
 std::string digits(const RandomBits& bits) {
   return fmt::format("{:016x}", bits[0]);
 }
@@ -42,6 +49,11 @@ std::string model_fingerprint(const Model& model) {
   absorb(bits, model.config.family);
   bits.absorb(model.config.seed);
   absorb(bits, model.embeddings);
+  for (const StoredMatrix& part :
+       {model.position_embeddings, model.layer_embeddings.table,
+        model.layer_embeddings.projection.weight, model.embedding_projection.weight}) {
+    absorb_if_there(bits, part);
+  }
   for (const LayerWeights& layer : model.layers) {
     for (const HeadWeights& head : layer.heads) {
       absorb(bits, head.query.weight);
@@ -62,6 +74,14 @@ std::string model_fingerprint(const Model& model) {
     if (layer.latents.present()) {
       absorb(bits, layer.latents.query_down.weight);
       absorb(bits, layer.latents.key_down.weight);
+    }
+    for (const StoredMatrix& part :
+         {layer.convolution.in.weight, layer.convolution.kernel_rows(),
+          layer.convolution.out.weight, layer.input.gate.weight, layer.input.projection.weight,
+          layer.laurel.left.weight, layer.laurel.right.weight, layer.altup.router.weight,
+          layer.altup.prediction.weight, layer.altup.correction.weight,
+          layer.experts.shared_gate.weight}) {
+      absorb_if_there(bits, part);
     }
     absorb(bits, layer.output.weight);
     absorb(bits, layer.mlp.up.weight);

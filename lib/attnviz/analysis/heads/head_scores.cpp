@@ -92,7 +92,14 @@ struct ScoreTally::Row {
 };
 
 ScoreTally::ScoreTally(const ScoredTokens& tokens, Visibility visibility)
-    : tokens_(&tokens), visibility_(std::move(visibility)), key_sums_(tokens.size()) {}
+    : ScoreTally(tokens, std::move(visibility), 0, tokens.size()) {}
+
+ScoreTally::ScoreTally(const ScoredTokens& tokens, Visibility visibility, std::size_t first_key,
+                       std::size_t n_keys)
+    : tokens_(&tokens),
+      visibility_(std::move(visibility)),
+      first_key_(first_key),
+      key_sums_(n_keys) {}
 
 void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const double> weights) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -101,7 +108,7 @@ void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const d
                   fmt::format("query {}, key {}: expected a weight from 0 to 2^24, found {}", query,
                               first_key + i, weights[i]));
     }
-    key_sums_[first_key + i].add(weights[i]);
+    key_sums_[first_key - first_key_ + i].add(weights[i]);
   }
   const Row row{query, first_key, weights, visibility_.n_visible(query, 0, tokens_->size())};
   constexpr std::size_t kChoice = 2;
@@ -184,7 +191,9 @@ void ScoreTally::add_repetitions(const Row& row) {
   double duplicate = 0.0, induction = 0.0;
   std::size_t n_duplicates = 0, n_inductions = 0;
   const std::size_t latest = tokens_->latest(query);
-  for (std::size_t key = latest; key != ScoredTokens::kNone; key = tokens_->latest(key)) {
+  const std::size_t first_seen = visibility_.first_key(query);
+  for (std::size_t key = latest; key != ScoredTokens::kNone && key + 1 >= first_seen;
+       key = tokens_->latest(key)) {
     if (visibility_.visible(query, key)) {
       duplicate += row.on(key);
       ++n_duplicates;
@@ -212,9 +221,12 @@ void ScoreTally::add_repetitions(const Row& row) {
 void ScoreTally::add_punctuation(const Row& row) {
   double sum = 0.0;
   std::size_t n_seen = 0;
-  for (const std::size_t key : tokens_->punctuation()) {
-    if (visibility_.visible(row.query, key)) {
-      sum += row.on(key);
+  const std::vector<std::size_t>& all = tokens_->punctuation();
+  const std::size_t end = visibility_.end_key(row.query, tokens_->size());
+  for (auto key = std::ranges::lower_bound(all, visibility_.first_key(row.query));
+       key != all.end() && *key < end; ++key) {
+    if (visibility_.visible(row.query, *key)) {
+      sum += row.on(*key);
       ++n_seen;
     }
   }
@@ -239,8 +251,8 @@ void ScoreTally::add(const ScoreTally& other) {
     means_[i].count += other.means_[i].count;
   }
   largest_distance_ = std::max(largest_distance_, other.largest_distance_);
-  for (std::size_t key = 0; key < key_sums_.size(); ++key) {
-    key_sums_[key].add(other.key_sums_[key]);
+  for (std::size_t i = 0; i < other.key_sums_.size(); ++i) {
+    key_sums_[other.first_key_ - first_key_ + i].add(other.key_sums_[i]);
   }
 }
 
@@ -308,7 +320,7 @@ HeadScores::HeadScores(const std::vector<HeadId>& heads, const ScoredTokens& tok
 void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
                       ConstMatrix weights) {
   Head& head = *heads_.at(id);
-  ScoreTally block(tokens_, head.visibility);
+  ScoreTally block(tokens_, head.visibility, first_key, weights.cols);
   std::vector<double> row(weights.cols);
   for (std::size_t i = 0; i < weights.rows; ++i) {
     std::ranges::copy(weights.row(i), row.begin());

@@ -70,6 +70,10 @@ class ScoreTally {
  public:
   /// `tokens` must outlive it.
   ScoreTally(const ScoredTokens& tokens, Visibility visibility);
+  /// Of rows that have weights on the keys [first_key, first_key + n_keys) alone, to be added to
+  /// one of all.
+  ScoreTally(const ScoredTokens& tokens, Visibility visibility, std::size_t first_key,
+             std::size_t n_keys);
 
   /// The row of one query, each once: weights of the keys from `first_key` on; all others are 0.
   /// Throws Error{kMalformed} for a weight below 0, above 2^24 or that is no number.
@@ -105,7 +109,8 @@ class ScoreTally {
   Visibility visibility_;
   std::array<Mean, kScoreNames.size()> means_;
   double largest_distance_ = 0.0;
-  std::vector<ExactSum> key_sums_;  // of weights on each key
+  std::size_t first_key_;
+  std::vector<ExactSum> key_sums_;  // of weights on each key, from first_key_ on
 };
 
 /// Scores of heads, while their rows come.

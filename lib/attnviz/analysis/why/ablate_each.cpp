@@ -136,7 +136,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
   return effects;
 }
 
-double ablation_bytes(const Model& model, std::size_t n_tokens) noexcept {
+double ablation_bytes(const Model& model, std::size_t n_tokens) {
   const double stream = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float)) *
                         static_cast<double>(model.config.d_model);
   const double streams = 2.0 + static_cast<double>(model.altup.n_streams());

@@ -40,6 +40,6 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
                                         std::span<const AblatedPart> parts, bool by_mean);
 
 /// Bytes that it takes at most, beside the model; an estimate.
-double ablation_bytes(const Model& model, std::size_t n_tokens) noexcept;
+double ablation_bytes(const Model& model, std::size_t n_tokens);
 
 }  // namespace attnviz

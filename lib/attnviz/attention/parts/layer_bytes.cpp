@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "attnviz/attention/attention_layer.h"
+#include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/expert_mlps.h"
 #include "attnviz/attention/parts/mlp.h"
@@ -20,7 +21,7 @@ double laurel_width(const Laurel& laurel) noexcept {
 
 }  // namespace
 
-double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
+double layer_bytes(const Model& model, std::size_t n_tokens) {
   // Its input and its output, and what is normed and added; of several streams all.
   const double several =
       model.altup.present() ? 2.0 * static_cast<double>(model.altup.n_streams()) + 4.0 : 0.0;
@@ -37,7 +38,9 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
     const double latents = token_bytes * static_cast<double>(layer.latents.query_rank() +
                                                              layer.latents.key_down.d_out());
     const double learned = token_bytes * laurel_width(layer.laurel);
-    const double gated = token_bytes * static_cast<double>(layer.input.gate.d_out());
+    const double gated =
+        token_bytes * static_cast<double>(layer.input.gate.d_out() + layer.convolution.in.d_out() +
+                                          layer.convolution.n_channels());
     most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
                               expert_bytes(layer.experts, n_tokens) +
                               recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns +
@@ -46,7 +49,11 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
   // Those of all layers are there from the first one on.
   const double inputs =
       token_bytes * static_cast<double>(model.layer_embeddings.projection.d_out());
-  return most + inputs + streams * token_bytes * static_cast<double>(model.config.d_model);
+  double lent = 0.0;
+  for (const std::size_t layer : model.lending_layers()) {
+    lent += LayerCache::bytes(model.layers[layer], n_tokens);
+  }
+  return most + inputs + lent + streams * token_bytes * static_cast<double>(model.config.d_model);
 }
 
 }  // namespace attnviz
