@@ -13,20 +13,18 @@
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/exact_sum.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
-#include "attnviz/document/json/heads_json.h"
-#include "attnviz/terminal/heads_view.h"
-#include "attnviz/terminal/heatmap_view.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "commands/heads_output.h"
 #include "commands/partial_file.h"
 #include "commands/score_file.h"
-#include "outputs/overview_choice.h"
 #include "system/memory.h"
 #include "system/output_file.h"
 #include "system/progress_line.h"
@@ -37,103 +35,6 @@
 namespace attnviz::app {
 
 namespace {
-
-// Says which options are of a table that nobody draws.
-void tell_unused(const Outputs& outputs, const HeadsOptions& options) {
-  if (outputs.writes(Content::kScreen) && !options.map) {
-    return;
-  }
-  const HeadsTableChoice usual;
-  const std::pair<bool, const char*> of_table[] = {
-      {options.table.ranking.sort.has_value(), "--sort"},
-      {!options.table.ranking.at_least.empty(), "--min"},
-      {options.table.top != usual.top, "--top"},
-      {!options.table.columns.empty(), "--columns"}};
-  tell_unused(options.talk, of_table, "no table was drawn");
-}
-
-// What of the scores goes where, once they are there.
-void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
-  const bool is_test = options.talk.quiet && !options.expected.empty();
-  if (is_test && options.output.files.empty() && !options.output.json) {
-    return;  // nobody looks
-  }
-  tell_unused(outputs, options);
-  std::optional<Heatmap> map;
-  // A page has a table, too: a score that was not asked for may be that of no head.
-  bool has_usual = false;
-  for (std::size_t i = 0; i < document.heads.size(); ++i) {
-    has_usual = has_usual || document.raw.estimate(i, Score::kInduction);
-  }
-  if (options.map || outputs.writes(Content::kFigure) ||
-      (outputs.writes(Content::kPage) && has_usual)) {
-    map = heads_map(document, options.map.value_or(Score::kInduction));
-    map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
-    map->title = options.drawing.title.value_or(map->title);
-  } else {
-    tell_unused_map(options.drawing, options.talk, "no map was drawn (--map, -o FILE.png)");
-  }
-  const ShownReport report{[&](const TerminalOptions& terminal) {
-                             return options.map ? heatmap_page(*map, terminal)
-                                                : heads_page(document, options.table, terminal);
-                           },
-                           [&](const ByteSink& sink) { write_heads_json(document, sink); },
-                           [&](const ByteSink& sink) { write_heads_csv(document, sink); }, map};
-  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
-}
-
-void refuse_name(const HeadName& name, std::string_view why) {
-  throw Error(ErrorKind::kUsage,
-              fmt::format("--expect: {} is not judged here: {}; a score can be asked for: {}>={}",
-                          name.name, why, word_for(kScoreNames, name.score), name.at_least));
-}
-
-// Before slow work.
-void check_expected_names(const HeadsOptions& options) {
-  for (const Expectation& expected : options.expected) {
-    if (expected.name() != nullptr && (options.patterns || options.input.is_given())) {
-      refuse_name(*expected.name(), fmt::format("names are earned on probes of {} tokens or more",
-                                                kShortestNamedProbe));
-    }
-  }
-}
-
-void check_expected(const HeadsOptions& options, const HeadsDocument& document) {
-  std::vector<ScoreValues> scores;
-  for (std::size_t i = 0; i < document.heads.size(); ++i) {
-    scores.push_back(document.raw.means(i));
-  }
-  std::string failures;
-  for (const Expectation& expected : options.expected) {
-    if (expected.name() != nullptr && !document.judges(*expected.name())) {
-      refuse_name(*expected.name(), unearned_note(document));
-    }
-    const std::string failure = expected.failure(document.heads, scores);
-    failures += failure.empty() || failures.empty() ? failure : "; " + failure;
-  }
-  if (!failures.empty()) {
-    throw Error(ErrorKind::kUnexpected, failures);
-  }
-}
-
-// Judges also what nobody reads to its end.
-void write_and_judge(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
-  const auto judge = [&] {
-    if (document.interrupted_after()) {
-      throw Error(ErrorKind::kInterrupted, document.notes.back());
-    }
-    check_expected(options, document);
-  };
-  try {
-    write_scores(outputs, options, document);
-  } catch (const ClosedPipe&) {
-    judge();
-    throw;
-  }
-  judge();
-}
 
 // What a person should know of texts that are too short to judge.
 std::vector<std::string> notes_of(const HeadsDocument& document) {
@@ -165,7 +66,7 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
                     known_source(*document.known)));
   }
   if (const auto line = document.interrupted_after()) {
-    notes.push_back(fmt::format("interrupted after line {}", *line));
+    notes.push_back(interrupted_note(*line));
   }
   return notes;
 }
@@ -207,6 +108,7 @@ class Scorer {
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
     request_.attention = request_of(options_, model_, text);
     require_memory_for(text.size());
+    n_longest_ = std::max(n_longest_, text.size());
     const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);
@@ -234,6 +136,9 @@ class Scorer {
     document.copying = copying_;
     document.known = known_;
     document.notes = notes_of(document);
+    if (const std::string note = masks_note(); !note.empty()) {
+      document.notes.push_back(note);
+    }
     if (has_output_gates(model_)) {
       document.notes.emplace_back(kGatesLeftOut);
     }
@@ -241,6 +146,24 @@ class Scorer {
   }
 
  private:
+  // Where the longest text is longer than some layers see, and others see more.
+  std::string masks_note() const {
+    const std::vector<HeadId>& heads = sums_.heads;
+    const auto n_seen = [this](HeadId head) {
+      const std::size_t last = std::max<std::size_t>(n_longest_, 1) - 1;
+      return mask_of(model_, head.layer, request_.attention).n_visible(last, 0, n_longest_);
+    };
+    const auto other = std::ranges::find_if(
+        heads, [&](HeadId head) { return n_seen(head) != n_seen(heads.front()); });
+    return other == heads.end()
+               ? ""
+               : fmt::format(
+                     "uniform and names go by what layer {} sees, {} at the end; layer {} "
+                     "sees {}: --layer scores some apart",
+                     heads.front().layer, counted(n_seen(heads.front()), "token"), other->layer,
+                     n_seen(*other));
+  }
+
   void require_memory_for(std::size_t n_tokens) const {
     const auto bytes = [this](std::size_t n_heads, std::size_t n) {
       constexpr double kOfKey =
@@ -256,6 +179,7 @@ class Scorer {
   const HeadsOptions& options_;
   const Model& model_;
   ScoreRequest request_;  // for the last text
+  std::size_t n_longest_ = 0;
   CorpusScores sums_;
   std::vector<DetectedScores> detected_;  // of the last text
   std::optional<HeadsDocument::Copying> copying_;

@@ -1,6 +1,7 @@
 // Nothing that is given is passed over in silence, and no input is written over.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,19 @@ TEST_CASE("titles and colours of a map that nobody draws are told") {
   CHECK(contains(why, "--colormap changed nothing: no map"));
   CHECK(contains(why, "--top changed nothing: no table"));
   CHECK(contains(said({"softmax", "1", "2", "--title", "a"}), "--title changed nothing: no pict"));
+}
+
+TEST_CASE("heads: layers that see otherwise than that which uniform is of are told") {
+  const std::string model = kReference + "experts/gemma4-ple";
+  const auto said = [&model](std::vector<std::string> more) {
+    more.insert(more.begin(), {"heads", "-m", model});
+    std::string text = attnviz(more).out;
+    std::ranges::replace(text, '\n', ' ');  // notes are wrapped
+    return text;
+  };
+  CHECK(contains(said({}),
+                 "uniform and names go by what layer 0 sees, 5 tokens at the end; layer 2"));
+  CHECK(!contains(said({"--layer", "0,1"}), "uniform and names go by"));
 }
 
 TEST_CASE("heads: a short probe among long ones is why no name is earned") {
