@@ -68,8 +68,6 @@ constexpr Corruption kCorruptions[] = {
     {"\"a b\"", "\"b a\"", kBad, "expected pieces of the vocabulary, found \"ba\""},
     {"\"a b\"", "[\"a\"]", kBad, "expected a ,, found"},
     {"\"a b\"", "7", kBad, "expected a string, found \"7"},
-    {"\"unk_token\": \"a\"", "\"unk_token\": \"x\"", kBad,
-     "unk_token: expected a piece of the vocabulary, found \"x\""},
     {"\"unk_token\": \"a\"", "\"unk_token\": 0", kBad,
      "model.unk_token: expected a string, found a number"},
     {"\"byte_fallback\": false", "\"byte_fallback\": 0", kBad,
@@ -248,11 +246,12 @@ TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
         read_bert_vocabulary({"[UNK]\na\na\n", "vocab.txt"}, {});
       },
       kBad, "vocab.txt: line 3: expected different pieces, found \"a\" twice");
+  const ModelTokenizer without_unknown(read_bert_vocabulary({"a\n", "vocab.txt"}, {}));
+  CHECK(described(without_unknown.tokenize("a")) == "0=a[0,1)");
   check_fails(
-      [&] {
-        read_bert_vocabulary({"a\n", "vocab.txt"}, {});
-      },
-      kBad, "vocab.txt: unk_token: expected a piece of the vocabulary, found \"[UNK]\"");
+      [&] { without_unknown.tokenize("a cat"); }, kBad,
+      "vocab.txt: unk_token: expected a piece of the vocabulary, which \"cat\" needs, found "
+      "\"[UNK]\"");
 }
 
 TEST_CASE("tokenizer.model: every corruption is told, and nothing is read past the end") {

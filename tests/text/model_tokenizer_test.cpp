@@ -190,6 +190,19 @@ TEST_CASE("BPE: unknown characters are left out, single, or joined") {
         "3=?[0,2) 0=a[2,3)");
 }
 
+TEST_CASE("BPE: an unk_token that is no piece fails only a text that needs it") {
+  for (const std::string unknown : {"?", ""}) {
+    const ModelTokenizer tokenizer = bpe("", "", R"(, "unk_token": ")" + unknown + "\"");
+    CHECK(described(tokenizer.tokenize("ba")) == "1=b[0,1) 0=a[1,2)");
+    CHECK_FALSE(tokenizer.special_ids().unk.has_value());
+    const std::string message =
+        "tiny.json: model: unk_token: expected a piece of the vocabulary, which \"x\" needs, found "
+        "\"" +
+        unknown + "\"";
+    CHECK_THROWS_WITH_AS(tokenizer.tokenize("ax"), message.c_str(), Error);
+  }
+}
+
 TEST_CASE("BPE: pieces that go on or end a word are written with prefix and suffix") {
   CHECK(described(bpe(R"(, "##b": 3, "a##b": 4, "ab": 5)", R"("a ##b")",
                       R"(, "continuing_subword_prefix": "##")")

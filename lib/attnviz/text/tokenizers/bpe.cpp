@@ -86,11 +86,14 @@ struct Symbol {
 class Bpe : public TokenModel {
  public:
   Bpe(Vocabulary vocabulary, MergeTable merges, const BpeOptions& options,
-      std::optional<TokenId> unknown)
+      std::optional<std::string> where)
       : vocabulary_(std::move(vocabulary)),
         merges_(std::move(merges)),
         options_(options),
-        unknown_(unknown) {
+        where_(std::move(where)) {
+    if (options_.unknown) {
+      unknown_ = vocabulary_.find(*options_.unknown);
+    }
     bytes_.fill(kNoToken);
     for (std::size_t byte = 0; options_.byte_fallback && byte < bytes_.size(); ++byte) {
       bytes_[byte] = vocabulary_.find(fmt::format("<0x{:02X}>", byte)).value_or(kNoToken);
@@ -110,6 +113,7 @@ class Bpe : public TokenModel {
   Vocabulary vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  std::optional<std::string> where_;  // of unk_token, if a text must not lack it
   std::optional<TokenId> unknown_;
   std::array<TokenId, 256> bytes_{};
 };
@@ -150,6 +154,8 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
       } else {
         add(*unknown_, i, end);
       }
+    } else if (options_.unknown && where_) {
+      fail_without_unknown(*where_, *options_.unknown, word.substr(i, end - i));
     }
     i = end;
   }
@@ -238,20 +244,6 @@ void Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const
   }
 }
 
-std::optional<TokenId> find_unknown(const Vocabulary& vocabulary, const BpeOptions& options,
-                                    std::string_view where) {
-  if (!options.unknown) {
-    return std::nullopt;
-  }
-  const auto id = vocabulary.find(*options.unknown);
-  if (!id) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}unk_token: expected a piece of the vocabulary, found {}", where,
-                            quoted(*options.unknown)));
-  }
-  return id;
-}
-
 // Looks up the pieces of some merges, and what they make.
 void resolve(const Vocabulary& vocabulary, std::span<const Merge> merges, std::size_t n_prefix,
              std::span<MergeEntry> entries) {
@@ -283,6 +275,13 @@ void resolve(const Vocabulary& vocabulary, std::span<const Merge> merges, std::s
 
 }  // namespace
 
+void fail_without_unknown(std::string_view where, std::string_view unknown, std::string_view text) {
+  throw Error(ErrorKind::kMalformed,
+              fmt::format("{}unk_token: expected a piece of the vocabulary, which {} needs, found "
+                          "{}",
+                          where, quoted(text), quoted(unknown)));
+}
+
 std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merge> merges,
                                      const BpeOptions& options, std::string_view where) {
   // Looking pieces up is most of the work of loading a tokenizer.
@@ -309,9 +308,8 @@ std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merg
                               quoted(missing)));
     }
   }
-  const auto unknown = find_unknown(vocabulary, options, where);
   return std::make_unique<Bpe>(std::move(vocabulary), MergeTable(std::move(entries)), options,
-                               unknown);
+                               std::string(where));
 }
 
 std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<const float> scores,
@@ -341,10 +339,8 @@ std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<con
       }
     }
   }
-  const auto unknown =
-      options.unknown ? vocabulary.find(*options.unknown) : std::optional<TokenId>();
   return std::make_unique<Bpe>(std::move(vocabulary), MergeTable(std::move(entries)), options,
-                               unknown);
+                               std::nullopt);
 }
 
 }  // namespace attnviz

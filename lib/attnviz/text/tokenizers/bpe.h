@@ -27,8 +27,8 @@ struct Merge {
 };
 
 /// Merges in order of rank; what they make must be in the vocabulary. Throws Error{kMalformed}
-/// `where: merges[3]: …` for one that is not, and for an unknown piece that is not.
-/// Source: Sennrich et al. 2016, algorithm 1.
+/// `where: merges[3]: …` for one that is not. The unknown piece may be missing: then a text that
+/// needs it throws. Source: Sennrich et al. 2016, algorithm 1.
 std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merge> merges,
                                      const BpeOptions& options, std::string_view where);
 

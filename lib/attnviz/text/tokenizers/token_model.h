@@ -28,8 +28,13 @@ class TokenModel {
   /// Whether no piece holds `mark` behind another character: then a word may be cut before each run
   /// of marks without changing what becomes of it.
   virtual bool keeps_apart(std::string_view mark) const = 0;
-  /// Appends the pieces of `word`, in order. Never throws for any bytes.
+  /// Appends the pieces of `word`, in order. Takes any bytes. Throws Error{kMalformed} where they
+  /// need the piece for unknown ones that a file names and its vocabulary lacks.
   virtual void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
 };
+
+/// Throws Error{kMalformed} of a text that needs the piece for unknown ones, which is not there.
+[[noreturn]] void fail_without_unknown(std::string_view where, std::string_view unknown,
+                                       std::string_view text);
 
 }  // namespace attnviz

@@ -1,12 +1,7 @@
 #include "attnviz/text/tokenizers/word_models.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -18,8 +13,11 @@ bool is_character_begin(std::string_view text, std::size_t i) noexcept {
 
 class WordPiece : public TokenModel {
  public:
-  WordPiece(Vocabulary vocabulary, const WordPieceOptions& options, TokenId unknown)
-      : vocabulary_(std::move(vocabulary)), options_(options), unknown_(unknown) {}
+  WordPiece(Vocabulary vocabulary, const WordPieceOptions& options, std::string_view where)
+      : vocabulary_(std::move(vocabulary)),
+        options_(options),
+        where_(where),
+        unknown_(vocabulary_.find(options.unknown)) {}
 
   std::string_view kind() const noexcept override { return "WordPiece"; }
   const Vocabulary& vocabulary() const noexcept override { return vocabulary_; }
@@ -32,7 +30,8 @@ class WordPiece : public TokenModel {
 
   Vocabulary vocabulary_;
   WordPieceOptions options_;
-  TokenId unknown_;
+  std::string where_;
+  std::optional<TokenId> unknown_;
 };
 
 bool WordPiece::cut(std::string_view word, std::vector<ModelToken>& tokens) const {
@@ -70,8 +69,11 @@ void WordPiece::tokenize(std::string_view word, std::vector<ModelToken>& tokens)
   }
   const std::size_t before = tokens.size();
   if (n_characters > options_.longest_word || !cut(word, tokens)) {
-    tokens.resize(before, {unknown_, {}});
-    tokens.push_back({unknown_, {0, word.size()}});
+    if (!unknown_) {
+      fail_without_unknown(where_, options_.unknown, word);
+    }
+    tokens.resize(before, {*unknown_, {}});
+    tokens.push_back({*unknown_, {0, word.size()}});
   }
 }
 
@@ -100,13 +102,7 @@ class WordLevel : public TokenModel {
 
 std::unique_ptr<TokenModel> make_word_piece(Vocabulary vocabulary, const WordPieceOptions& options,
                                             std::string_view where) {
-  const auto unknown = vocabulary.find(options.unknown);
-  if (!unknown) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}unk_token: expected a piece of the vocabulary, found {}", where,
-                            quoted(options.unknown)));
-  }
-  return std::make_unique<WordPiece>(std::move(vocabulary), options, *unknown);
+  return std::make_unique<WordPiece>(std::move(vocabulary), options, where);
 }
 
 std::unique_ptr<TokenModel> make_word_level(Vocabulary vocabulary, const std::string& unknown) {

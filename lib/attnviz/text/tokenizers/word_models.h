@@ -17,8 +17,8 @@ struct WordPieceOptions {
 };
 
 /// From the left the longest piece that fits (of up to 256 bytes), again and again; a word that
-/// cannot be cut so is one unknown token. Throws Error{kMalformed} when the unknown piece is not in
-/// the vocabulary. Source: Devlin et al. 2019; Wu et al. 2016.
+/// cannot be cut so is one unknown token. Its piece may be missing: then such a word throws
+/// Error{kMalformed} `where: unk_token: …`. Source: Devlin et al. 2019; Wu et al. 2016.
 std::unique_ptr<TokenModel> make_word_piece(Vocabulary vocabulary, const WordPieceOptions& options,
                                             std::string_view where);
 
