@@ -99,8 +99,8 @@ std::vector<ChatMessage> messages_in(const json& given, const std::string& where
       here.fail("expected an object with \"role\" and \"content\"");
     }
     expect_members(one, {"role", "content"}, here);
-    messages.push_back(
-        {text_of(one["role"], here / "role"), content_of(one["content"], here / "content")});
+    messages.push_back({text_of(one["role"], here / "role"),
+                        content_of(one["content"], here / "content"), one["content"].is_null()});
   }
   return messages;
 }

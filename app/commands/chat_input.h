@@ -13,9 +13,10 @@
 namespace attnviz::app {
 
 /// A list of {"role": …, "content": …}, or an object whose only member "messages" is one. Content
-/// is a text, null, or a list of {"type": "text", "text": …}, which are joined by nothing. `where`
-/// stands in front of messages. Throws Error{kMalformed}, and Error{kUnsupported} for what would
-/// change a prompt and is not rendered: pictures, calls of tools and whatever else a message has.
+/// is a text, null, which is none to templates of Jinja, or a list of
+/// {"type": "text", "text": …}, which are joined by nothing. `where` stands in front of messages.
+/// Throws Error{kMalformed}, and Error{kUnsupported} for what would change a prompt and is not
+/// rendered: pictures, calls of tools and whatever else a message has.
 std::vector<ChatMessage> messages_in(const nlohmann::json& json, const std::string& where);
 
 /// A text is what the user says.

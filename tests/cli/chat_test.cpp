@@ -100,6 +100,15 @@ TEST_CASE("--messages: a JSON list of a file or of standard input, in three form
   CHECK(chat.tokens({"--chat", "--json-lines"}, line + "\n")["token_ids"] == expected);
 }
 
+TEST_CASE("--messages: content that is null is none to a template") {
+  const Chat chat;
+  chat.write(
+      "chat_template.jinja",
+      "{% for m in messages %}{% if m.content is none %}yes{% else %}hi{% endif %} {% endfor %}");
+  CHECK(chat.tokens({"--messages", "-"}, R"([{"role": "user", "content": ""},
+      {"role": "assistant", "content": null}])")["token_ids"] == json({5, 7}));
+}
+
 TEST_CASE("--messages: what is none is an error of its place; what is not rendered is refused") {
   const Chat chat;
   const std::pair<const char*, std::pair<int, const char*>> cases[] = {

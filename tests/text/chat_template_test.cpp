@@ -175,6 +175,30 @@ TEST_CASE("a system message that stands outside of the loop is found by its text
   CHECK(prompt.turns[1].message == 1);
 }
 
+TEST_CASE("a template knows all special tokens by name; those that there are not are undefined") {
+  ChatTemplate with{
+      "{{ bos_token is defined }} {{ eos_token }} {{ pad_token }} "
+      "{{ sep_token is defined }} {{ additional_special_tokens }}"};
+  const std::vector<ChatMessage> hi = {{"user", "Hi"}};
+  CHECK(render_chat(with, hi, {}).text == "False   False ");
+  with.eos_token = "</s>";
+  with.other_tokens = {{"pad_token", "<pad>"}};
+  with.additional_special_tokens = {"<a>", "<b>"};
+  CHECK(render_chat(with, hi, {}).text == "False </s> <pad> False ['<a>', '<b>']");
+  // As llama.cpp has it, which gives a text in any case.
+  with.tokenizer_adds_bos = true;
+  CHECK(render_chat(with, hi, {}).text == "True </s> <pad> False ['<a>', '<b>']");
+}
+
+TEST_CASE("content that is null is none to Jinja, and empty to Go") {
+  const std::vector<ChatMessage> messages = {{"user", "Hi"}, {"assistant", "", true}};
+  const ChatTemplate jinja{
+      "{% for m in messages %}{{ m.content is none }}{{ m.content }};{% endfor %}"};
+  CHECK(render_chat(jinja, messages, {}).text == "FalseHi;TrueNone;");
+  const ChatTemplate go{"{{ range .Messages }}[{{ .Content }}]{{ end }}", TemplateLanguage::kGo};
+  CHECK(render_chat(go, messages, {}).text == "[Hi][]");
+}
+
 TEST_CASE("a template that refuses the messages says so with its own words and the place") {
   const ChatTemplate with{
       "{% for m in messages %}\n  {{ raise_exception('No system here') }}"

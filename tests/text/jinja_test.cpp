@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
@@ -103,6 +104,34 @@ TEST_CASE("Jinja: numbers that do not fit are told with their place") {
     CHECK(failure("{{ " + std::string(number) + " }}") ==
           "t: line 1, column 4: the number is too large, or no number");
   }
+}
+
+TEST_CASE("Jinja: filters, tests, methods and names that jinja2 has and attnviz does not run") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{{ [1] | max }}", "t: line 1, column 10: max: this filter is not run"},
+      {"{{ [1] | map('round') | list }}", "t: line 1, column 10: round: this filter is not run"},
+      {"{{ 1 is filter }}", "t: line 1, column 6: filter: this test is not run"},
+      {"{{ 'a'.zfill(2) }}", "t: line 1, column 7: zfill: this method is not run"},
+      {"{{ [1].append(2) }}", "t: line 1, column 7: append: this method is not run"},
+      {"{{ {}.update({}) }}", "t: line 1, column 6: update: this method is not run"},
+      {"{{ cycler('a') }}", "t: line 1, column 4: cycler: this name is not run"},
+      {"{{ joiner is defined }}", "t: line 1, column 4: joiner: this name is not run"},
+      {"{{ self.a() }}", "t: line 1, column 4: self: this name is not run"}};
+  for (const auto& one : cases) {
+    try {
+      run_jinja(one.first, "t", Map());
+      FAIL_CHECK(one.second);
+    } catch (const Error& error) {
+      CHECK(error.what() == std::string(one.second));
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+    }
+  }
+  CHECK(rendered("{% set self = 1 %}{{ self }}{{ {'update': 2}['update'] }}", Map()) == "12");
+}
+
+TEST_CASE("Jinja: a break does not leave {% generation %}, which jinja2 makes a function of") {
+  CHECK(failure("{% for i in [1] %}{% generation %}{% break %}{% endgeneration %}{% endfor %}") ==
+        "t: line 1, column 38: break outside of a loop");
 }
 
 TEST_CASE("Jinja: tags that are known and not run are unsupported") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attnviz {
@@ -9,6 +10,7 @@ namespace attnviz {
 struct ChatMessage {
   std::string role;  // "system", "user", "assistant", …
   std::string content;
+  bool is_null = false;  // content that is said to be none, which templates of Jinja ask for
 };
 
 enum class TemplateLanguage {
@@ -22,6 +24,9 @@ struct ChatTemplate {
   TemplateLanguage language = TemplateLanguage::kJinja;
   std::string where = {};                      // in front of messages: the file and the key
   std::string bos_token = {}, eos_token = {};  // what these names stand for in Jinja; may be empty
+  /// What others stand for there: {"pad_token", "<pad>"}, ….
+  std::vector<std::pair<std::string, std::string>> other_tokens = {};
+  std::vector<std::string> additional_special_tokens = {};
   /// Whether who runs such files begins a text with BOS, as its tokenizer has it, unless the
   /// template did: llama.cpp and Ollama do, transformers leaves it to the template.
   bool tokenizer_adds_bos = false;

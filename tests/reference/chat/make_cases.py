@@ -53,6 +53,8 @@ TEMPLATES = [
     "{% set a = 1 %}{% for i in [1, 2] %}{% set a = a + i %}{{ a }}{% endfor %}{{ a }}", "{% set ns = namespace(a=0) %}{% for i in numbers %}{% set ns.a = ns.a + i %}{% endfor %}{{ ns.a }}", "{% if yes %}{% set a = 5 %}{% endif %}{{ a }}", "{% set a, b = 1, 2 %}{{ a }}{{ b }}",
     "{% set a %}x{{ n }}\n{% endset %}[{{ a }}]", "{% set a | upper %}x{{ n }}{% endset %}{{ a }}", "{% macro f(a, b=2) %}{{ a }}-{{ b }}{% endmacro %}{{ f(1) }} {{ f(1, 3) }} {{ f(b=5, a=4) }} {{ f() }}", "{% macro f(a) %}{% if a > 0 %}{{ a }}{{ f(a - 1) }}{% endif %}{% endmacro %}{{ f(3) }}",
     "{% macro f() %}{{ n }}{{ later }}{% endmacro %}{% set later = 'x' %}{{ f() }}", "{% macro f(x) %}{% set n = 1 %}{{ n }}{% endmacro %}{{ f(2) }}{{ n }}", "{% filter upper %}a{{ word }}{% endfilter %}", "{% generation %}a{{ n }}{% endgeneration %}",
+    "{% for i in [1, 2] %}{% generation %}{% set a = i %}{{ a }}{{ loop.last }}{% endgeneration %}{{ a is defined }};{% endfor %}", "{% set n = namespace(a=0) %}{% generation %}{% set n.a = 1 %}{% endgeneration %}{{ n.a }}", "{% for i in [1] %}{% generation %}{% break %}{% endgeneration %}{% endfor %}",
+    "{% for a, (b, c) in [(1, (2, 3))] %}{{ a }}{{ b }}{{ c }}{% endfor %}", "{% for (a, b), c in [((1, 2), 3)] %}{{ a }}{{ b }}{{ c }}{% endfor %}", "{% set a, (b, c) = 1, (2, 3) %}{{ a }}{{ b }}{{ c }}", "{% set self = 1 %}{{ self }}",
     "{% set messages = messages[1:] %}{% for m in messages %}{{ m.role[0] }}{% endfor %}", "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}y{% else %}n{% endif %}{% endfor %}", "{{ messages[0].content.strip() + '\\n' }}|", "{% if messages[0]['role'] == 'system' and not none %}s{% endif %}",
     "{%- for m in messages %}\n    {%- if not loop.first %}\n        {{- '\\n' }}\n    {%- endif %}\n    {{- m.role }}\n{%- endfor %}", "{% for m in messages -%}\n  {{ m.role }}\n{%- endfor %}", "{{ '{{' }} {{ '%}' }}", "{% if 'a' in 'abc' and n is defined and n > 1 or missing %}t{% endif %}", "{{ messages | map(attribute='role') | list }}",
     "{{ (numbers | sort)[0] }}{{ numbers|length + 1 }}", "{{ 1 if yes }}{{ 1 if none }}", "{% set x = 'a' if yes else 'b' %}{{ x }}", "{% set d = {'a': {'b': 1}} %}{{ d.a.b }}{{ d['a']['b'] }}", "{{ messages[2].content.split('</think>')|last }}", "{% for m in messages|selectattr('role', 'eq', 'user') %}{{ loop.index }}{% endfor %}",
@@ -68,8 +70,13 @@ def environment():
         tags = {"generation"}
 
         def parse(self, parser):
-            next(parser.stream)
-            return parser.parse_statements(["name:endgeneration"], drop_needle=True)
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+            call = self.call_method("_generated")
+            return jinja2.nodes.CallBlock(call, [], [], body).set_lineno(line)
+
+        def _generated(self, caller):
+            return caller()
 
     made = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]

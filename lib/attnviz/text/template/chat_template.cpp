@@ -43,9 +43,31 @@ std::string formatted(const std::string& format, const std::tm& time) {
 Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {
   auto map = std::make_shared<Map>();
   map->add(is_go ? "Role" : "role", message.role);
-  map->add(is_go ? "Content" : "content", message.content);
+  map->add(is_go ? "Content" : "content",
+           message.is_null && !is_go ? Value() : Value(message.content));
   map->message = place;
   return map;
+}
+
+// transformers passes on those that there are; llama.cpp those two in any case.
+void add_special_tokens(const ChatTemplate& with, Map& globals) {
+  const auto add = [&](const std::string& name, const std::string& token, bool in_any_case) {
+    if (!token.empty() || in_any_case) {
+      globals.add(name, token);
+    }
+  };
+  add("bos_token", with.bos_token, with.tokenizer_adds_bos);
+  add("eos_token", with.eos_token, with.tokenizer_adds_bos);
+  for (const auto& [name, token] : with.other_tokens) {
+    add(name, token, false);
+  }
+  std::vector<Value> additional;
+  for (const std::string& token : with.additional_special_tokens) {
+    additional.emplace_back(token);
+  }
+  if (!additional.empty()) {
+    globals.add("additional_special_tokens", templates::list_of(std::move(additional)));
+  }
 }
 
 Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage> messages,
@@ -59,8 +81,7 @@ Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage
   globals.add("tools", {});
   globals.add("documents", {});
   globals.add("add_generation_prompt", request.add_generation_prompt);
-  globals.add("bos_token", with.bos_token);
-  globals.add("eos_token", with.eos_token);
+  add_special_tokens(with, globals);
   globals.add("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
                 constexpr std::size_t kMostColumns = 1000;
                 templates::Budget budget;

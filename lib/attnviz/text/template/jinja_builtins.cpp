@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/text/template/python_operators.h"
@@ -17,6 +18,13 @@ namespace attnviz::templates {
 Value made_text(std::string text, Budget& budget) {
   budget.make(text.size());
   return Value(std::move(text));
+}
+
+void fail_if_known(std::string_view name, std::string_view known, std::string_view what) {
+  const std::vector<std::string_view> names = words_of(known);
+  if (std::ranges::find(names, name) != names.end()) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: this {} is not run", name, what));
+  }
 }
 
 Value replaced_text(std::string_view text, std::string_view from, std::string_view to,

@@ -18,6 +18,10 @@ namespace attnviz::templates {
 /// What a filter makes. Throws for one that nobody knows, too.
 Value jinja_filter(std::string_view name, const Arguments& arguments, Budget& budget);
 
+/// Throws Error{kUnsupported} for a name among those that jinja2 or Python know and attnviz does
+/// not run; `what` it is: "filter".
+void fail_if_known(std::string_view name, std::string_view known, std::string_view what);
+
 /// Whether a test passes. Throws for one that nobody knows, too.
 bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budget);
 

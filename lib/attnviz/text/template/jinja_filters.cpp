@@ -404,6 +404,11 @@ constexpr NamedFilter kFilters[] = {
 Value jinja_filter(std::string_view name, const Arguments& arguments, Budget& budget) {
   const auto* const found = std::ranges::find(kFilters, name, &NamedFilter::name);
   if (found == std::end(kFilters)) {
+    fail_if_known(name,
+                  "attr batch center filesizeformat forceescape format groupby max min pprint "
+                  "random round slice striptags truncate urlencode urlize wordcount wordwrap "
+                  "xmlattr",
+                  "filter");
     fail(fmt::format("no filter is called {}", name));
   }
   if (found->parameters != "*") {

@@ -312,6 +312,7 @@ bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budge
   const auto* const found =
       std::ranges::find(tests, name, &std::pair<std::string_view, Test>::first);
   if (found == std::end(tests)) {
+    fail_if_known(name, "escaped filter test", "test");
     fail(fmt::format("no test is called {}", name));
   }
   return found->second();
@@ -326,7 +327,22 @@ std::optional<Value> jinja_method(const Value& value, std::string_view name, Bud
   } else if (value.list() != nullptr) {
     method = list_method(value, name, budget);
   }
-  return method ? std::optional(function_of(std::move(*method))) : std::nullopt;
+  if (method) {
+    return function_of(std::move(*method));
+  }
+  if (value.map() != nullptr && value.map()->kind == MapKind::kDict) {
+    fail_if_known(name, "clear copy fromkeys pop popitem setdefault update", "method");
+  } else if (value.text() != nullptr) {
+    fail_if_known(name,
+                  "casefold center encode expandtabs format format_map index isalnum isalpha "
+                  "isascii isdecimal isidentifier islower isnumeric isprintable isspace istitle "
+                  "isupper ljust maketrans partition removeprefix removesuffix rfind rindex rjust "
+                  "rpartition swapcase translate zfill",
+                  "method");
+  } else if (value.list() != nullptr) {
+    fail_if_known(name, "append clear copy extend insert pop remove reverse sort", "method");
+  }
+  return std::nullopt;
 }
 
 }  // namespace attnviz::templates

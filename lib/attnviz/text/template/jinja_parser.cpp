@@ -103,7 +103,10 @@ class JinjaParser : JinjaExpressionParser {
     } else if (tag == "generation") {
       block.kind = StatementKind::kBody;
       expect(Kind::kBlockEnd, "%}");
+      // jinja2 makes a function of it, which a break would not leave.
+      const std::size_t outer = std::exchange(n_loops_, 0);
       block.body = body_until("endgeneration");
+      n_loops_ = outer;
     } else {
       constexpr std::array<std::string_view, 9> kKnown = {
           "call", "include", "import", "from", "extends", "block", "with", "autoescape", "do"};
@@ -212,7 +215,7 @@ class JinjaParser : JinjaExpressionParser {
     ExpressionPtr all = made(ExpressionKind::kTuple, first->at);
     all->parts.push_back(std::move(first));
     while (take_operator(",")) {
-      if (next().kind == Kind::kName && !is_word("in")) {
+      if ((next().kind == Kind::kName && !is_word("in")) || is_operator("(")) {
         all->parts.push_back(parse_one_target());
       }
     }

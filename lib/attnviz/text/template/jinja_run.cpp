@@ -130,10 +130,10 @@ class JinjaRun {
       case StatementKind::kContinue:
         return JinjaFlow::kContinue;
       case StatementKind::kBody:
-      case StatementKind::kUnsupported:
         break;
     }
-    return run(statement.body, out);
+    run_inside(statement.body, out);
+    return JinjaFlow::kOn;
   }
 
   void write(std::string_view text, Written& out) {
@@ -141,13 +141,18 @@ class JinjaRun {
     out.add(text, message_);
   }
 
-  // What a body writes, as a text.
-  Value captured(const Body& body) {
-    Written out;
+  // What a body sets does not leave it.
+  void run_inside(const Body& body, Written& out) {
     const std::shared_ptr<Scope> outer =
         std::exchange(scope_, std::make_shared<Scope>(Scope{{}, scope_}));
     run(body, out);
     scope_ = outer;
+  }
+
+  // What a body writes, as a text.
+  Value captured(const Body& body) {
+    Written out;
+    run_inside(body, out);
     return Value(std::move(out.text));
   }
 
@@ -221,17 +226,14 @@ class JinjaRun {
     }
     scope_ = outer;
     if (items.empty()) {
-      scope_ = std::make_shared<Scope>(Scope{{}, outer});
-      run(loop.otherwise, out);
-      scope_ = outer;
+      run_inside(loop.otherwise, out);
     }
   }
 
   Value made_macro(const Statement& macro) {
     // Not owned: the scope owns the macro.
     const std::weak_ptr<Scope> defined_in = scope_;
-    auto none = std::make_shared<List>();
-    none->kind = ListKind::kTuple;
+    auto none = std::make_shared<List>(List{{}, ListKind::kTuple});
     return function_of([this, &macro, defined_in, none](const Arguments& arguments) {
       const Budget::Level deeper(budget_);
       if (arguments.values.size() > macro.parameters.size()) {
@@ -285,6 +287,9 @@ class JinjaRun {
         return node.constant;
       case ExpressionKind::kName: {
         const Value* const found = scope_->find(node.name, budget_);
+        if (found == nullptr) {
+          fail_if_known(node.name, "cycler joiner lipsum self", "name");
+        }
         budget_.make(found == nullptr ? node.name.size() : 0);
         return found == nullptr ? Value(Undefined{node.name}) : *found;
       }

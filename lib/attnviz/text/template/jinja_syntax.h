@@ -60,8 +60,7 @@ enum class StatementKind {
   kFilter,    // value, a filter of the body
   kBreak,
   kContinue,
-  kBody,         // only the body: {% generation %}
-  kUnsupported,  // name: a tag that is known and not run
+  kBody,  // only the body, whose names stay in it: {% generation %}
 };
 
 struct Statement;
