@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
@@ -315,7 +316,8 @@ TEST_CASE(
   CHECK(source() == "of an object");
   write(folder, "tokenizer_config.json",
         R"({"chat_template": "of settings", "bos_token": "<|endoftext|>",
-            "eos_token": {"content": "b"}})");
+            "eos_token": {"content": "b"}, "pad_token": "a", "unk_token": null,
+            "additional_special_tokens": ["ab", {"content": "b"}]})");
   CHECK(source() == "of settings");
   write(folder, "chat_template.jinja", "of a file");
   CHECK(source() == "of a file");
@@ -323,6 +325,8 @@ TEST_CASE(
   const ChatTemplate& chat = *tokenizer->chat_template();
   CHECK(chat.bos_token == "<|endoftext|>");
   CHECK(chat.eos_token == "b");
+  CHECK(chat.other_tokens == std::vector<std::pair<std::string, std::string>>{{"pad_token", "a"}});
+  CHECK(chat.additional_special_tokens == std::vector<std::string>{"ab", "b"});
   CHECK(chat.language == TemplateLanguage::kJinja);
   CHECK_FALSE(chat.tokenizer_adds_bos);
   CHECK(chat.where == folder.file("chat_template.jinja"));

@@ -24,17 +24,18 @@ class Gguf;
 /// A GGUF file, told by its content, holds its tokenizer itself; one of several files stands for
 /// the first of them, which does.
 ///
-/// RoBERTa's, BART's and Qwen2's files of the third kind are told by their tokenizer_class.
-/// tokenizer_config.json and special_tokens_map.json beside it say what these leave out: names of
-/// special tokens, whether BOS and EOS are added, lower case, tokens added later.
+/// RoBERTa's, BART's and Qwen2's files of vocab.json are told by their tokenizer_class, or by the
+/// model_type of a config.json. tokenizer_config.json, special_tokens_map.json and
+/// added_tokens.json beside it say what these leave out: names of special tokens, whether BOS and
+/// EOS are added, lower case, tokens added later, also to a tokenizer.json.
 ///
 /// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json, of
 /// several with names the one called default, else of a chat_template.json; in a GGUF file it is
 /// under tokenizer.chat_template.
 ///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
-/// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and
-/// patterns that attnviz does not know.
+/// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages,
+/// patterns, settings and classes that attnviz does not know.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file_or_folder,
                                                OpenFiles files = {});
 

@@ -108,7 +108,8 @@ void use_qwen2_words(TokenizerParts& parts) {
 }
 
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
-                                    const BertNormalization& normalization) {
+                                    const BertNormalization& normalization,
+                                    std::string_view unknown) {
   Vocabulary pieces;
   each_line(vocabulary, [&](std::string_view line, std::size_t number) {
     // An empty line counts, so that the pieces behind it keep their ids.
@@ -119,7 +120,9 @@ TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
     }
   });
   TokenizerParts parts;
-  parts.model = make_word_piece(std::move(pieces), {}, fmt::format("{}: ", vocabulary.name));
+  WordPieceOptions options;
+  options.unknown = unknown;
+  parts.model = make_word_piece(std::move(pieces), options, fmt::format("{}: ", vocabulary.name));
   use_bert_words(parts, normalization);
   DecoderStep join{DecoderStep::Kind::kWordPiece, "##", ""};
   join.cleanup = true;

@@ -1,6 +1,8 @@
 // Tokenizers in the files of before tokenizer.json: GPT-2's and BERT's.
 #pragma once
 
+#include <string_view>
+
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
@@ -21,8 +23,10 @@ void use_bert_words(TokenizerParts& parts, const BertNormalization& normalizatio
 /// Makes a tokenizer of GPT-2's files cut and normalize (NFC) as Qwen2 and Qwen3 do.
 void use_qwen2_words(TokenizerParts& parts);
 
-/// WordPiece: a piece a line, numbered from 0. Throws Error{kMalformed}.
+/// WordPiece: a piece a line, numbered from 0; `unknown` is that which stands for what they lack.
+/// Throws Error{kMalformed}.
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
-                                    const BertNormalization& normalization);
+                                    const BertNormalization& normalization,
+                                    std::string_view unknown = "[UNK]");
 
 }  // namespace attnviz

@@ -1,0 +1,159 @@
+#include "attnviz/text/files/tokenizer_class.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+// Without the Tokenizer behind them.
+constexpr std::string_view kLikeRoberta[] = {"Roberta", "Bart", "Longformer", "LED", "Mvp"};
+constexpr std::string_view kByteLevelBpe[] = {"GPT2", "CodeGen", "Qwen2", "Qwen3"};
+constexpr std::string_view kWordPiece[] = {
+    "Bert",      "DistilBert", "Electra",  "MobileBert",  "DPRContextEncoder",
+    "DPRReader", "Lxmert",     "ConvBert", "SqueezeBert", "DPRQuestionEncoder",
+    "RetriBert", "LayoutLM",   "Realm"};
+constexpr std::string_view kSentencePiece[] = {"Llama",    "CodeLlama", "Gemma", "Baichuan",
+                                               "InternLM", "InternLM2", "Yi",    "Orion"};
+constexpr std::string_view kT5[] = {"T5", "MT5"};
+
+// Types of models whose tokenizers, in files of these forms, are not the form's first.
+constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
+    {"albert", "Albert"},
+    {"bart", "Bart"},
+    {"big_bird", "BigBird"},
+    {"bigbird_pegasus", "Pegasus"},
+    {"blenderbot", "Blenderbot"},
+    {"blenderbot-small", "BlenderbotSmall"},
+    {"camembert", "Camembert"},
+    {"clip", "CLIP"},
+    {"ctrl", "CTRL"},
+    {"data2vec-text", "Roberta"},
+    {"deberta", "Deberta"},
+    {"deberta-v2", "DebertaV2"},
+    {"esm", "Esm"},
+    {"fnet", "FNet"},
+    {"funnel", "Funnel"},
+    {"ibert", "Roberta"},
+    {"led", "LED"},
+    {"longformer", "Longformer"},
+    {"luke", "Luke"},
+    {"mbart", "MBart"},
+    {"mpnet", "MPNet"},
+    {"mvp", "Mvp"},
+    {"openai-gpt", "OpenAIGPT"},
+    {"pegasus", "Pegasus"},
+    {"qwen2", "Qwen2"},
+    {"qwen2_moe", "Qwen2"},
+    {"qwen3", "Qwen2"},
+    {"qwen3_moe", "Qwen2"},
+    {"reformer", "Reformer"},
+    {"rembert", "RemBert"},
+    {"roberta", "Roberta"},
+    {"roberta-prelayernorm", "Roberta"},
+    {"roformer", "RoFormer"},
+    {"whisper", "Whisper"},
+    {"xglm", "XGLM"},
+    {"xlm-roberta", "XLMRoberta"},
+    {"xlm-roberta-xl", "XLMRoberta"},
+    {"xlnet", "XLNet"},
+};
+
+constexpr std::string_view kTokenizer = "Tokenizer";
+
+// "Roberta" of "RobertaTokenizerFast".
+std::string_view stem_of(std::string_view name) {
+  constexpr std::string_view kFast = "Fast";
+  name.remove_suffix(name.ends_with(kFast) ? kFast.size() : 0);
+  name.remove_suffix(name.ends_with(kTokenizer) ? kTokenizer.size() : 0);
+  return name;
+}
+
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, stem_of(name)) != names.end();
+}
+
+std::string_view file_of(VocabularyForm form) {
+  switch (form) {
+    case VocabularyForm::kByteLevelBpe:
+      return "vocab.json with merges.txt";
+    case VocabularyForm::kWordPiece:
+      return "vocab.txt";
+    case VocabularyForm::kSentencePiece:
+      return "a SentencePiece model";
+    case VocabularyForm::kT5:
+      break;
+  }
+  return "spiece.model";
+}
+
+bool is_known(VocabularyForm form, std::string_view name) {
+  // A class without a way of its own.
+  if (name.empty() || name.starts_with("PreTrainedTokenizer")) {
+    return true;
+  }
+  switch (form) {
+    case VocabularyForm::kByteLevelBpe:
+      return is_among(kByteLevelBpe, name) || is_among(kLikeRoberta, name);
+    case VocabularyForm::kWordPiece:
+      return is_among(kWordPiece, name);
+    case VocabularyForm::kSentencePiece:
+      return is_among(kSentencePiece, name);
+    case VocabularyForm::kT5:
+      break;
+  }
+  return is_among(kT5, name);
+}
+
+TokenizerClass said(const std::filesystem::path& folder, const TokenizerSettings& settings,
+                    OpenFiles& files) {
+  constexpr const char* kClass = "tokenizer_class";
+  if (std::string name = settings.tokenizer_class(); !name.empty()) {
+    return {std::move(name),
+            fmt::format("{}: {}: ", (folder / "tokenizer_config.json").string(), kClass)};
+  }
+  const auto config = read_beside(folder, "config.json", files);
+  if (!config || config->root().kind() != JsonKind::kObject) {
+    return {};
+  }
+  const std::string place = (folder / "config.json").string();
+  if (std::string name = text_if_any(config->root(), kClass); !name.empty()) {
+    return {std::move(name), fmt::format("{}: {}: ", place, kClass)};
+  }
+  const std::string type = text_if_any(config->root(), "model_type");
+  for (const auto& [known, stem] : kClassOfType) {
+    if (known == type) {
+      return {fmt::format("{}{}", stem, kTokenizer), fmt::format("{}: model_type: ", place)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool TokenizerClass::is_like_roberta() const {
+  return is_among(kLikeRoberta, name);
+}
+
+TokenizerClass find_tokenizer_class(const std::filesystem::path& folder,
+                                    const TokenizerSettings& settings, VocabularyForm form,
+                                    OpenFiles& files) {
+  TokenizerClass found = said(folder, settings, files);
+  if (!is_known(form, found.name)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{} of {} makes other tokens than attnviz would: a tokenizer.json "
+                            "says what it does",
+                            found.where, shown_name(found.name), file_of(form)));
+  }
+  return found;
+}
+
+}  // namespace attnviz

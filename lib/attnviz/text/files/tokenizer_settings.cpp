@@ -1,0 +1,252 @@
+#include "attnviz/text/files/tokenizer_settings.h"
+
+#include <fmt/core.h>
+
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
+#include "attnviz/text/files/tokenizer_json.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNamed[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                  "pad_token", "cls_token", "mask_token"};
+
+// The one that is taken where nobody asks for another.
+constexpr std::string_view kDefaultTemplate = "default";
+
+// "…", [{"name": "default", "template": "…"}, …] or {"default": "…", …}.
+std::optional<std::string_view> default_template(const JsonNode& value) {
+  if (value.kind() == JsonKind::kObject) {
+    const auto found = find_value(value, kDefaultTemplate);
+    return found ? std::optional(found->as_string()) : std::nullopt;
+  }
+  if (value.kind() != JsonKind::kList) {
+    return value.as_string();
+  }
+  for (const JsonNode& one : value.as_list("a list of templates")) {
+    if (one.at("name").as_string() == kDefaultTemplate) {
+      return one.at("template").as_string();
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view content_of(const JsonNode& value) {
+  return value.kind() == JsonKind::kObject ? value.at("content").as_string() : value.as_string();
+}
+
+// "<s>" or {"content": "<s>", …}; precondition: the content is not empty.
+AddedToken special_token(const JsonNode& value) {
+  AddedToken token;
+  if (value.kind() == JsonKind::kObject) {
+    token = read_added_token(value, 0);
+  } else {
+    token.content = value.as_string();
+  }
+  token.special = true;
+  return token;
+}
+
+// Several with names, as newer files have them, or a list.
+std::vector<JsonNode> values_of(const JsonNode& value) {
+  if (value.kind() == JsonKind::kObject) {
+    return value.as_object();
+  }
+  return value.kind() == JsonKind::kNumbers && value.as_numbers().empty()
+             ? std::vector<JsonNode>()
+             : value.as_list("a list of tokens");
+}
+
+TokenId checked_id(const JsonNode& node, std::optional<std::uint64_t> id, std::string_view found) {
+  if (!id || *id >= Vocabulary::kMostIds) {
+    node.fail(fmt::format("expected an id below {}, found {}", Vocabulary::kMostIds, found));
+  }
+  return static_cast<TokenId>(*id);
+}
+
+}  // namespace
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+std::optional<JsonTree> read_beside(const fs::path& folder, const char* name, OpenFiles& files) {
+  const fs::path path = folder / name;
+  if (!is_file(path)) {
+    return std::nullopt;
+  }
+  const MappedFile file = files.open(path);
+  return JsonTree::parse(file.bytes(), path.string());
+}
+
+std::string place_of(const JsonNode& value) {
+  const std::string where = value.where();
+  return where.substr(0, where.rfind(':'));
+}
+
+TokenizerSettings::TokenizerSettings(const fs::path& folder, OpenFiles& files)
+    : config_(read_beside(folder, "tokenizer_config.json", files)),
+      names_(read_beside(folder, "special_tokens_map.json", files)),
+      added_(read_beside(folder, "added_tokens.json", files)) {}
+
+TokenizerSettings::TokenizerSettings(const NamedBytes& config)
+    : config_(JsonTree::parse(config.bytes, config.name)) {}
+
+std::optional<JsonNode> TokenizerSettings::in_config(std::string_view key) const {
+  return config_ ? find_value(config_->root(), key) : std::nullopt;
+}
+
+std::optional<JsonNode> TokenizerSettings::named(std::string_view key) const {
+  const auto value = in_config(key);
+  return value || !names_ ? value : find_value(names_->root(), key);
+}
+
+std::optional<bool> TokenizerSettings::flag(std::string_view key) const {
+  const auto value = in_config(key);
+  return value ? std::optional(value->as_bool()) : std::nullopt;
+}
+
+std::size_t TokenizerSettings::number(std::string_view key, std::size_t otherwise) const {
+  const auto value = in_config(key);
+  return value ? static_cast<std::size_t>(value->as_unsigned()) : otherwise;
+}
+
+std::string TokenizerSettings::tokenizer_class() const {
+  return config_ ? std::string(text_or(config_->root(), "tokenizer_class", "")) : std::string();
+}
+
+std::vector<AddedToken> TokenizerSettings::added_tokens() const {
+  std::vector<AddedToken> tokens;
+  if (const auto decoder = in_config("added_tokens_decoder")) {
+    for (const JsonNode& member : decoder->as_object()) {
+      const std::string_view key = member.key();
+      tokens.push_back(read_added_token(
+          member, checked_id(member, parse_number<std::uint64_t>(key), quoted(key))));
+    }
+    return tokens;
+  }
+  if (!added_) {
+    return tokens;
+  }
+  std::set<std::string> special;
+  for (const AddedToken& token : named_tokens(false)) {
+    special.insert(token.content);
+  }
+  for (const JsonNode& member : added_->root().as_object()) {
+    const std::uint64_t id = member.as_unsigned();
+    AddedToken token;
+    token.id = checked_id(member, id, std::to_string(id));
+    token.content = member.key();
+    if (token.content.empty()) {
+      member.fail("expected a token, found an empty string");
+    }
+    token.special = special.contains(token.content);
+    token.normalized = !token.special;
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+std::string TokenizerSettings::added_tokens_where() const {
+  const auto decoder = in_config("added_tokens_decoder");
+  return decoder ? decoder->where() : added_ ? added_->root().where() : std::string();
+}
+
+std::optional<std::string> TokenizerSettings::token(std::string_view key) const {
+  const auto value = named(key);
+  const std::string_view content = value ? content_of(*value) : std::string_view();
+  return content.empty() ? std::nullopt : std::optional<std::string>(content);
+}
+
+std::vector<AddedToken> TokenizerSettings::named_tokens(bool lstrip_of_mask) const {
+  std::vector<AddedToken> tokens;
+  for (const std::string_view key : kNamed) {
+    const auto value = named(key);
+    if (value && !content_of(*value).empty()) {
+      tokens.push_back(special_token(*value));
+      tokens.back().lstrip |=
+          lstrip_of_mask && key == "mask_token" && value->kind() == JsonKind::kString;
+    }
+  }
+  for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+    for (const auto* tree : {&config_, &names_}) {
+      const auto list = *tree ? find_value((*tree)->root(), key) : std::nullopt;
+      for (const JsonNode& value : list ? values_of(*list) : std::vector<JsonNode>()) {
+        if (!content_of(value).empty()) {
+          tokens.push_back(special_token(value));
+        }
+      }
+    }
+  }
+  return tokens;
+}
+
+bool TokenizerSettings::denies(std::string_view key) const {
+  const auto value = config_ ? config_->root().find(key) : std::nullopt;
+  return value && value->kind() == JsonKind::kNull;
+}
+
+std::optional<ChatTemplate> TokenizerSettings::chat_template() const {
+  const auto value = in_config("chat_template");
+  const auto source = value ? default_template(*value) : std::nullopt;
+  return source ? std::optional(chat_template(*source, place_of(*value))) : std::nullopt;
+}
+
+ChatTemplate TokenizerSettings::chat_template(std::string_view source, std::string where) const {
+  ChatTemplate chat{.source = std::string(source),
+                    .where = std::move(where),
+                    .bos_token = token("bos_token").value_or(""),
+                    .eos_token = token("eos_token").value_or("")};
+  for (const char* key : kNamed) {
+    const std::string_view name = key;
+    const auto content = token(name);
+    if (content && name != "bos_token" && name != "eos_token") {
+      chat.other_tokens.emplace_back(name, *content);
+    }
+  }
+  if (const auto list = named("additional_special_tokens")) {
+    for (const JsonNode& value : values_of(*list)) {
+      chat.additional_special_tokens.emplace_back(content_of(value));
+    }
+  }
+  return chat;
+}
+
+void TokenizerSettings::check_flag(std::string_view key, std::string_view name, bool expected,
+                                   std::optional<bool> null_means) const {
+  const bool is_null = denies(key);
+  const auto found = is_null ? null_means : flag(key);
+  if (found && *found != expected) {
+    const std::string_view value = is_null ? "null" : *found ? "true" : "false";
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected {}, as {} in tokenizer.json is, found {}: which of them "
+                            "holds depends on the library",
+                            config_->root().at(key).where(), expected, name, value));
+  }
+}
+
+void TokenizerSettings::check_words() const {
+  if (const auto value = in_config("do_basic_tokenize"); value && !value->as_bool()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected true, found false: texts without white space between words "
+                            "and punctuation are not cut so",
+                            value->where()));
+  }
+  if (const auto value = in_config("never_split"); value && !values_of(*value).empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected none, found {}: words that stay whole are not run",
+                            value->where(), counted(values_of(*value).size(), "word")));
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,76 @@
+// What the files beside a tokenizer say of it: tokenizer_config.json and its like.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/chat.h"
+#include "attnviz/text/tokenizers/added_tokens.h"
+
+namespace attnviz {
+
+/// A JSON file of a folder; nullopt when there is none.
+std::optional<JsonTree> read_beside(const std::filesystem::path& folder, const char* name,
+                                    OpenFiles& files);
+
+bool is_file(const std::filesystem::path& path);
+
+/// tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as they are there.
+/// Throws Error{kMalformed} at a member of the wrong kind, when that is asked for.
+class TokenizerSettings {
+ public:
+  TokenizerSettings(const std::filesystem::path& folder, OpenFiles& files);
+  explicit TokenizerSettings(const NamedBytes& config);
+
+  std::optional<bool> flag(std::string_view key) const;
+  bool flag(std::string_view key, bool otherwise) const { return flag(key).value_or(otherwise); }
+  std::size_t number(std::string_view key, std::size_t otherwise) const;
+
+  /// "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
+  std::string tokenizer_class() const;
+
+  /// Tokens with ids: "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}, else
+  /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named.
+  std::vector<AddedToken> added_tokens() const;
+  /// In front of what is wrong with them.
+  std::string added_tokens_where() const;
+
+  /// "bos_token": "<s>" or {"content": "<s>", …}.
+  std::optional<std::string> token(std::string_view key) const;
+  /// All that have a name in the order in which transformers adds them to a vocabulary, without
+  /// ids; "mask_token" with `lstrip` where only its text is said.
+  std::vector<AddedToken> named_tokens(bool lstrip_of_mask) const;
+  /// Whether the file says that there is no such token.
+  bool denies(std::string_view key) const;
+
+  /// Of tokenizer_config.json: one text, or several with names.
+  std::optional<ChatTemplate> chat_template() const;
+  /// That which a file of its own holds.
+  ChatTemplate chat_template(std::string_view source, std::string where) const;
+
+  /// Throws Error{kUnsupported} when the flag `key` is said and, null being `null_means`, another
+  /// one than `expected`, which tokenizer.json calls `name`.
+  void check_flag(std::string_view key, std::string_view name, bool expected,
+                  std::optional<bool> null_means = std::nullopt) const;
+  /// Throws Error{kUnsupported} for what BertTokenizer would do otherwise than BERT.
+  void check_words() const;
+
+ private:
+  std::optional<JsonNode> in_config(std::string_view key) const;
+  // Where a special token is named first.
+  std::optional<JsonNode> named(std::string_view key) const;
+
+  std::optional<JsonTree> config_;
+  std::optional<JsonTree> names_;
+  std::optional<JsonTree> added_;
+};
+
+/// "file: key" of a value.
+std::string place_of(const JsonNode& value);
+
+}  // namespace attnviz

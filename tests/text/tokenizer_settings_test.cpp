@@ -1,0 +1,199 @@
+// Files beside a tokenizer: its class, tokens that they add, settings that change its ids.
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "support/run_program.h"
+#include "text/tiny_tokenizers.h"
+
+namespace attnviz {
+namespace {
+
+using test::described;
+
+class Folder {
+ public:
+  explicit Folder(std::initializer_list<std::pair<const char*, std::string_view>> files) {
+    for (const auto& [name, bytes] : files) {
+      write(name, bytes);
+    }
+  }
+  const Folder& write(const std::string& name, std::string_view bytes) const {
+    test::write_file(folder_.file(name), std::string(bytes));
+    return *this;
+  }
+  std::string tokens(std::string_view text) const {
+    TokenizeOptions options;
+    options.parse_special = true;
+    return described(load_tokenizer(folder_.path())->tokenize(text, options));
+  }
+  // What load_tokenizer() says, behind the folder.
+  std::string refusal() const {
+    try {
+      load_tokenizer(folder_.path());
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+      const std::string message = error.what();
+      return message.substr(folder_.path().string().size() + 1);
+    }
+    return {};
+  }
+  const test::TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+// The pieces of a byte-level BPE.
+Folder byte_level() {
+  return Folder({{"vocab.json", R"({"<s>": 0, "</s>": 1, "<mask>": 2, "a": 3, "b": 4, "Ġ": 5,
+                                    "ab": 6, "<c>": 7})"},
+                 {"merges.txt", "#version: 0.2\na b\n"}});
+}
+
+Folder word_piece() {
+  return Folder({{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n<c>\n"}});
+}
+
+Folder tokenizer_json() {
+  return Folder({{"tokenizer.json", R"({"pre_tokenizer": {"type": "Whitespace"},
+      "added_tokens": [{"id": 3, "content": "<s>", "special": true}],
+      "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "a": 1, "x": 2}}})"}});
+}
+
+}  // namespace
+
+TEST_CASE("a class is that of the settings, else of config.json, else of its model_type") {
+  const Folder folder = byte_level();
+  const std::string plain = "6=ab[0,2)";
+  const std::string surrounded = "0=<s>[0,0)! 6=ab[0,2) 1=</s>[2,2)!";
+  CHECK(folder.tokens("ab") == plain);
+  for (const char* type : {"roberta", "bart", "longformer"}) {
+    folder.write("config.json", R"({"model_type": ")" + std::string(type) + "\"}");
+    CHECK(folder.tokens("ab") == surrounded);
+  }
+  folder.write("config.json", R"({"model_type": "roberta", "tokenizer_class": "GPT2Tokenizer"})");
+  CHECK(folder.tokens("ab") == plain);
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizerFast"})");
+  CHECK(folder.tokens("ab") == surrounded);
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
+  folder.write("config.json", R"({"model_type": "roberta"})");
+  CHECK(folder.tokens("ab") == plain);
+  folder.write("config.json", R"({"model_type": "unheard"})").write("tokenizer_config.json", "{}");
+  CHECK(folder.tokens("ab") == plain);
+}
+
+TEST_CASE("the tokens around a text are those that are named: RoBERTa's and BERT's") {
+  const Folder roberta = byte_level();
+  roberta.write("config.json", R"({"model_type": "roberta"})");
+  roberta.write("special_tokens_map.json", R"({"cls_token": "<c>", "sep_token": "<new>"})");
+  CHECK(roberta.tokens("ab") == "7=<c>[0,0)! 6=ab[0,2) 8=<new>[2,2)!");
+  const Folder bert = word_piece();
+  bert.write("tokenizer_config.json", R"({"cls_token": "<c>", "unk_token": "b"})");
+  CHECK(bert.tokens("a!") == "7=<c>[0,0)! 5=a[0,1) 6=b[1,2)! 3=[SEP][2,2)!");
+}
+
+TEST_CASE("RoBERTa's <mask> takes the space before it, unless its flags are said") {
+  const Folder folder = byte_level();
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
+  CHECK(folder.tokens("a <mask>") == "3=a[0,1) 5= [1,2) 2=<mask>[2,8)!");
+  const auto of_roberta = [&folder](const std::string& mask) {
+    folder.write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer")" + mask + "}");
+    const std::string all = folder.tokens("a <mask>");
+    return all.substr(0, all.rfind(' '));
+  };
+  CHECK(of_roberta("") == "0=<s>[0,0)! 3=a[0,1) 2=<mask>[1,8)!");
+  CHECK(of_roberta(R"(, "mask_token": "<mask>")") == "0=<s>[0,0)! 3=a[0,1) 2=<mask>[1,8)!");
+  CHECK(of_roberta(R"(, "mask_token": {"content": "<mask>", "lstrip": false})") ==
+        "0=<s>[0,0)! 3=a[0,1) 5= [1,2) 2=<mask>[2,8)!");
+}
+
+TEST_CASE("flags of special tokens are obeyed as special_tokens_map.json says them") {
+  const Folder folder = byte_level();
+  folder.write("special_tokens_map.json", R"({"mask_token": {"content": "<mask>", "lstrip": true,
+      "rstrip": true, "single_word": true}})");
+  CHECK(folder.tokens("a <mask> b") == "3=a[0,1) 2=<mask>[1,9)! 4=b[9,10)");
+  CHECK(folder.tokens("a<mask>b").find("=<mask>") == std::string::npos);
+}
+
+TEST_CASE("added_tokens.json has the tokens of files before added_tokens_decoder") {
+  const std::string_view added = R"({"<user>": 9, "bb": 8})";
+  const Folder folder = byte_level();
+  folder.write("added_tokens.json", added);
+  CHECK(folder.tokens("ab<user>bb") == "6=ab[0,2) 9=<user>[2,8) 8=bb[8,10)");
+  folder.write("special_tokens_map.json", R"({"additional_special_tokens": ["<user>"]})");
+  CHECK(folder.tokens("<user>bb") == "9=<user>[0,6)! 8=bb[6,8)");
+  // Newer files say all of it in one place.
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"11": {"content": "ba"}}})");
+  CHECK(folder.tokens("ba bb") == "11=ba[0,2) 5= [2,3) 4=b[3,4) 4=b[4,5)");
+
+  const Folder bert = word_piece();
+  bert.write("added_tokens.json", added);
+  CHECK(bert.tokens("a <user>") == "2=[CLS][0,0)! 5=a[0,1) 9=<user>[2,8) 3=[SEP][8,8)!");
+  bert.write("added_tokens.json", R"({"<user>": -1})");
+  CHECK_THROWS_AS(load_tokenizer(bert.folder().path()), Error);
+}
+
+TEST_CASE("named tokens that a vocabulary lacks are behind it, in transformers' order") {
+  const Folder folder = byte_level();
+  folder.write("tokenizer_config.json",
+               R"({"additional_special_tokens": ["<x>", {"content": "<y>"}],
+      "pad_token": "<pad>", "bos_token": "<b>", "mask_token": null})");
+  CHECK(folder.tokens("<b><pad><x><y>") ==
+        "8=<b>[0,3)! 9=<pad>[3,8)! 10=<x>[8,11)! 11=<y>[11,14)!");
+  folder.write("tokenizer_config.json", R"({"additional_special_tokens": [], "pad_token": "<c>"})");
+  CHECK(folder.tokens("<c>") == "7=<c>[0,3)!");
+}
+
+TEST_CASE("tokens that only the settings have are added to those of tokenizer.json") {
+  const Folder folder = tokenizer_json();
+  CHECK(folder.tokens("<x>").find("<x>") == std::string::npos);
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {
+      "3": {"content": "<s>", "special": true},
+      "5": {"content": "<z>", "special": true}, "4": {"content": "<x>", "special": true}},
+      "pad_token": "<p>", "bos_token": "<s>", "unk_token": "?"})");
+  CHECK(folder.tokens("a <x><z> <p>") == "1=a[0,1) 4=<x>[2,5)! 5=<z>[5,8)! 6=<p>[9,12)!");
+  folder.write("tokenizer_config.json", R"({"additional_special_tokens": ["<x>", "x", "<s>"]})");
+  CHECK(folder.tokens("<x>ax") == "4=<x>[0,3)! 1=a[3,4) 2=x[4,5)!");
+  folder.write("tokenizer_config.json", R"({"extra_special_tokens": {"image_token": "<x>"}})");
+  CHECK(folder.tokens("<x>") == "4=<x>[0,3)!");
+  folder.write("tokenizer_config.json",
+               R"({"added_tokens_decoder": {"9": {"content": "<x>", "special": true}}})");
+  CHECK(folder.refusal() ==
+        "tokenizer_config.json: added_tokens_decoder: expected id 4 for \"<x>\", which "
+        "tokenizer.json leaves it, found 9: which of them holds depends on the library");
+}
+
+TEST_CASE("settings and classes that make other ids than attnviz knows are refused by name") {
+  const Folder bert = word_piece();
+  bert.write("tokenizer_config.json", R"({"do_basic_tokenize": false})");
+  CHECK(bert.refusal().find("tokenizer_config.json: do_basic_tokenize: expected true") == 0);
+  bert.write("tokenizer_config.json", R"({"never_split": ["a"]})");
+  CHECK(bert.refusal() ==
+        "tokenizer_config.json: never_split: expected none, found 1 word: words that stay whole "
+        "are not run");
+  bert.write("tokenizer_config.json", R"({"never_split": [], "do_basic_tokenize": true})");
+  CHECK(bert.refusal().empty());
+  bert.write("tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizer"})");
+  CHECK(bert.refusal() ==
+        "tokenizer_config.json: tokenizer_class: MPNetTokenizer of vocab.txt makes other tokens "
+        "than attnviz would: a tokenizer.json says what it does");
+  const Folder clip = byte_level();
+  clip.write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
+  CHECK(clip.refusal().find("tokenizer_config.json: tokenizer_class: CLIPTokenizer of vocab.json "
+                            "with merges.txt makes") == 0);
+  clip.write("tokenizer_config.json", "{}").write("config.json", R"({"model_type": "clip"})");
+  CHECK(clip.refusal().find("config.json: model_type: CLIPTokenizer of vocab.json") == 0);
+  // tokenizer.json says all of it.
+  const Folder json = tokenizer_json();
+  json.write("tokenizer_config.json",
+             R"({"tokenizer_class": "CLIPTokenizer", "never_split": ["a"]})");
+  CHECK(json.refusal().empty());
+}
+
+}  // namespace attnviz
