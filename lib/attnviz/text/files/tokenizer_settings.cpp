@@ -238,8 +238,8 @@ void TokenizerSettings::check_flag(std::string_view key, std::string_view name, 
 void TokenizerSettings::check_words() const {
   if (const auto value = in_config("do_basic_tokenize"); value && !value->as_bool()) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected true, found false: texts without white space between words "
-                            "and punctuation are not cut so",
+                fmt::format("{}expected true, found false: attnviz cuts a text at white space and "
+                            "punctuation first",
                             value->where()));
   }
   if (const auto value = in_config("never_split"); value && !values_of(*value).empty()) {
