@@ -129,6 +129,14 @@ TEST_CASE("Jinja: filters, tests, methods and names that jinja2 has and attnviz 
   CHECK(rendered("{% set self = 1 %}{{ self }}{{ {'update': 2}['update'] }}", Map()) == "12");
 }
 
+TEST_CASE("Jinja: what a filter goes through is no list, and says how to make one of it") {
+  CHECK(failure("{{ [1] | select }}").find("has no text; … | list has one") != std::string::npos);
+  CHECK(failure("{{ [1] | map('abs') | last }}").find("no end; … | list has one") !=
+        std::string::npos);
+  CHECK(failure("{{ [1] | select | length }}") == "t: line 1, column 19: generator has no length");
+  CHECK(failure("{% set n = namespace() %}{% set n.a = [n] | select %}ok") == "nothing was thrown");
+}
+
 TEST_CASE("Jinja: a break does not leave {% generation %}, which jinja2 makes a function of") {
   CHECK(failure("{% for i in [1] %}{% generation %}{% break %}{% endgeneration %}{% endfor %}") ==
         "t: line 1, column 38: break outside of a loop");
@@ -261,7 +269,7 @@ TEST_CASE("Jinja: long names, keys and lines are paid for before they are copied
       "{% for " + name + " in range(99999) if false %}{% endfor %}",
       "{% macro m(" + name + ") %}{% endmacro %}" + often + "{{ m() }}{% endfor %}",
       often + "{% set x = namespace() %}{% set x." + name + " = 1 %}{% endfor %}",
-      often + "{{ [] | map(" + name + "=1) }}{% endfor %}",
+      often + "{{ [] | map(" + name + "=1) | list }}{% endfor %}",
       "{{ ('a' * 99999) | map('select'," + name + "=1) | list }}",
       key + "{% set l = [" + test::repeated("dict(d),", 2500) + "] %}",
       key + often + "{% for k in d %}{% endfor %}{% endfor %}",

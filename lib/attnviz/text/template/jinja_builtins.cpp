@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -41,6 +42,9 @@ std::vector<Value> items_of(const Value& value, Budget& budget) {
   if (const List* const list = value.list()) {
     budget.make_items(list->items.size());
     items = list->items;
+  } else if (List* const left = value.generator()) {
+    budget.make_items(left->items.size());
+    items = std::exchange(left->items, {});
   } else if (const Map* const map = value.map(); map != nullptr && map->kind == MapKind::kDict) {
     budget.make_items(map->members.size());
     for (const Map::Member& member : map->members) {
@@ -70,6 +74,14 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
   if (const List* const list = values.list()) {
     return std::ranges::any_of(list->items,
                                [&](const Value& one) { return are_equal(one, item, budget); });
+  }
+  if (List* const left = values.generator()) {
+    // As far as it goes to find the item.
+    const auto found = std::ranges::find_if(
+        left->items, [&](const Value& one) { return are_equal(one, item, budget); });
+    const bool is_in = found != left->items.end();
+    left->items.erase(left->items.begin(), is_in ? found + 1 : found);
+    return is_in;
   }
   if (values.undefined() != nullptr) {
     return false;

@@ -36,8 +36,8 @@ Value made_text(std::string text, Budget& budget);
 Value replaced_text(std::string_view text, std::string_view from, std::string_view to,
                     std::size_t most, Budget& budget);
 
-/// What a loop goes through: items of lists, keys of mappings, characters of texts, nothing of what
-/// is undefined. Throws for other values.
+/// What a loop goes through: items of lists, what is left of generators, which then are empty, keys
+/// of mappings, characters of texts, nothing of what is undefined. Throws for other values.
 std::vector<Value> items_of(const Value& value, Budget& budget);
 
 /// Python's `item in values`.

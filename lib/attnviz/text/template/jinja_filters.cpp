@@ -18,6 +18,11 @@ Value list_value(std::vector<Value> items, Budget& budget) {
   return list_of(std::move(items));
 }
 
+Value generator_value(std::vector<Value> items, Budget& budget) {
+  budget.make_items(items.size());
+  return generator_of(std::move(items));
+}
+
 const Value& subject(const Arguments& arguments) {
   return arguments.values.front();
 }
@@ -120,7 +125,7 @@ Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool
       kept.push_back(item);
     }
   }
-  return list_value(std::move(kept), budget);
+  return generator_value(std::move(kept), budget);
 }
 
 Value map(const Arguments& arguments, Budget& budget) {
@@ -149,7 +154,7 @@ Value map(const Arguments& arguments, Budget& budget) {
     }
     results.push_back(jinja_filter(name, of_filter, budget));
   }
-  return list_value(std::move(results), budget);
+  return generator_value(std::move(results), budget);
 }
 
 Value lower(const Arguments& arguments, Budget& budget) {
@@ -232,7 +237,7 @@ Value items(const Arguments& arguments, Budget& budget) {
     budget.make(member.name.size());
     pairs.push_back(pair_of(member.key(), member.value));
   }
-  return list_value(std::move(pairs), budget);
+  return generator_value(std::move(pairs), budget);
 }
 
 // In their order; texts without regard to case unless that matters.
@@ -279,6 +284,18 @@ Value dictsort(const Arguments& arguments, Budget& budget) {
 
 // The first item or the last one: of a list without a look at the others.
 Value end_of(const Arguments& arguments, Budget& budget, bool is_last) {
+  if (List* const left = subject(arguments).generator()) {
+    if (is_last) {
+      fail("last: what a filter goes through has no end; … | list has one");
+    }
+    if (left->items.empty()) {
+      return Undefined{"first"};
+    }
+    budget.read(left->items.size());
+    Value first = std::move(left->items.front());
+    left->items.erase(left->items.begin());
+    return first;
+  }
   const List* const list = subject(arguments).list();
   const std::vector<Value> made =
       list == nullptr ? items_of(subject(arguments), budget) : std::vector<Value>();
@@ -288,10 +305,14 @@ Value end_of(const Arguments& arguments, Budget& budget, bool is_last) {
                         : values.front();
 }
 Value reverse(const Arguments& arguments, Budget& budget) {
+  const bool was_generator = subject(arguments).generator() != nullptr;
   std::vector<Value> values = items_of(subject(arguments), budget);
   std::ranges::reverse(values);
-  if (subject(arguments).text() == nullptr) {
+  if (was_generator) {
     return list_value(std::move(values), budget);
+  }
+  if (subject(arguments).text() == nullptr) {
+    return generator_value(std::move(values), budget);
   }
   std::string text;
   for (const Value& value : values) {
@@ -319,7 +340,7 @@ Value unique(const Arguments& arguments, Budget& budget) {
       keys.push_back(std::move(key));
     }
   }
-  return list_value(std::move(kept), budget);
+  return generator_value(std::move(kept), budget);
 }
 
 Value indent(const Arguments& arguments, Budget& budget) {

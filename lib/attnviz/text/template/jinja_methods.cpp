@@ -242,7 +242,7 @@ std::optional<Function> list_method(const Value& list, std::string_view name, Bu
 
 bool is_iterable(const Value& value) {
   return value.text() != nullptr || value.list() != nullptr || value.map() != nullptr ||
-         value.undefined() != nullptr;
+         value.generator() != nullptr || value.undefined() != nullptr;
 }
 
 bool is_case(const Value& value, std::string (*change)(std::string_view),
@@ -277,7 +277,7 @@ bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budge
       {"string", [&] { return value.text() != nullptr; }},
       {"mapping", [&] { return value.map() != nullptr && value.map()->kind == MapKind::kDict; }},
       {"iterable", [&] { return is_iterable(value); }},
-      {"sequence", [&] { return is_iterable(value); }},
+      {"sequence", [&] { return value.generator() == nullptr && is_iterable(value); }},
       {"number", [&] { return value.number().has_value(); }},
       {"integer", [&] { return value.integer().has_value(); }},
       {"float", [&] { return value.real().has_value(); }},

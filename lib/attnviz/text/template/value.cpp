@@ -101,6 +101,8 @@ class PrintedText {
       }
       add(is_tuple && list->items.size() == 1 ? "," : "");
       add(is_tuple ? ")" : "]");
+    } else if (value.generator() != nullptr) {
+      fail("what a filter goes through has no text; … | list has one");
     } else if (const Map* const map = value.map()) {
       if (map->kind == MapKind::kLoop) {
         fail("a loop has no text");
@@ -205,8 +207,8 @@ void Value::free_in_turn() noexcept {
 }
 
 void MapsInCircles::add(const Value& map, const Value& member, Budget& budget) {
-  const bool may_close =
-      member.map() != nullptr || member.list() != nullptr || member.function() != nullptr;
+  const bool may_close = member.map() != nullptr || member.list() != nullptr ||
+                         member.generator() != nullptr || member.function() != nullptr;
   if (may_close && maps_.try_emplace(map.map(), map).second) {
     budget.make((1 + map.map()->members.size()) * 2 * Budget::kBytesPerItem);
   }
@@ -233,7 +235,14 @@ const std::string* Value::text() const noexcept {
 
 List* Value::list() const noexcept {
   const auto* const found = std::get_if<std::shared_ptr<List>>(&data_);
-  return found == nullptr ? nullptr : found->get();
+  List* const one = found == nullptr ? nullptr : found->get();
+  return one == nullptr || one->kind == ListKind::kGenerator ? nullptr : one;
+}
+
+List* Value::generator() const noexcept {
+  const auto* const found = std::get_if<std::shared_ptr<List>>(&data_);
+  List* const one = found == nullptr ? nullptr : found->get();
+  return one == nullptr || one->kind != ListKind::kGenerator ? nullptr : one;
 }
 
 Map* Value::map() const noexcept {
@@ -259,17 +268,21 @@ bool Value::is_true() const noexcept {
   if (const Map* const one = map()) {
     return one->kind != MapKind::kDict || !one->members.empty();
   }
-  return function() != nullptr;
+  return function() != nullptr || generator() != nullptr;
 }
 
 std::string_view Value::kind() const noexcept {
   constexpr std::string_view kKinds[] = {"None", "undefined", "bool", "int",     "float",
                                          "str",  "list",      "dict", "function"};
-  return kKinds[data_.index()];
+  return generator() != nullptr ? "generator" : kKinds[data_.index()];
 }
 
 Value list_of(std::vector<Value> items) {
   return std::make_shared<List>(List{std::move(items)});
+}
+
+Value generator_of(std::vector<Value> items) {
+  return std::make_shared<List>(List{std::move(items), ListKind::kGenerator});
 }
 
 Value function_of(Function function) {
@@ -302,6 +315,7 @@ bool are_equal(const Value& one, const Value& other, Budget& budget) {
   }
   return (one.is_none() && other.is_none()) ||
          (one.undefined() != nullptr && other.undefined() != nullptr) ||
+         (one.generator() != nullptr && one.generator() == other.generator()) ||
          (one.function() != nullptr && one.function() == other.function());
 }
 

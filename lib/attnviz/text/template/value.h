@@ -28,7 +28,9 @@ struct Arguments {
   const Value* find(std::size_t place, std::string_view name) const noexcept;
 };
 
-enum class ListKind { kList, kTuple, kRange };
+/// A generator is what most filters make: true although it may be empty, without a length, and
+/// gone once it was gone through.
+enum class ListKind { kList, kTuple, kRange, kGenerator };
 
 struct List {
   std::vector<Value> items;
@@ -75,7 +77,7 @@ class Value {
   Value& operator=(const Value&) = default;
   Value& operator=(Value&&) noexcept = default;
   ~Value() {
-    if (list() != nullptr || map() != nullptr) {
+    if (list() != nullptr || generator() != nullptr || map() != nullptr) {
       free_in_turn();
     }
   }
@@ -98,11 +100,12 @@ class Value {
   /// A number of any kind; flags count as 0 and 1.
   std::optional<double> number() const noexcept;
   const std::string* text() const noexcept;
-  List* list() const noexcept;
+  List* list() const noexcept;       // null of a generator
+  List* generator() const noexcept;  // what is left of it
   Map* map() const noexcept;
   const Function* function() const noexcept;
 
-  /// Python's truth: empty things are false, as None and what is undefined.
+  /// Python's truth: empty things but generators are false, as None and what is undefined.
   bool is_true() const noexcept;
   /// "str", "int", …
   std::string_view kind() const noexcept;
@@ -148,6 +151,7 @@ class MapsInCircles {
 };
 
 Value list_of(std::vector<Value> items);
+Value generator_of(std::vector<Value> items);
 Value function_of(Function function);
 
 // Lists hold lists that they share, and namespaces themselves: what goes through all of a value may
