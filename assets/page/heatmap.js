@@ -11,6 +11,8 @@ const ZOOM_STEP = 1.25;
 const SMALL_CELL = 8;
 const DRAG_FROM = 5;
 const SETTLE_MS = 120;
+/** Of PointerEvent.button; fingers and pens touch with it. */
+const MAIN_BUTTON = 0;
 const HELP = "Heatmap. Arrow keys move from cell to cell, Enter picks the row's token, plus and minus zoom.";
 
 export class Heatmap {
@@ -263,8 +265,10 @@ export class Heatmap {
     onWidth(this.element, this.redraw);
     stage.addEventListener("pointermove", (event) => this.moved(event));
     stage.addEventListener("pointerdown", (event) => {
-      this.fingers.set(event.pointerId, this.point(event));
-      this.dragged = 0;
+      if (event.button === MAIN_BUTTON) {
+        this.fingers.set(event.pointerId, this.point(event));
+        this.dragged = 0;
+      }
     });
     stage.addEventListener("pointerup", (event) => this.released(event));
     for (const name of /** @type {const} */ (["pointercancel", "pointerleave"])) {
@@ -318,7 +322,7 @@ export class Heatmap {
   released(event) {
     this.fingers.delete(event.pointerId);
     const { panel, layout } = this;
-    if (!panel || !layout || this.dragged >= DRAG_FROM) {
+    if (!panel || !layout || event.button !== MAIN_BUTTON || this.dragged >= DRAG_FROM) {
       return;
     }
     const { x, y } = this.point(event);

@@ -253,6 +253,7 @@ class Page {
     this.heatmaps.forEach((heatmap) => heatmap.update(/** @type {Scene} */ (this.scene)));
     this.text.update(this.scene);
     this.arcs.update(this.scene);
+    this.pointing.keepWithin(panels[0].shown);
     this.overview.update(this.scene);
     this.rows.refresh();
     this.steps?.update(this.scene);

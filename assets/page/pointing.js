@@ -27,6 +27,15 @@ export class Pointing {
       this.tell();
     }
   }
+
+  /**
+   * Stays at the last row or column where the one that it was at is gone.
+   * @param {Shown} shown
+   */
+  keepWithin({ queries, keys }) {
+    const { panel, query, key } = this.at;
+    this.set({ panel, query: Math.min(query, queries.length - 1), key: Math.min(key, keys.length - 1) });
+  }
 }
 
 /**

@@ -154,9 +154,9 @@ class Browser:
     def point(self, x, y):
         self.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def click(self, x, y):
+    def click(self, x, y, button="left"):
         for kind in ("mousePressed", "mouseReleased"):
-            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button,
                          clickCount=1)
 
     KEYS = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13,

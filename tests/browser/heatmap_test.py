@@ -192,6 +192,44 @@ class Heatmaps(PageTest):
         browser.press("d")
         self.assert_rows({other: self.weight(other, query) for other in range(len(self.labels))})
 
+    def test_only_the_main_button_picks(self):
+        left, top, *size = stage()
+        (x0, across), (y0, down) = heatmap_cells(self.labels, *size)
+        for button, query in (("right", 9), ("middle", 9), ("left", 4)):
+            browser.click(left + x0 + across / 2, top + y0 + (query + 0.5) * down, button)
+        self.assertTrue(browser.wait_for("location.hash.includes('token=4')"))
+        self.assert_rows({key: self.weight(4, key) for key in range(len(self.labels))})
+        browser.click(left + x0 + across / 2, top + y0 + 9.5 * down, "right")
+        self.assertFalse(browser.run_later(
+            "setTimeout(() => done(location.hash.includes('token=9')), 300)"))
+
+    def test_the_cursor_stays_in_heatmaps_that_become_smaller(self):
+        page = program.page("smaller", "The unbelievably wobbly cats", "--live")
+        drop = """[...document.querySelectorAll("label.flag")].find(
+            (one) => one.textContent.startsWith("Leave out")).firstChild.click()"""
+        words = """const select = [...document.querySelectorAll(".controls select")].find(
+            (one) => [...one.options].some((option) => option.value === "words"));
+            select.value = "words";
+            select.dispatchEvent(new Event("change"))"""
+        typed = """const box = document.querySelector("#live-text");
+            box.value = "The cat";
+            box.dispatchEvent(new Event("input", {bubbles: true}))"""
+        for name, act in (("drop", drop), ("words", words), ("typed", typed)):
+            with self.subTest(act=name):
+                browser.open(page.path, "#as-key=on" if name == "words" else "")
+                browser.run('document.querySelector(".stage").focus()')
+                for key in ["ArrowDown", "End"] + ["ArrowDown"] * page.data["shape"][0]:
+                    browser.press(key)
+                before = browser.frame('document.querySelector(".stage").getAttribute("aria-label")')
+                browser.run(act)
+                self.assertTrue(browser.wait_for("""
+                    document.querySelector("[role=alert]") ||
+                    document.querySelector(".stage").getAttribute("aria-label") !== given[0]""",
+                    before))
+                self.assertEqual(browser.frame("""
+                    document.querySelector("[role=alert]")?.textContent"""), None)
+                self.assertRegex(readout()[0], ".")
+
     def test_the_view_stands_in_the_address_and_survives_a_reload(self):
         browser.open(self.page.path)
         for key in ("]", "d", "/"):
