@@ -90,7 +90,7 @@ export class Controls {
     if (data.shape[1] > 1 && !data.drawing.zero_centred && isAttention) {
       this.element.append(this.flag("Leave out the first token", "dropSink"));
     }
-    if (data.triangle || data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
+    if (data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
       this.element.append(this.flag("Show what is masked", "showMask"));
     }
     this.refresh();

@@ -79,7 +79,7 @@ export class Patterns {
   async mask(place) {
     const [rows, cols] = this.data.shape;
     if (place === null) {
-      return new Mask(rows, cols, null, this.data.triangle);
+      return new Mask(rows, cols, null, false);
     }
     const bits = await this.blobs.get(this.data.masks[place].blob);
     const triangle = isTriangle(bits, rows, cols);

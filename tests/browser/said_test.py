@@ -184,6 +184,25 @@ class WhatAPageSays(PageTest):
         whole = browser.run('return document.querySelector("main").textContent')
         self.assertNotIn("\u2068␣cat", whole)
 
+    def test_zeros_that_may_be_seen_are_not_masked(self):
+        weights = [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
+        for options in ([], ["--mask", "none"]):
+            page = rendered("seen", {"tokens": list("abc"), "attention": [[weights]]}, *options)
+            self.assertTrue(page.data["triangle"])
+            browser.open(page.path)
+            self.assertRegex(said_of_cell("ArrowUp", "ArrowUp", "ArrowUp", "End"), r": 0\.000$")
+            self.assertNotIn("Show what is masked", browser.run(
+                'return document.querySelector(".controls").textContent'))
+
+    def test_weights_in_colours_of_two_sides_are_no_changes(self):
+        page = program.page("colours", TEXT, "--colormap", "blue-red", "--drop-sink")
+        browser.open(page.path)
+        self.assertTrue(browser.run("""return [...document.querySelectorAll("label.flag")].find(
+            (one) => one.textContent.startsWith("Leave out")).firstChild.checked"""))
+        for panel in (".heatmap-panel", ".token-panel"):
+            said = browser.run("return document.querySelector(arguments[0]).innerText", panel)
+            self.assertNotIn("change", said)
+
     def test_tokens_that_are_no_text_stand_apart(self):
         weights = [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
         browser.open(rendered("bare", {"tokens": list("012"), "attention": [[weights]]}).path)

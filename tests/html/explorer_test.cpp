@@ -300,7 +300,17 @@ TEST_CASE("write_explorer: colormaps are those of pictures, 256 colours each") {
   }
   CHECK(data["drawing"]["colormap"] == "viridis");
   CHECK(data["drawing"]["scale"] == "linear");
-  CHECK(data["drawing"]["zero_centred"] == false);
+}
+
+TEST_CASE("write_explorer: changes are changes, and weights are none, in whatever colours") {
+  for (const char* const colormap : {"viridis", "blue-red"}) {
+    CAPTURE(colormap);
+    AttentionDocument document = causal_document();
+    document.drawing.scale.colormap = Colormap(colormap);
+    CHECK(data_of(document)["drawing"]["zero_centred"] == false);
+    document.difference = DocumentDifference{"a", "b"};
+    CHECK(data_of(document)["drawing"]["zero_centred"] == true);
+  }
 }
 
 TEST_CASE("write_explorer: a focus, and a first key that pictures leave out, stay in the page") {

@@ -230,7 +230,7 @@ class ExplorerWriter {
     json_.member("scale", word_for(kScales, drawing.scale.kind));
     json_.member("low", drawing.scale.low);
     json_.member("high", drawing.scale.high);
-    json_.member("zero_centred", drawing.scale.colormap.diverging());
+    json_.member("zero_centred", documents_.front().difference.has_value());
     json_.member("drop_sink", drawing.drop_sink && !documents_.front().has_sinks());
     json_.member("value_name", pictures_.front().value_name);
     json_.member("query_axis", pictures_.front().query_axis);
