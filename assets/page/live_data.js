@@ -138,8 +138,11 @@ export function livePage(first, text, result, without, scale, blobs) {
   const tokens = liveTokens(text, result.tokens);
   const size = tokens.text.length;
   const put = (/** @type {() => Float32Array} */ floats) => blobs.put(() => bytesOf(floats()));
+  // What the program measured is true of its own text alone, with all heads.
+  const isFirst = text === first.text && without.length === 0;
   const heads = first.documents[0].heads.map((head) => ({
     ...head,
+    scores: isFirst ? head.scores : null,
     mask: 0,
     exact: undefined,
     leftOut: without.includes(head),
@@ -170,8 +173,7 @@ export function livePage(first, text, result, without, scale, blobs) {
     command: first.command + (ablated && ` --ablate ${ablated}`),
     command_text: text,
     text,
-    // It tells of the weights that the program measured.
-    reason: text === first.text && without.length === 0 ? first.reason : "",
+    reason: isFirst ? first.reason : "",
     computed_here: true,
     focus: undefined,
     queries: tokens,

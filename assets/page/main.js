@@ -7,7 +7,7 @@ import { Controls } from "./controls.js";
 import { Heatmap } from "./heatmap.js";
 import { LiveStore, LiveView } from "./live_view.js";
 import { Overview } from "./overview.js";
-import { Patterns } from "./patterns.js";
+import { Patterns, firstDocument } from "./patterns.js";
 import { Pointing } from "./pointing.js";
 import { Shade, currentTheme, scaleEnds } from "./colors.js";
 import { StepsView } from "./steps_view.js";
@@ -44,6 +44,14 @@ function sizeText({ documents, drawing, shape, keys }) {
   const heads = counted(documents[0].heads.length, pattern);
   const axes = isAttention ? "queries × keys" : "tokens × experts";
   return keys ? `${heads}, ${axes}: ${shape[0]} × ${shape[1]}` : `${heads}, ${counted(shape[0], "token")}`;
+}
+
+/**
+ * Which head is shown first, and why; of several documents the first is meant.
+ * @param {PageData} data
+ */
+function reasonText({ documents, reason }) {
+  return documents[0].name && reason ? `${documents[0].name}: ${reason}` : reason;
 }
 
 /**
@@ -106,9 +114,10 @@ class Page {
     this.rows = openableTable(`These ${isAttention ? "weights" : "numbers"} as a table`, () =>
       rowTable(/** @type {Scene} */ (this.scene)),
     );
-    this.headRows = openableTable(`The ${pattern}s as a table`, () => headTable(this.data));
+    this.headRows = openableTable(`The ${pattern}s as a table`, () => headTable(this.data, this.store.state));
     this.size = document.createTextNode(sizeText(data));
-    this.reason = make("p", { class: "reason", text: data.reason, hidden: data.reason === "" });
+    this.reason = make("p", { class: "reason", text: reasonText(data), hidden: data.reason === "" });
+    this.heads = firstDocument(data, this.store.state).heads;
     this.failure = make("div");
     this.run = 0;
     this.build();
@@ -205,10 +214,9 @@ class Page {
   replace(data, fragment) {
     this.data = data;
     this.size.data = sizeText(data);
-    this.reason.textContent = data.reason;
+    this.reason.textContent = reasonText(data);
     this.reason.hidden = data.reason === "";
     this.patterns.replaceData(data);
-    this.overview.forget(data.documents[0].heads);
     this.store.replaceData(data);
     if (fragment !== "") {
       this.store.set(stateOf(fragment, data));
@@ -245,6 +253,7 @@ class Page {
       shade,
       theme: currentTheme(this.data.bad),
     };
+    this.pointing.keepWithin(panels[0].shown);
     this.showPanels(panels.length);
     this.controls.refresh();
     this.tools.refresh();
@@ -253,9 +262,13 @@ class Page {
     this.heatmaps.forEach((heatmap) => heatmap.update(/** @type {Scene} */ (this.scene)));
     this.text.update(this.scene);
     this.arcs.update(this.scene);
-    this.pointing.keepWithin(panels[0].shown);
     this.overview.update(this.scene);
     this.rows.refresh();
+    const { heads } = firstDocument(this.data, state);
+    if (heads !== this.heads) {
+      this.heads = heads;
+      this.headRows.refresh();
+    }
     this.steps?.update(this.scene);
   }
 

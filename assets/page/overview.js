@@ -2,7 +2,7 @@
 import { announce, clamp, eachFrame, idle, make, onWidth, sizedContext } from "./dom.js";
 import { SHADES } from "./colors.js";
 import { BLANK_HEIGHT, THUMB_GAP, overviewLayout } from "./overview_layout.js";
-import { averagedHeads, headTitle } from "./patterns.js";
+import { averagedHeads, firstDocument, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
 import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
 import { wordsFor } from "./words.js";
@@ -61,7 +61,10 @@ export class Overview {
     if (scoreNames(this.heads).length > 0) {
       this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show));
     }
-    this.element.append(this.chips());
+    this.chips = make("div", { class: "chips" });
+    /** Those whose scores are told. @type {Head[] | null} */
+    this.told = null;
+    this.element.append(this.chips);
     this.redraw = eachFrame(() => this.draw());
     onWidth(this.element, this.redraw);
     this.canvas.addEventListener("pointermove", (event) => this.point(this.thumbAt(event)));
@@ -70,35 +73,34 @@ export class Overview {
   }
 
   get heads() {
-    return this.store.data.documents[0].heads;
+    return firstDocument(this.store.data, this.store.state).heads;
   }
 
-  /** Heads with names as buttons, the surest first. */
-  chips() {
-    const named = this.heads
+  /** Heads with names, the surest first. */
+  chipButtons() {
+    return this.heads
       .map((head, place) => ({ head, place, sure: scoreOfName(head) }))
       .filter(({ head }) => head.names.length > 0)
-      .sort((a, b) => b.sure - a.sure);
-    return make(
-      "div",
-      { class: "chips" },
-      ...named
-        .slice(0, 12)
-        .map(({ head, place, sure }) =>
-          make(
-            "button",
-            { type: "button", click: () => this.choose(place, false) },
-            `${headTitle(head)} `,
-            make("span", { class: "quiet", text: `${head.names.join(", ")}${sure ? ` ${sure.toFixed(2)}` : ""}` }),
-          ),
+      .sort((a, b) => b.sure - a.sure)
+      .slice(0, 12)
+      .map(({ head, place, sure }) =>
+        make(
+          "button",
+          { type: "button", click: () => this.choose(place, false) },
+          `${headTitle(head)} `,
+          make("span", { class: "quiet", text: `${head.names.join(", ")}${sure ? ` ${sure.toFixed(2)}` : ""}` }),
         ),
-    );
+      );
   }
 
   /** @param {Scene} scene */
   update(scene) {
     this.scene = scene;
     const { state, shade } = scene;
+    if (this.heads !== this.told) {
+      this.told = this.heads;
+      this.replaceHeads();
+    }
     const colors = JSON.stringify([
       state.colormap,
       state.scale,
@@ -119,15 +121,14 @@ export class Overview {
     }
   }
 
-  /**
-   * Another text for the same heads.
-   * @param {Head[]} heads
-   */
-  forget(heads) {
+  /** The heads are those of another text or document, of which there may be no scores. */
+  replaceHeads() {
     this.drawn = "";
-    // What heads score there nobody has measured.
-    this.show.value = "";
-    this.show.disabled = scoreNames(heads).length === 0;
+    this.show.disabled = scoreNames(this.heads).length === 0;
+    if (this.show.disabled) {
+      this.show.value = "";
+    }
+    this.chips.replaceChildren(...this.chipButtons());
   }
 
   draw() {
@@ -229,6 +230,7 @@ export class Overview {
     const head = this.heads[place];
     return [
       headTitle(head),
+      firstDocument(this.store.data, this.store.state).name,
       head.leftOut ? "left out" : "",
       head.names.join(", "),
       toldScore(head, this.show.value),

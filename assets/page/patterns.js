@@ -14,6 +14,15 @@ export function headTitle(head) {
 }
 
 /**
+ * The document that small pictures and scores are of: of several side by side the first.
+ * @param {PageData} data
+ * @param {State} state
+ */
+export function firstDocument(data, state) {
+  return data.documents[Math.max(0, state.document)];
+}
+
+/**
  * The heads that are averaged when `head` is chosen; only itself when nothing is.
  * @param {State} state
  * @param {Head[]} heads

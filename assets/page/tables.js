@@ -1,7 +1,7 @@
 // The same as tables: for screen readers, and for those who want numbers.
 import { counted, isolated, make, numberText } from "./dom.js";
 import { scoreNames } from "./scores.js";
-import { headTitle } from "./patterns.js";
+import { firstDocument, headTitle } from "./patterns.js";
 import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
 import { wordsFor } from "./words.js";
@@ -91,9 +91,10 @@ function asked(names, asKey, drawing) {
 /**
  * All heads with their names and scores.
  * @param {PageData} data
+ * @param {State} state
  */
-export function headTable(data) {
-  const { heads } = data.documents[0];
+export function headTable(data, state) {
+  const { name, heads } = firstDocument(data, state);
   const scores = scoreNames(heads);
   const { pattern, isAttention } = wordsFor(data.drawing);
   if (!isAttention) {
@@ -118,6 +119,6 @@ export function headTable(data) {
         ...values.map((value) => (value === undefined || value === null ? "" : numberText(value))),
       ];
     }),
-    note: `${heads.length} heads.`,
+    note: `${counted(heads.length, "head")}${name && `, ${name}`}.`,
   };
 }

@@ -3,7 +3,7 @@ import array
 import base64
 
 import live_texts
-from page_case import HOSTILE, PageTest, STRANGE, TEXT
+from page_case import HOSTILE, PageTest, STRANGE, TEXT, press_button
 from session import browser, program
 
 
@@ -150,8 +150,13 @@ class LiveModel(PageTest):
         browser.open(self.page.path, "#head=2.1")
         reason = 'document.querySelector(".reason").textContent'
         self.assertEqual(browser.frame(reason), self.page.data["reason"])
+        chips = 'document.querySelector(".overview .chips").textContent'
+        scored = browser.frame(chips)
+        self.assertRegex(scored, r"\d\.\d\d")
         self.type("One two six")
         self.assertTrue(browser.wait_for(f'{said} === "4 of 256 tokens" && {reason} === ""'))
+        self.assertTrue(browser.wait_for(f"!/\\d\\.\\d\\d/.test({chips})"))
+        self.assertTrue(browser.run('return document.querySelector(".overview select").disabled'))
         names = ('[...document.querySelector(".sliders select").options]'
                  '.map((one) => one.text).join(" ")')
         self.assertTrue(browser.wait_for(f"{names}.includes('six')"))
@@ -161,6 +166,9 @@ class LiveModel(PageTest):
         self.assertTrue(browser.wait_for(f"{names}.includes('ten')"))
         self.type(TEXT)
         self.assertTrue(browser.wait_for(f"{reason} === given[0]", self.page.data["reason"]))
+        self.assertTrue(browser.wait_for(f"{chips} === given[0]", scored))
+        press_button("L0H3")
+        self.assertTrue(browser.wait_for(f"!/\\d\\.\\d\\d/.test({chips})"))
 
     def test_what_is_typed_before_the_model_is_there_stands(self):
         added = browser.command("Page.addScriptToEvaluateOnNewDocument", source="""

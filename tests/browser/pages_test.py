@@ -69,6 +69,24 @@ class OtherPages(PageTest):
         column = cells[0].index("previous")
         self.assertAlmostEqual(float(cells[1 + place][column]), heads[place]["scores"]["previous"], delta=5e-4)
 
+    def test_documents_have_scores_of_their_own(self):
+        page = program.page("apart", TEXT, "--side-by-side", "causal,none")
+        caption = 'document.querySelector(".overview .readout").textContent'
+        for document, name in ((0, "causal"), (1, "none")):
+            with self.subTest(document=name):
+                score = page.data["documents"][document]["heads"][5]["scores"]["self"]
+                browser.open(page.path, f"#head=1.1&document={document}")
+                browser.run("""
+                    const show = document.querySelector(".overview select");
+                    show.value = "self";
+                    show.dispatchEvent(new Event("change"));""")
+                self.assertEqual(browser.frame(caption).split(" · ")[:2], ["L1H1", name])
+                self.assertIn(f"{score:.2f} of the weight on the token itself", browser.frame(caption))
+        first, second = (one["heads"][5]["scores"]["self"] for one in page.data["documents"])
+        self.assertNotAlmostEqual(first, second, delta=0.01)
+        self.assertTrue(browser.run('return document.querySelector(".reason").textContent')
+                        .startswith("causal: "))
+
     def test_steps_lead_to_the_weights(self):
         page = program.page("inspect", "inspect", TEXT, "--head", "2.1")
         weights = program.json(TEXT)["attention"][2][1]

@@ -220,6 +220,7 @@ TEST_CASE("write_explorer: queries and keys of other texts") {
 TEST_CASE("write_explorer: documents side by side have their names and weights") {
   AttentionDocument documents[] = {causal_document(), causal_document()};
   std::vector<float> other = kCausal;
+  other[0] = 0.75f;
   other[2] = 0.25f;
   documents[1].patterns[0].weights = test::matrix_over(other, 3, 3);
   documents[1].run.mask = Mask{MaskKind::kNone};
@@ -231,6 +232,11 @@ TEST_CASE("write_explorer: documents side by side have their names and weights")
   CHECK(data["triangle"] == false);
   CHECK(data.weights(0, 0) == kCausal);
   CHECK(data.weights(1, 0) == other);
+  const auto distance = [&data](std::size_t document) {
+    return data["documents"].at(document)["heads"].at(0)["scores"]["distance_mean"];
+  };
+  CHECK(distance(0) == doctest::Approx((0.5 + 2 * 0.5 + 0.125) / 2));
+  CHECK(distance(1) == doctest::Approx((2 * 0.25 + 0.5 + 2 * 0.5 + 0.125) / 3));
   const json& mask = data["documents"].at(1)["heads"].at(0)["mask"];
   if (!mask.is_null()) {
     CHECK(std::ranges::count(data.mask(mask.get<std::size_t>()), true) == 9);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -107,7 +108,7 @@ class ExplorerWriter {
                               kMostPageWeights / 1'000'000, n_weights / 1'000'000));
     }
     code_ = code_for(n_weights);
-    score_patterns();
+    std::ranges::transform(documents, std::back_inserter(scores_), scores_of);
   }
 
   const std::string& title() const noexcept { return title_; }
@@ -304,35 +305,34 @@ class ExplorerWriter {
     json_.end_object();
   }
 
-  // Where they are those of attention from a token to itself or another of the same text.
-  void score_patterns() {
-    const AttentionDocument& first = documents_.front();
-    if (!first.is_of_one_text() || first.difference || first.is_rollout() ||
-        first.kind != PatternKind::kWeights) {
-      return;
+  // None but of attention from a token to itself or another of the same text.
+  static std::vector<ScoreValues> scores_of(const AttentionDocument& document) {
+    if (!document.is_of_one_text() || document.difference || document.is_rollout() ||
+        document.kind != PatternKind::kWeights) {
+      return {};
     }
     const ScoredTokens tokens =
-        first.token_ids.size() == first.query_tokens.size()
-            ? ScoredTokens(first.token_ids)
-            : ScoredTokens(first.query_tokens.size(), ScoredTokens::Options());
+        document.token_ids.size() == document.query_tokens.size()
+            ? ScoredTokens(document.token_ids)
+            : ScoredTokens(document.query_tokens.size(), ScoredTokens::Options());
     try {
-      scores_ = pattern_scores(first, tokens).heads;
+      return pattern_scores(document, tokens).heads;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kMalformed) {
         throw;
       }
-      // What these weights are is drawn all the same.
+      return {};  // what these weights are is drawn all the same
     }
   }
 
   void write_scores(std::size_t document, std::size_t index) {
     json_.key("scores");
-    if (document > 0 || scores_.empty()) {
+    if (scores_[document].empty()) {
       return json_.null();
     }
     json_.begin_object();
     for (const Score score : kPageScores) {
-      json_.member(word_for(kScoreNames, score), scores_[index][score]);
+      json_.member(word_for(kScoreNames, score), scores_[document][index][score]);
     }
     json_.end_object();
   }
@@ -408,9 +408,9 @@ class ExplorerWriter {
   std::span<const AttentionDocument> documents_;
   const ExplorerExtras& extras_;
   JsonWriter json_{[](std::string_view) {}};
-  std::vector<Heatmap> pictures_;    // of each document
-  std::vector<ScoreValues> scores_;  // of the first document's patterns; may be empty
-  std::string title_;                // of all together
+  std::vector<Heatmap> pictures_;                 // of each document
+  std::vector<std::vector<ScoreValues>> scores_;  // of each document's patterns; may be empty
+  std::string title_;                             // of all together
   std::vector<std::string> notes_;
   bool triangle_ = false;
   WeightCode code_ = WeightCode::kFloat;
