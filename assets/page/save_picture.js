@@ -43,17 +43,45 @@ function wrapped(text, font, room) {
 }
 
 /**
+ * What the view makes of the page's weights, in the words of the program's own pictures.
+ * @param {Scene} scene
+ */
+function viewNotes({ data, state }) {
+  const notes = [];
+  const without = data.documents[0].heads.filter((head) => head.leftOut).map(({ layer, head }) => `${layer}.${head}`);
+  if (without.length > 0) {
+    notes.push(
+      `without head${without.length > 1 ? "s" : ""} ${without.join(", ")}`,
+      "heads that are left out still have attention, but add nothing new",
+    );
+  }
+  const merged = [
+    ...(state.units === "tokens" ? [] : [`tokens merged to ${state.units}`]),
+    ...(state.folds.length > 0 ? [`folded: ${state.folds.map(([begin, end]) => `${begin}-${end - 1}`).join(", ")}`] : []),
+  ];
+  if (merged.length > 0) {
+    notes.push(`${merged.join(", ")}: sums over keys, means over queries`);
+  }
+  if (state.dropSink) {
+    const [first] = (data.keys ?? data.queries).label;
+    notes.push(`first token (${first}) left out, what is left of each row scaled to sum to 1`);
+  }
+  return notes;
+}
+
+/**
  * What stands in a picture above and below the heatmaps, and how large that makes it.
  * @param {Scene} scene
  * @param {import("./heat_layout.js").HeatLayout[]} layouts  as the panels are drawn now
  */
-function pictureFrame({ data, theme }, layouts) {
+function pictureFrame(scene, layouts) {
+  const { data, theme } = scene;
   const panels = layouts.reduce((sum, layout) => sum + layout.width, 0) + MARGIN * (layouts.length + 1);
   const width = Math.ceil(Math.max(panels, LEAST_PICTURE_WIDTH));
   const titleFont = `bold 15px ${theme.sans}`;
   const noteFont = `11px ${theme.sans}`;
   const title = wrapped(data.title, titleFont, width - 2 * MARGIN);
-  const notes = wrapped(data.notes.join(" · "), noteFont, width - 2 * MARGIN);
+  const notes = wrapped([...data.notes, ...viewNotes(scene)].join(" · "), noteFont, width - 2 * MARGIN);
   const top = MARGIN + title.length * TITLE_LINE + 5;
   const below = top + TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + 8;
   const height = Math.ceil(below + LEGEND_HEIGHT + 14 + notes.length * NOTE_LINE + MARGIN);

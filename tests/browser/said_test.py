@@ -229,6 +229,28 @@ class WhatAPageSays(PageTest):
             for word in ("looks", "head", "Quer", "L0H0"):
                 self.assertNotIn(word, said, kind)
 
+    def saved_words(self):
+        svg = browser.downloaded("*.svg", lambda: press_button("Save SVG"))
+        return "".join("".join(one.itertext()) for one in ElementTree.fromstring(svg).iter()
+                       if one.tag.endswith("}text")).replace(" ", "")
+
+    def test_saved_pictures_say_what_the_view_makes_of_weights(self):
+        page = program.page("made", TEXT, "--live")
+        for fragment, words in (
+                ("", ""), ("drop-sink=on", "first token (<|bos|>) left out, what is left of each row"),
+                ("merge=words", "tokens merged to words: sums over keys, means over queries"),
+                ("fold=2-4", "folded: 2-4: sums over keys, means over queries")):
+            with self.subTest(fragment=fragment):
+                browser.open(page.path, f"#{fragment}")
+                saved = self.saved_words()
+                self.assertIn(words.replace(" ", ""), saved)
+                if not fragment:
+                    self.assertNotRegex(saved, "leftout|merged|folded|without")
+        browser.open(page.path)
+        for name in ("L0H3", "L2H1"):
+            press_button(name)
+        self.eventually(lambda: self.assertIn("withoutheads0.3,2.1", self.saved_words()))
+
     def test_saved_pictures_have_all_of_their_notes(self):
         title = "A title that is longer than this picture " * 3 + "or-has-a-longer-word-" * 5
         page = program.page("notes", "The cat", "--head", "2.1", "--title", title)
