@@ -204,6 +204,20 @@ TEST_CASE("heatmap_page: an uneven scale has its numbers below it") {
                        "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
 }
 
+TEST_CASE("heatmap_page: what the values are shares of is told, whoever made them shares") {
+  Picture picture = full_picture({1.0f, 0.5f}, {"a"}, {"a", "b"});
+  picture.heatmap.value_name = "share of the largest weight";
+  CHECK(test::contains(drawn(picture.heatmap, test::kAscii80),
+                       "0 .:-=+*#%@ 1   share of the largest weight   row = query"));
+  const TerminalOptions numbers{TerminalStyle::kNumbers, ColorDepth::kNone, 80};
+  CHECK(test::contains(drawn(picture.heatmap, numbers),
+                       "values 0 to 1   share of the largest weight   row = query"));
+  picture.heatmap.scale.kind = ScaleKind::kRowMax;
+  picture.heatmap.value_name = "share of the query's largest weight";
+  CHECK(test::contains(drawn(picture.heatmap, test::kAscii80),
+                       "0 .:-=+*#%@ 1   share of the query's largest weight   row = query"));
+}
+
 TEST_CASE("heatmap_page: small multiples show values and labels where they fit on one screen") {
   const test::SampleHeatmap picture(6, 4);
   const auto lines =

@@ -198,14 +198,18 @@ Line CellPainter::nan_item() const {
   return line;
 }
 
-std::vector<Line> CellPainter::legend(const std::string& masked_name, std::size_t columns) const {
+std::vector<Line> CellPainter::legend(const std::string& masked_name, std::string_view value_name,
+                                      std::size_t columns) const {
   std::vector<Line> items;
   if (const auto scale = scale_item(columns)) {
     items.push_back(*scale);
   }
+  const bool has_shares = value_name.starts_with("share of");
+  // Numbers are shares, too, where it is not the scale that makes them.
   const bool says_kind = options_.style != TerminalStyle::kMask &&
-                         (options_.style != TerminalStyle::kNumbers || colored());
-  if (const std::string_view kind = word_for(kScaleNames, scale_.kind);
+                         (options_.style != TerminalStyle::kNumbers || colored() ||
+                          (has_shares && scale_.kind != ScaleKind::kRowMax));
+  if (const std::string_view kind = has_shares ? value_name : word_for(kScaleNames, scale_.kind);
       says_kind && !kind.empty()) {
     items.emplace_back(fit_width(kind, columns, ""));
   }

@@ -45,8 +45,10 @@ class CellPainter {
   /// Appends one column with two cells, one above the other. Only for colours.
   void two_cells(Line& line, CellValue upper, CellValue lower);
 
-  /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
-  std::vector<Line> legend(const std::string& masked_name, std::size_t columns) const;
+  /// The scale, what the values are shares of if they are, what masked cells look like, and NaN if
+  /// one was drawn; each at most `columns` wide.
+  std::vector<Line> legend(const std::string& masked_name, std::string_view value_name,
+                           std::size_t columns) const;
 
   /// A scale whose steps are uneven, with round numbers below it; else empty.
   Page ticked_scale(std::size_t columns) const;

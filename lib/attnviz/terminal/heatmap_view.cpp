@@ -199,8 +199,8 @@ class Screen {
 
   void legend() {
     page_.add(painter_.ticked_scale(layout_.columns));
-    std::vector<Line> items =
-        painter_.legend(has_masked_ ? heatmap_.masked_name : "", layout_.columns);
+    std::vector<Line> items = painter_.legend(has_masked_ ? heatmap_.masked_name : "",
+                                              heatmap_.value_name, layout_.columns);
     for (std::size_t role = 1; role <= role_marks_.size(); ++role) {
       items.emplace_back(role_marks_[role - 1], role_ink(role));
       items.back().put(" " +
