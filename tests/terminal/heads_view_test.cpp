@@ -136,7 +136,7 @@ TEST_CASE("heads_page: no line is too wide, also with several names") {
                                                                       {Score::kDuplicate, 1.0},
                                                                       {Score::kInduction, 1.0}}}});
   document.uniform = document.raw.means(0);
-  for (const std::size_t columns : {40u, 80u, 200u}) {
+  for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
     for (const std::string& line :
          drawn(document, {}, {TerminalStyle::kAscii, ColorDepth::kNone, columns})) {
       CAPTURE(line);

@@ -147,6 +147,10 @@ TEST_CASE("meaning page: fits every width, with the word's cosines by hand") {
   CAPTURE(three);
   CHECK(holds(three, "layer 0    0.707  -1.000  -0.707\n"));
   CHECK(holds(three, "embedding  1.000       -       -\n"));
+  CHECK(!holds(three, "drawn:"));
+  document.contexts.push_back(context({"one", "cat"}, {1.0f, 0.0f, 1.0f, 0.0f}));
+  document.contexts.push_back(context({"two", "cat"}, {1.0f, 0.0f, 0.0f, 1.0f}));
+  CHECK(holds(to_plain(meaning_page(document, {})), "\ndrawn: 4 of 10 pairs\n"));
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {
       const TerminalOptions options{.style = style, .columns = columns};

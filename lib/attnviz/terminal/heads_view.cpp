@@ -104,10 +104,14 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   line.put(":");
   std::vector<Line> words = {std::move(line)};
   add_words(name.does, {}, words);
-  words.emplace_back(
+  const std::string limits =
       fmt::format("(from {}; uniform {}{})", name.at_least, uniform ? number(*uniform) : "none",
-                  document.is_like_random() ? fmt::format(", random {}", name.largest_random) : ""),
-      kDim);
+                  document.is_like_random() ? fmt::format(", random {}", name.largest_random) : "");
+  if (limits.size() > options.columns) {
+    add_words(limits, kDim, words);
+  } else {
+    words.emplace_back(limits, kDim);
+  }
   page.add(flow(words, 1, options.columns));
   const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
   heads.resize(heads.size() - n_more);

@@ -89,9 +89,15 @@ Page meaning_page(const MeaningDocument& document, const TerminalOptions& given,
   page.add(draw_table(cosine_table(document, charset, TerminalPalette(Colormap(), options.color)),
                       options.columns, charset));
   page.blank();
-  if (with_chart && document.pairs().size() > 1) {
+  const std::size_t n_pairs = document.pairs().size();
+  if (with_chart && n_pairs > 1) {
     constexpr std::size_t kPlotRows = 9;
-    page.add(chart_page(meaning_chart(document), options, kPlotRows));
+    const ChartFigure figure = meaning_chart(document);
+    page.add(chart_page(figure, options, kPlotRows));
+    if (const std::size_t n_drawn = figure.charts.front().series.size(); n_drawn < n_pairs) {
+      page.add(
+          paragraph(fmt::format("drawn: {} of {} pairs", n_drawn, n_pairs), options.columns, kDim));
+    }
     page.blank();
   }
   for (const std::string& sentence : meaning_words(document)) {
