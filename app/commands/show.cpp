@@ -282,8 +282,9 @@ void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
   }
   ExplorerExtras extras;
   extras.command = setup.options.output.command;
-  if (!setup.options.input.file && !setup.options.input.ids && !extras.command.text) {
-    extras.command.text = text.tokens.source;  // of standard input
+  const bool says_file = setup.options.input.file && !setup.options.live;
+  if (!says_file && !setup.options.input.ids && !extras.command.text) {
+    extras.command.text = text.tokens.source;  // of standard input, too
   }
   extras.text = &text.tokens;
   extras.first = first_shown(shown);

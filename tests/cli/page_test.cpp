@@ -303,6 +303,15 @@ TEST_CASE("a page's command makes its patterns") {
   CHECK(page_data(page_of({}, "The cat sat"))["command_text"] == "The cat sat");
 }
 
+TEST_CASE("a page with a live model has the text of a file in its command, for others to replace") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("t.txt");
+  write_file(file, "The cat sat");
+  const json data = page_data(page_of({"-f", file, "-m", "demo", "--live"}));
+  CHECK(data["command"] == "attnviz -m demo");
+  CHECK(data["command_text"] == "The cat sat");
+}
+
 TEST_CASE("a page's command has nothing that a terminal could obey") {
   const TemporaryFolder folder;
   const std::string file = folder.file("a\x1b]0;x\x07 \xC2\x9B don't \\n.txt");
