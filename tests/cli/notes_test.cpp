@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/attnviz_program.h"
@@ -63,6 +64,12 @@ TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture
     Words sink = {"--drop-sink"};
     sink.insert(sink.end(), where.begin(), where.end());
     CHECK_FALSE(contains(errors(sink), "changed nothing"));
+    for (const char* const pool : {"mean", "max", "auto"}) {
+      Words pooled = {"--pool", pool};
+      pooled.insert(pooled.end(), where.begin(), where.end());
+      CHECK(contains(errors(pooled), "--pool changed nothing in the page: where cells are small") ==
+            (pool == std::string_view("mean")));
+    }
   }
   // Once, whatever the reason.
   const std::string arcs = errors({"--style", "arcs", "--no-values"});
