@@ -218,6 +218,14 @@ TEST_CASE("choice_sentence: one query alone has no average") {
   CHECK(sentence.ends_with(" with 75 %; the text is too short to say more."));
 }
 
+TEST_CASE("choice_sentence: weights that dropout scaled up are told as they were before it") {
+  test::SampleOverview sample(2, 2, 12);
+  TellingHead choice = *most_telling(sample.document);
+  choice.weight = 1.25f;
+  sample.document.run.dropout = 0.2f;
+  CHECK(choice_sentence(sample.document, choice).ends_with(" with 100 % before dropout."));
+}
+
 TEST_CASE("most_telling: a column that a layer's window shows to few is still a column") {
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;

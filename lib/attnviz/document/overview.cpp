@@ -104,7 +104,10 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
   }
   const std::string query = named_token(document.query_tokens[choice.query], choice.query);
   const std::string key = named_token(document.key_tokens[choice.key], choice.key);
-  const std::string weight = percent(choice.weight);
+  // Dropout scales what it keeps: such a weight is no share of anything.
+  const float dropout = document.run.dropout;
+  const std::string weight =
+      percent(choice.weight * (1.0f - dropout)) + (dropout > 0.0f ? " before dropout" : "");
   if (choice.evidence == Evidence::kPronoun) {
     return fmt::format("The pronoun {} looks at {} with {}.", query, key, weight);
   }
@@ -120,11 +123,12 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
   if (choice.n_counted == 1) {
     return example + "; the text is too short to say more.";
   }
-  return fmt::format(
-      "Its tokens pick words of their own: {}. On average {} of a token's attention goes to the "
-      "word "
-      "it picks (not counted: {}).",
-      example, percent(choice.share), not_counted(document));
+  const std::string mean = dropout > 0.0f ? std::string()
+                                          : fmt::format(
+                                                " On average {} of a token's attention goes to the "
+                                                "word it picks (not counted: {}).",
+                                                percent(choice.share), not_counted(document));
+  return fmt::format("Its tokens pick words of their own: {}.{}", example, mean);
 }
 
 }  // namespace
