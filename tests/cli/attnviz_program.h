@@ -39,6 +39,15 @@ inline ProgramResult in_folder(const TemporaryFolder& folder, std::vector<std::s
   return attnviz(run);
 }
 
+/// In a shell in which $PROGRAM is the program, and which stands in the folder.
+inline ProgramResult in_shell(const TemporaryFolder& folder, const std::string& script) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"SOURCE", ATTNVIZ_SOURCE_DIR}};
+  run.arguments = {"-c", script};
+  return run_program("/bin/bash", run);
+}
+
 /// The JSON document that the program prints for these arguments.
 inline nlohmann::json attnviz_json(std::vector<std::string> arguments, std::string input = {}) {
   arguments.emplace_back("--json");

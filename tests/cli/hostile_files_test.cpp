@@ -15,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a shell in which $PROGRAM is the program, and which stands in the folder.
-ProgramResult shell(const TemporaryFolder& folder, const std::string& script) {
-  ProgramRun run;
-  run.folder = folder.path();
-  run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"SOURCE", ATTNVIZ_SOURCE_DIR}};
-  run.arguments = {"-c", script};
-  return run_program("/bin/bash", run);
-}
-
 }  // namespace
 
 TEST_CASE("a named pipe or a device in place of a file is refused, not waited for") {
@@ -50,10 +41,10 @@ TEST_CASE("a named pipe or a device in place of a file is refused, not waited fo
 
 TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
   const TemporaryFolder folder;
-  const ProgramResult weights = shell(
+  const ProgramResult weights = in_shell(
       folder, "\"$PROGRAM\" info --json -m <(sleep 0.1; cat \"$SOURCE/samples/four-heads.json\")");
   CHECK(weights.exit_code == 0);
-  const ProgramResult gguf = shell(
+  const ProgramResult gguf = in_shell(
       folder,
       "\"$PROGRAM\" info -m <(cat \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\")");
   CHECK(gguf.exit_code == 4);
@@ -64,15 +55,15 @@ TEST_CASE("a model that becomes shorter while it is read is told, and leaves not
   const TemporaryFolder folder;
   // The second text is given when the first one's document is there, and the file is cut.
   const ProgramResult run =
-      shell(folder,
-            "model=$'m\\xc2\\x9b31m.gguf'\n"
-            "cp \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\" \"$model\"\n"
-            "{ echo '{\"ids\": [1, 2]}'; while ! [ -s out ]; do sleep 0.02; done; truncate -s 1 "
-            "\"$model\";\n"
-            "  echo '{\"ids\": [3, 4]}'; } |\n"
-            "\"$PROGRAM\" --json-lines --json -q -m \"$model\" -o x.json > out; code=$?\n"
-            "rm out \"$model\"\n"
-            "exit $code");
+      in_shell(folder,
+               "model=$'m\\xc2\\x9b31m.gguf'\n"
+               "cp \"$SOURCE/tests/reference/gguf/models/gpt2-all-bytes.gguf\" \"$model\"\n"
+               "{ echo '{\"ids\": [1, 2]}'; while ! [ -s out ]; do sleep 0.02; done; truncate -s 1 "
+               "\"$model\";\n"
+               "  echo '{\"ids\": [3, 4]}'; } |\n"
+               "\"$PROGRAM\" --json-lines --json -q -m \"$model\" -o x.json > out; code=$?\n"
+               "rm out \"$model\"\n"
+               "exit $code");
   if (!kSanitized) {  // which handles the signal itself
     CHECK(run.exit_code == 1);
     CHECK(run.err ==
@@ -99,13 +90,13 @@ TEST_CASE("a pipe that does not wait is waited for, on both ends") {
                                             "--json",   "-f",          "in.txt"};
   const std::string whole = in_folder(folder, command).out;
   REQUIRE(whole.size() > 100'000);  // more than a pipe holds
-  const ProgramResult run = shell(folder,
-                                  "{ dd oflag=nonblock status=none < /dev/null; \"$PROGRAM\" "
-                                  "tokenize --tokenizer chars --json\\\n"
-                                  "  -f in.txt; } | { sleep 0.3; cat; }");
+  const ProgramResult run = in_shell(folder,
+                                     "{ dd oflag=nonblock status=none < /dev/null; \"$PROGRAM\" "
+                                     "tokenize --tokenizer chars --json\\\n"
+                                     "  -f in.txt; } | { sleep 0.3; cat; }");
   CHECK(run.err.empty());
   CHECK(run.out == whole);
-  const ProgramResult read = shell(
+  const ProgramResult read = in_shell(
       folder,
       "{ sleep 0.2; cat in.txt; } |\n"
       "{ dd iflag=nonblock count=0 status=none; \"$PROGRAM\" tokenize --tokenizer chars --json; }");

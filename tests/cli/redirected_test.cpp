@@ -15,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line of a shell in a folder, in which $A is the program.
-ProgramResult shell(const TemporaryFolder& folder, const std::string& line) {
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = {"-c", line};
-  run.environment = {{"A", ATTNVIZ_PROGRAM}};
-  return run_program("/bin/bash", run);
-}
-
 }  // namespace
 
 TEST_CASE("a link that lies under /dev names a file, which is written whole") {
@@ -45,29 +36,29 @@ TEST_CASE("a link that lies under /dev names a file, which is written whole") {
 TEST_CASE("-o /dev/stdout writes where standard output is, and behind what is there") {
   const TemporaryFolder folder;
   write_file(folder.file("log"), "before\n" + std::string(5'000, 'x'));
-  CHECK(shell(folder, "$A cat -q -o /dev/stdout --format json >> log").exit_code == 0);
+  CHECK(in_shell(folder, "$PROGRAM cat -q -o /dev/stdout --format json >> log").exit_code == 0);
   CHECK(read_file(folder.file("log")).starts_with("before\nxxx"));
   CHECK(read_file(folder.file("log")).ends_with("}\n"));
   for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     CAPTURE(name);
-    const std::string line = "$A cat -o " + std::string(name) + " --format json > both";
-    CHECK(shell(folder, line).exit_code == 0);
+    const std::string line = "$PROGRAM cat -o " + std::string(name) + " --format json > both";
+    CHECK(in_shell(folder, line).exit_code == 0);
     const std::string both = read_file(folder.file("both"));
     CHECK(both.starts_with("{"));
     CHECK(contains(both, "attention: demo"));
   }
-  const ProgramResult closed = shell(folder, "$A cat -q -o /dev/fd/7 --format json");
+  const ProgramResult closed = in_shell(folder, "$PROGRAM cat -q -o /dev/fd/7 --format json");
   CHECK(closed.exit_code == 1);
   CHECK(contains(closed.err, "/dev/fd/7: cannot write: Bad file descriptor"));
-  CHECK(shell(folder, "$A cat -q -o /dev/stdin --format json < log").exit_code == 1);
+  CHECK(in_shell(folder, "$PROGRAM cat -q -o /dev/stdin --format json < log").exit_code == 1);
 }
 
 TEST_CASE("a file that standard output goes to is not replaced") {
   const TemporaryFolder folder;
-  const ProgramResult both = shell(folder, "$A cat --json -o a.json > a.json");
+  const ProgramResult both = in_shell(folder, "$PROGRAM cat --json -o a.json > a.json");
   CHECK(both.exit_code == 2);
   CHECK(contains(both.err, "-o a.json: standard output goes there, too"));
-  CHECK(shell(folder, "$A cat -q -o a.json > a.json").exit_code == 0);
+  CHECK(in_shell(folder, "$PROGRAM cat -q -o a.json > a.json").exit_code == 0);
   CHECK(parse_json(read_file(folder.file("a.json")))["tokens"].size() == 2);
 }
 
@@ -75,19 +66,20 @@ TEST_CASE("a file that is standard input is not written over") {
   const TemporaryFolder folder;
   const std::string attention = attnviz({"cat", "--json"}).out;
   for (const char* line :
-       {"$A render -q -o a.json < a.json", "$A render - -q -o ./a.json < a.json",
-        "$A --random -q -o a.json < a.json", "$A -q --json-lines -o a.json < a.json",
-        "$A heads --lines - -q -o a.json < a.json", "$A why - -o a.json < a.json",
-        "$A cite 'Who?' --doc - -o a.json < a.json"}) {
+       {"$PROGRAM render -q -o a.json < a.json", "$PROGRAM render - -q -o ./a.json < a.json",
+        "$PROGRAM --random -q -o a.json < a.json", "$PROGRAM -q --json-lines -o a.json < a.json",
+        "$PROGRAM heads --lines - -q -o a.json < a.json", "$PROGRAM why - -o a.json < a.json",
+        "$PROGRAM cite 'Who?' --doc - -o a.json < a.json"}) {
     CAPTURE(line);
     write_file(folder.file("a.json"), attention);
-    const ProgramResult result = shell(folder, line);
+    const ProgramResult result = in_shell(folder, line);
     CAPTURE(result.err);
     CHECK(result.exit_code == 2);
     CHECK(contains(result.err, "is read, and would be overwritten"));
     CHECK(read_file(folder.file("a.json")) == attention);
   }
-  CHECK(shell(folder, "$A cat -q -o a.json < a.json").exit_code == 0);  // which nobody reads
+  CHECK(in_shell(folder, "$PROGRAM cat -q -o a.json < a.json").exit_code ==
+        0);  // which nobody reads
 }
 
 TEST_CASE("no shard of a model is written over") {
@@ -112,12 +104,12 @@ TEST_CASE("files of lines all come where nobody reads standard output, or it is 
     lines += "the cat\n";
   }
   write_file(folder.file("lines.txt"), lines);
-  CHECK(
-      shell(folder, "set -o pipefail; $A --lines -f lines.txt -o '{line}.json' | true").exit_code ==
-      0);
+  CHECK(in_shell(folder, "set -o pipefail; $PROGRAM --lines -f lines.txt -o '{line}.json' | true")
+            .exit_code == 0);
   CHECK(fs::exists(folder.file("1.json")));
   CHECK(fs::exists(folder.file("40.json")));
-  const ProgramResult full = shell(folder, "$A --lines -f lines.txt -o all.json > /dev/full");
+  const ProgramResult full =
+      in_shell(folder, "$PROGRAM --lines -f lines.txt -o all.json > /dev/full");
   CHECK(full.exit_code == 1);
   CHECK(contains(full.err, "standard output: cannot write: No space left on device"));
   CHECK(lines_of(read_file(folder.file("all.json"))).size() == 40);
@@ -126,21 +118,22 @@ TEST_CASE("files of lines all come where nobody reads standard output, or it is 
 TEST_CASE("heads: what is expected is judged where nobody reads the table") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), attnviz({"The cat sat", "--json"}).out);
-  for (const char* line : {"($A heads --expect '0.0 induction>0.99'; echo $? > code) | true",
-                           "($A heads a.json --expect '0.0 self>1'; echo $? > code) | true"}) {
+  for (const char* line :
+       {"($PROGRAM heads --expect '0.0 induction>0.99'; echo $? > code) | true",
+        "($PROGRAM heads a.json --expect '0.0 self>1'; echo $? > code) | true"}) {
     CAPTURE(line);
     // The reader has to be gone: a pipe that is full, or closed, only tells then.
-    CHECK(shell(folder, "(sleep 0.3; " + std::string(line + 1)).exit_code == 0);
+    CHECK(in_shell(folder, "(sleep 0.3; " + std::string(line + 1)).exit_code == 0);
     CHECK(read_file(folder.file("code")) == "5\n");
   }
 }
 
 TEST_CASE("heads --lines: a signal ends the wait for a line, and what was counted is kept") {
   const TemporaryFolder folder;
-  const ProgramResult result = shell(
+  const ProgramResult result = in_shell(
       folder,
       "mkfifo q; (printf 'the cat sat\\nthe dog saw\\nthe b'; exec sleep 40) > q & writer=$!\n"
-      "$A heads --lines --partial p.json --json - < q > out.json & pid=$!\n"
+      "$PROGRAM heads --lines --partial p.json --json - < q > out.json & pid=$!\n"
       "until [ -e p.json ]; do sleep 0.1; done; sleep 3; kill -TERM $pid; wait $pid; code=$?\n"
       "kill $writer; exit $code");
   CHECK(result.exit_code == 130);
@@ -157,7 +150,7 @@ TEST_CASE("a file that only its owner may replace is told before the work") {
   const std::string other = "setpriv --reuid 65534 --regid 65534 --clear-groups ";
   fs::permissions(folder.path(), fs::perms::others_read | fs::perms::others_exec,
                   fs::perm_options::add);
-  if (shell(folder, other + "$A --version").exit_code != 0) {
+  if (in_shell(folder, other + "$PROGRAM --version").exit_code != 0) {
     MESSAGE("SKIPPED: other users cannot run the program");
     return;
   }
@@ -167,7 +160,8 @@ TEST_CASE("a file that only its owner may replace is told before the work") {
   CHECK(chmod(folder.file("sticky/a.json").c_str(), 0666) == 0);
   // A text that is refused, too, but later.
   write_file(folder.file("blank.txt"), "\n");
-  const ProgramResult result = shell(folder, other + "$A -q -f blank.txt -o sticky/a.json");
+  const ProgramResult result =
+      in_shell(folder, other + "$PROGRAM -q -f blank.txt -o sticky/a.json");
   CHECK(result.exit_code == 1);
   CHECK(contains(result.err, "sticky/a.json: cannot write: Operation not permitted"));
 }
