@@ -354,9 +354,9 @@ TEST_CASE("closed standard streams: files get nothing that was meant for those")
   CHECK(attnviz(run).exit_code == 1);
   CHECK(read_file(name) == expected);
 
-  run.arguments = {"--lines", "The cat\nThe cat", "-o", name};  // takes its name after the drawings
+  run.arguments = {"--lines", "The cat\nThe cat", "-o", name};  // finished all the same
   CHECK(attnviz(run).exit_code == 1);
-  CHECK(read_file(name) == expected);
+  CHECK(read_file(name) == expected + expected);
 
   run.arguments = {};
   const ProgramResult no_input = attnviz(run);
