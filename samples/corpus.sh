@@ -32,9 +32,13 @@ if [[ ! -d $folder/blocks ]]; then
   for block in "$folder"/cutting/*; do
     grep -q '[^[:space:]]' "$block" || rm "$block"
   done
+  if [[ -z $(ls "$folder/cutting") ]]; then
+    echo "corpus.sh: $corpus: no line with a text in it" >&2
+    exit 2
+  fi
   echo "$print" >"$folder/corpus.cksum"
   mv "$folder/cutting" "$folder/blocks"
-elif [[ $(<"$folder/corpus.cksum") != "$print" ]]; then
+elif [[ -e $folder/corpus.cksum && $(<"$folder/corpus.cksum") != "$print" ]]; then
   echo "corpus.sh: $folder has the sums of another corpus: give another folder, or remove it" >&2
   exit 2
 fi

@@ -299,6 +299,9 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
   const bool is_interrupted = interruption.is_requested();
   done = is_interrupted ? done : setup.source.lines();
   save();
+  if (is_interrupted && sums.raw.n_texts() == 0) {
+    throw Error(ErrorKind::kInterrupted, interrupted_note(done.count()));  // outputs stay
+  }
   CorpusSource corpus{sums.raw.n_texts()};
   if (is_interrupted) {
     corpus.interrupted_after = done.count();

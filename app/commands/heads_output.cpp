@@ -21,7 +21,7 @@ namespace {
 
 // Says which options are of a table that nobody draws.
 void tell_unused(const Outputs& outputs, const HeadsOptions& options) {
-  if (outputs.writes(Content::kScreen) && !options.map) {
+  if (outputs.writes(Content::kPage) || (outputs.writes(Content::kScreen) && !options.map)) {
     return;
   }
   const HeadsTableChoice usual;

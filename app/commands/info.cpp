@@ -39,8 +39,14 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
     info.chat_template = chat->language == TemplateLanguage::kGo ? "go" : "jinja";
   }
   info.passed_over = tokenizer.passed_over();
+  TokenizedText text;
+  try {
+    text = tokenizer.tokenize("a");
+  } catch (const Error&) {
+    return;  // it has no piece for this letter: what it adds is not known
+  }
   bool is_before = true;
-  for (const Token& token : tokenizer.tokenize("a").tokens) {
+  for (const Token& token : text.tokens) {
     if (token.added) {
       (is_before ? info.before : info.after).push_back(token.text);
     }

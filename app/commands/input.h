@@ -63,6 +63,8 @@ class TextSource {
   double share_read() const;
   /// No text comes after this.
   void stop() noexcept { stopped_ = true; }
+  /// Whether that was asked for, or an Interruption has ended the reading.
+  bool is_stopped() const noexcept { return stopped_; }
 
   /// Whether there is nothing at all to read, before anything was. Waits for the first of it.
   /// Throws Error{kIo}.

@@ -10,6 +10,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/corpus_scores_json.h"
+#include "commands/heads_output.h"
 #include "system/output_file.h"
 #include "system/talk.h"
 
@@ -44,6 +45,9 @@ void PartialFile::resume(TextSource& source, const TalkOptions& talk) {
   source.skip_lines(earlier.n_lines);
   const std::string n_lines = counted(earlier.n_lines, "line");
   const LinesRead& skipped = source.lines();
+  if (source.is_stopped()) {
+    throw Error(ErrorKind::kInterrupted, interrupted_note(skipped.count()));
+  }
   if (skipped.count() < earlier.n_lines) {
     refuse_to_resume(
         fmt::format("counts {}, but {} has {}", n_lines, source.name(), skipped.count()));

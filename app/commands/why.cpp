@@ -376,7 +376,7 @@ void run(const WhyOptions& options) {
     tell_unused_map(options.drawing, options.talk, "no map was drawn (-o FILE.png)");
   }
   const std::pair<bool, const char*> of_table[] = {{options.top != WhyOptions().top, "--top"}};
-  if (!setup.outputs.writes(Content::kScreen)) {
+  if (!setup.outputs.writes(Content::kScreen) && !setup.outputs.writes(Content::kPage)) {
     tell_unused(options.talk, of_table, "no table was drawn");
   }
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {

@@ -22,6 +22,7 @@
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,10 +73,10 @@ constexpr std::array kForbidden = {SYS_socket,
                                    SYS_rt_tgsigqueueinfo,
                                    SYS_pidfd_send_signal};
 
-// Which type into the terminal as if the user did, who may have a shell there.
-constexpr std::array<std::uint32_t, 2> kForbiddenOfTerminals = {TIOCSTI, TIOCLINUX};
-
-// By which signals that descriptors send reach another process: of its choice, and at its choice.
+// Two type into the terminal as if the user did, who may have a shell there. By the others signals
+// that descriptors send reach another process.
+constexpr std::array<std::uint32_t, 4> kForbiddenRequests = {TIOCSTI, TIOCLINUX, FIOSETOWN,
+                                                             SIOCSPGRP};
 constexpr std::array<std::uint32_t, 3> kForbiddenOfDescriptors = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
 
 // As the program that the kernel runs at each system call. The answer is an error, which libraries
@@ -116,7 +117,7 @@ std::vector<sock_filter> filter_of_calls() {
   const std::uint32_t self[] = {static_cast<std::uint32_t>(getpid()), 0};
   judge(SYS_tgkill, 0, std::span(self).first(1), true);  // abort() needs it
   judge(SYS_prlimit64, 0, self, true);  // a limit of the time of another process ends it
-  judge(SYS_ioctl, 1, kForbiddenOfTerminals, false);
+  judge(SYS_ioctl, 1, kForbiddenRequests, false);
   judge(SYS_fcntl, 1, kForbiddenOfDescriptors, false);
   filter.push_back(allow);
   return filter;

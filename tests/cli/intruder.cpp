@@ -37,6 +37,8 @@ void intrude() {
   report("limits of itself", prlimit(0, RLIMIT_CPU, nullptr, &limits));
   report("owner of a descriptor", fcntl(STDERR_FILENO, F_SETOWN, getppid()));
   report("signal of a descriptor", fcntl(STDERR_FILENO, F_SETSIG, SIGCONT));
+  int parent = getppid();
+  report("owner by request", ioctl(STDERR_FILENO, FIOSETOWN, &parent));
   report("typing", ioctl(STDERR_FILENO, TIOCSTI, "x"));
   char program[] = "/bin/true";
   char* const arguments[] = {program, nullptr};

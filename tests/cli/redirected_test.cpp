@@ -1,5 +1,6 @@
 // What a shell opens for the program, and files that are not what their names say.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,7 +86,8 @@ TEST_CASE("a file that is standard input is not written over") {
 TEST_CASE("no shard of a model is written over") {
   const TemporaryFolder folder;
   const std::string name = "llama-q8-q5-split-0000";
-  const std::vector<std::string> shards = {name + "1-of-00002.gguf", name + "2-of-00002.gguf"};
+  const std::vector<std::string> shards = {fmt::format("{}1-of-00002.gguf", name),
+                                           fmt::format("{}2-of-00002.gguf", name)};
   for (const std::string& shard : shards) {
     write_file(folder.file(shard), read_file(kReference + "gguf/models/" + shard));
   }
@@ -139,6 +141,20 @@ TEST_CASE("heads --lines: a signal ends the wait for a line, and what was counte
   CHECK(result.exit_code == 130);
   CHECK(parse_json(read_file(folder.file("p.json")))["n_texts"] == 2);
   CHECK(parse_json(read_file(folder.file("out.json")))["heads"].size() == 16);
+}
+
+TEST_CASE("heads --lines: an interruption before the first text leaves outputs as they were") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), "before");
+  const ProgramResult result = in_shell(
+      folder,
+      "mkfifo q; sleep 40 > q & writer=$!\n"
+      "$PROGRAM heads --lines --partial p.json -q -o a.json - < q & pid=$!\n"
+      "until [ -e p.json ]; do sleep 0.1; done; sleep 0.5; kill -TERM $pid; wait $pid; code=$?\n"
+      "kill $writer; exit $code");
+  CHECK(result.exit_code == 130);
+  CHECK(contains(result.err, "interrupted after line 0"));
+  CHECK(read_file(folder.file("a.json")) == "before");
 }
 
 TEST_CASE("a file that only its owner may replace is told before the work") {

@@ -61,9 +61,10 @@ TEST_CASE("the program can open no socket, start no program and touch no other p
     const ProgramResult result = intruded(folder, line);
     CHECK(result.exit_code == 0);
     CHECK(result.out != "");
-    for (const char* attempt : {"internet socket", "local socket", "ring", "tracing", "signal",
-                                "signal to a thread", "limits of another", "owner of a descriptor",
-                                "signal of a descriptor", "typing", "program"}) {
+    for (const char* attempt :
+         {"internet socket", "local socket", "ring", "tracing", "signal", "signal to a thread",
+          "limits of another", "owner of a descriptor", "owner by request",
+          "signal of a descriptor", "typing", "program"}) {
       CAPTURE(attempt);
       CHECK(contains(result.err, std::string(attempt) + ": Operation not permitted\n"));
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -162,6 +163,23 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
   const auto unigram = load_tokenizer(folder.path());
   // ▁ a bc: -5; ▁ ab c: -6.
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
+}
+
+TEST_CASE("tokenizer.model: its special tokens are found in a text, however files name them") {
+  const test::TemporaryFolder folder;
+  write(folder, "tokenizer.model", sentencepiece(2));
+  TokenizeOptions options;
+  options.parse_special = true;
+  for (const char* eos :
+       {R"("</s>")", R"({"content": "</s>"})", R"({"content": "</s>", "normalized": true})"}) {
+    CAPTURE(eos);
+    write(folder, "special_tokens_map.json", std::string(R"({"eos_token": )") + eos + "}");
+    write(folder, "added_tokens.json", R"({"<user>": 9})");
+    const auto tokenizer = load_tokenizer(folder.path());
+    const std::vector<TokenId> ids = tokenizer->tokenize("ab</s>c<user>", options).ids();
+    CHECK(std::ranges::count(ids, TokenId{2}) == 1);
+    CHECK(ids.back() == 9);
+  }
 }
 
 TEST_CASE("spiece.model is T5's: </s> behind a text, tokens for gaps behind the pieces") {

@@ -181,14 +181,18 @@ TEST_CASE("settings and classes that make other ids than attnviz knows are refus
   CHECK(bert.refusal().empty());
   bert.write("tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizer"})");
   CHECK(bert.refusal() ==
-        "tokenizer_config.json: tokenizer_class: MPNetTokenizer of vocab.txt makes other tokens "
-        "than attnviz would: a tokenizer.json says what it does");
+        "tokenizer_config.json: tokenizer_class: MPNetTokenizer is not known to make the tokens of "
+        "vocab.txt as attnviz would: a tokenizer.json says what it does");
   const Folder clip = byte_level();
   clip.write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
-  CHECK(clip.refusal().find("tokenizer_config.json: tokenizer_class: CLIPTokenizer of vocab.json "
-                            "with merges.txt makes") == 0);
+  CHECK(clip.refusal().find("tokenizer_config.json: tokenizer_class: CLIPTokenizer is not known to "
+                            "make the tokens of vocab.json with merges.txt") == 0);
   clip.write("tokenizer_config.json", "{}").write("config.json", R"({"model_type": "clip"})");
-  CHECK(clip.refusal().find("config.json: model_type: CLIPTokenizer of vocab.json") == 0);
+  CHECK(clip.refusal().find("config.json: model_type: CLIPTokenizer is not known") == 0);
+  for (const char* name : {"GPT2TokenizerFast", "GPTNeoXTokenizer", "CodeGenTokenizer"}) {
+    clip.write("tokenizer_config.json", std::string(R"({"tokenizer_class": ")") + name + "\"}");
+    CHECK(clip.refusal().empty());
+  }
   // tokenizer.json says all of it.
   const Folder json = tokenizer_json();
   json.write("tokenizer_config.json",

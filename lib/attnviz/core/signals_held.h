@@ -6,13 +6,13 @@
 namespace attnviz {
 
 /// While it lives, signals that end the program wait, in this thread and in those that it starts;
-/// but for faults, at which the system would end the program at once.
+/// but for those of a thread's own doing, at which the system would end the program at once.
 class SignalsHeld {
  public:
   SignalsHeld() noexcept {
     sigset_t held;
     sigfillset(&held);
-    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) {
+    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
       sigdelset(&held, fault);
     }
     pthread_sigmask(SIG_BLOCK, &held, &before_);

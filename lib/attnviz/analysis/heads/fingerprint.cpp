@@ -31,7 +31,7 @@ void absorb(RandomBits& bits, const StoredMatrix& matrix) {
   }
 }
 
-// Of parts that few models have: without them a model's fingerprint is that which it always had.
+// Of parts that some models have.
 void absorb_if_there(RandomBits& bits, const StoredMatrix& matrix) {
   if (!matrix.empty()) {
     absorb(bits, matrix);

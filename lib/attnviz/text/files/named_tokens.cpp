@@ -92,6 +92,7 @@ void add_own_tokens(TokenizerParts& parts, const TokenizerSettings& settings, bo
     } else if (!with_ids.contains(token.content)) {
       token.id = known->id;
       token.as_normalized = known->as_normalized;
+      token.normalized = known->normalized;  // where the file looks for its own
       *known = std::move(token);
     }
   }

@@ -16,13 +16,14 @@ namespace {
 
 // Without the Tokenizer behind them.
 constexpr std::string_view kLikeRoberta[] = {"Roberta", "Bart", "Longformer", "LED", "Mvp"};
-constexpr std::string_view kByteLevelBpe[] = {"GPT2", "CodeGen", "Qwen2", "Qwen3"};
+constexpr std::string_view kByteLevelBpe[] = {"GPT2", "GPTNeoX", "CodeGen", "Qwen2", "Qwen3"};
 constexpr std::string_view kWordPiece[] = {
-    "Bert",      "DistilBert", "Electra",  "MobileBert",  "DPRContextEncoder",
-    "DPRReader", "Lxmert",     "ConvBert", "SqueezeBert", "DPRQuestionEncoder",
-    "RetriBert", "LayoutLM",   "Realm"};
-constexpr std::string_view kSentencePiece[] = {"Llama",    "CodeLlama", "Gemma", "Baichuan",
-                                               "InternLM", "InternLM2", "Yi",    "Orion"};
+    "Bert",       "DistilBert", "Electra",     "MobileBert",  "DPRContextEncoder",
+    "DPRReader",  "Lxmert",     "ConvBert",    "SqueezeBert", "DPRQuestionEncoder",
+    "RetriBert",  "LayoutLM",   "Realm",       "Ernie",       "Nezha",
+    "VisualBert", "NomicBert",  "MegatronBert"};
+constexpr std::string_view kSentencePiece[] = {
+    "Llama", "LLaMA", "CodeLlama", "Gemma", "Baichuan", "InternLM", "InternLM2", "Yi", "Orion"};
 constexpr std::string_view kT5[] = {"T5", "MT5"};
 
 // Types of models whose tokenizers, in files of these forms, are not the form's first.
@@ -149,8 +150,8 @@ TokenizerClass find_tokenizer_class(const std::filesystem::path& folder,
   TokenizerClass found = said(folder, settings, files);
   if (!is_known(form, found.name)) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{} of {} makes other tokens than attnviz would: a tokenizer.json "
-                            "says what it does",
+                fmt::format("{}{} is not known to make the tokens of {} as attnviz would: a "
+                            "tokenizer.json says what it does",
                             found.where, shown_name(found.name), file_of(form)));
   }
   return found;

@@ -49,6 +49,7 @@ AddedToken special_token(const JsonNode& value) {
   AddedToken token;
   if (value.kind() == JsonKind::kObject) {
     token = read_added_token(value, 0);
+    token.normalized = token.normalized && value.find("normalized").has_value();
   } else {
     token.content = value.as_string();
   }
@@ -151,7 +152,7 @@ std::vector<AddedToken> TokenizerSettings::added_tokens() const {
       member.fail("expected a token, found an empty string");
     }
     token.special = special.contains(token.content);
-    token.normalized = !token.special;
+    token.normalized = false;  // the tokenizers of these files look in the text as it is
     tokens.push_back(std::move(token));
   }
   return tokens;
@@ -212,6 +213,12 @@ ChatTemplate TokenizerSettings::chat_template(std::string_view source, std::stri
     const auto content = token(name);
     if (content && name != "bos_token" && name != "eos_token") {
       chat.other_tokens.emplace_back(name, *content);
+    }
+  }
+  if (const auto named_ones = named("extra_special_tokens");
+      named_ones && named_ones->kind() == JsonKind::kObject) {
+    for (const JsonNode& value : named_ones->as_object()) {
+      chat.other_tokens.emplace_back(value.key(), content_of(value));
     }
   }
   if (const auto list = named("additional_special_tokens")) {
