@@ -14,16 +14,19 @@
 
 namespace attnviz {
 
-/// A JSON file of a folder; nullopt when there is none.
+/// A JSON file of a folder; nullopt when there is none. Throws what OpenFiles::open() and
+/// JsonTree::parse() throw.
 std::optional<JsonTree> read_beside(const std::filesystem::path& folder, const char* name,
                                     OpenFiles& files);
 
+/// Whether something is there by this name that is no folder.
 bool is_file(const std::filesystem::path& path);
 
 /// tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as they are there.
 /// Throws Error{kMalformed} at a member of the wrong kind, when that is asked for.
 class TokenizerSettings {
  public:
+  /// Throw as read_beside() does.
   TokenizerSettings(const std::filesystem::path& folder, OpenFiles& files);
   explicit TokenizerSettings(const NamedBytes& config);
 
@@ -35,7 +38,8 @@ class TokenizerSettings {
   std::string tokenizer_class() const;
 
   /// Tokens with ids: "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}, else
-  /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named.
+  /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named. Throws
+  /// Error{kMalformed} for an id that no vocabulary has.
   std::vector<AddedToken> added_tokens() const;
   /// In front of what is wrong with them.
   std::string added_tokens_where() const;
