@@ -13,7 +13,6 @@
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
@@ -108,7 +107,7 @@ class Scorer {
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
     request_.attention = request_of(options_, model_, text);
     require_memory_for(text.size());
-    n_longest_ = std::max(n_longest_, text.size());
+    sums_.n_longest = std::max(sums_.n_longest, text.size());
     const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);
@@ -135,10 +134,8 @@ class Scorer {
     document.detected = detected_;
     document.copying = copying_;
     document.known = known_;
-    document.notes = notes_of(document);
-    if (const std::string note = masks_note(); !note.empty()) {
-      document.notes.push_back(note);
-    }
+    const std::vector<std::string> notes = notes_of(document);
+    document.notes.insert(document.notes.begin(), notes.begin(), notes.end());
     if (has_output_gates(model_)) {
       document.notes.emplace_back(kGatesLeftOut);
     }
@@ -146,24 +143,6 @@ class Scorer {
   }
 
  private:
-  // Where the longest text is longer than some layers see, and others see more.
-  std::string masks_note() const {
-    const std::vector<HeadId>& heads = sums_.heads;
-    const auto n_seen = [this](HeadId head) {
-      const std::size_t last = std::max<std::size_t>(n_longest_, 1) - 1;
-      return mask_of(model_, head.layer, request_.attention).n_visible(last, 0, n_longest_);
-    };
-    const auto other = std::ranges::find_if(
-        heads, [&](HeadId head) { return n_seen(head) != n_seen(heads.front()); });
-    return other == heads.end()
-               ? ""
-               : fmt::format(
-                     "uniform and names go by what layer {} sees, {} at the end; layer {} "
-                     "sees {}: --layer scores some apart",
-                     heads.front().layer, counted(n_seen(heads.front()), "token"), other->layer,
-                     n_seen(*other));
-  }
-
   void require_memory_for(std::size_t n_tokens) const {
     const auto bytes = [this](std::size_t n_heads, std::size_t n) {
       constexpr double kOfKey =
@@ -179,7 +158,6 @@ class Scorer {
   const HeadsOptions& options_;
   const Model& model_;
   ScoreRequest request_;  // for the last text
-  std::size_t n_longest_ = 0;
   CorpusScores sums_;
   std::vector<DetectedScores> detected_;  // of the last text
   std::optional<HeadsDocument::Copying> copying_;
@@ -320,7 +298,7 @@ void run_file(const HeadsOptions& options) {
                    .read_files = {*options.patterns}});
   HeadsDocument document = score_file(options);
   const std::vector<std::string> notes = notes_of(document);
-  document.notes.insert(document.notes.end(), notes.begin(), notes.end());
+  document.notes.insert(document.notes.begin(), notes.begin(), notes.end());
   phases.done("scores");
   write_and_judge(outputs, options, document);
 }

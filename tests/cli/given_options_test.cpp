@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -173,6 +174,30 @@ TEST_CASE("heads: layers that see otherwise than that which uniform is of are to
   CHECK(contains(said({}),
                  "uniform and names go by what layer 0 sees, 5 tokens at the end; layer 2"));
   CHECK(!contains(said({"--layer", "0,1"}), "uniform and names go by"));
+}
+
+TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the longest text") {
+  const TemporaryFolder folder;
+  const std::string sums = folder.file("p.json");
+  const auto score = [&](const std::string& lines, const char* more) {
+    return attnviz({"heads", "-m", kReference + "experts/gemma4-ple", "--json-lines", "--partial",
+                    sums, more, "-"},
+                   lines)
+        .exit_code;
+  };
+  const auto is_told = [](std::string text) {
+    std::ranges::replace(text, '\n', ' ');  // notes are wrapped
+    return contains(text, "what layer 0 sees, 5 tokens at the end; layer 2 sees 9:");
+  };
+  const std::string longest = "{\"ids\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n";
+  const std::string all = longest + "{\"ids\": [1, 2, 3]}\n";
+  REQUIRE(score(longest, "-q") == 0);
+  CHECK(is_told(attnviz({"heads", sums}).out));
+  REQUIRE(score(all, "--resume") == 0);
+  CHECK(is_told(attnviz({"heads", sums}).out));
+  std::filesystem::remove(sums);
+  REQUIRE(score("{\"ids\": [1, 2, 3]}\n", "-q") == 0);
+  CHECK(!contains(attnviz({"heads", sums}).out, "uniform and names go by"));
 }
 
 TEST_CASE("heads: a short probe among long ones is why no name is earned") {

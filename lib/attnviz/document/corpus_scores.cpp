@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "attnviz/core/message.h"
+#include "attnviz/model/mask.h"
 
 namespace attnviz {
 
@@ -64,6 +66,27 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
        })});
 }
 
+// How many tokens the last of the longest text sees in a head's layer.
+std::size_t n_seen(const CorpusScores& scores, HeadId head) {
+  const auto layer = std::ranges::find(scores.run.layers, head.layer, &LayerFacts::layer);
+  const std::optional<Mask> own = layer == scores.run.layers.end() ? std::nullopt : layer->mask();
+  const Mask mask = own.value_or(scores.run.mask.value_or(Mask{MaskKind::kNone, 0}));
+  return mask.n_visible(std::max<std::size_t>(scores.n_longest, 1) - 1, 0, scores.n_longest);
+}
+
+std::string masks_note(const CorpusScores& scores) {
+  const HeadId first = scores.heads.front();
+  const std::size_t n_of_first = n_seen(scores, first);
+  const auto other = std::ranges::find_if(
+      scores.heads, [&](HeadId head) { return n_seen(scores, head) != n_of_first; });
+  return other == scores.heads.end()
+             ? ""
+             : fmt::format(
+                   "uniform and names go by what layer {} sees, {} at the end; layer {} "
+                   "sees {}: score such layers apart",
+                   first.layer, counted(n_of_first, "token"), other->layer, n_seen(scores, *other));
+}
+
 }  // namespace
 
 std::string CorpusScores::difference(const CorpusScores& other) const {
@@ -115,6 +138,7 @@ void CorpusScores::add(const CorpusScores& other) {
     reading->format.reset();
     reading->pair.reset();
   }
+  n_longest = std::max(n_longest, other.n_longest);
   raw.add(other.raw);
   weighted.add(other.weighted);
   uniform.add(other.uniform);
@@ -129,6 +153,9 @@ HeadsDocument CorpusScores::document() const {
   document.raw = raw;
   document.weighted = weighted;
   document.uniform = uniform.means(0);
+  if (std::string note = masks_note(*this); !note.empty()) {
+    document.notes.push_back(std::move(note));
+  }
   return document;
 }
 

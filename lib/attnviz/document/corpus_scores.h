@@ -46,8 +46,9 @@ struct CorpusScores {
   ModelFacts model;
   RunFacts run;
   std::size_t band = kUsualBand;
-  std::size_t n_lines = 0;  // of the input, that have been read; of several inputs 0
-  std::string lines_print;  // LinesRead::fingerprint() of these; of several inputs empty
+  std::size_t n_longest = 0;  // tokens of the longest text; 0 in files that do not say it
+  std::size_t n_lines = 0;    // of the input, that have been read; of several inputs 0
+  std::string lines_print;    // LinesRead::fingerprint() of these; of several inputs empty
   std::vector<std::string> merged_prints;     // of several inputs: of the lines of each
   std::optional<CorpusReading> reading = {};  // absent: not known, in files that do not say it
   std::vector<HeadId> heads;
@@ -65,6 +66,8 @@ struct CorpusScores {
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 
+  /// With a note where the longest text is longer than some layers see, and others see more:
+  /// `uniform` is of the first head's layer.
   HeadsDocument document() const;
 };
 

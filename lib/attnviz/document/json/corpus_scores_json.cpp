@@ -145,6 +145,7 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   if (scores.reading) {
     write_reading_member(json, *scores.reading);
   }
+  json.member("n_longest", scores.n_longest);
   json.member("n_lines", scores.n_lines);
   if (!scores.lines_print.empty()) {
     json.member("lines_fingerprint", scores.lines_print);
@@ -206,6 +207,9 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   scores.band = root.at("band").as_unsigned();
   if (const auto reading = root.find("reading")) {
     scores.reading = read_reading(*reading);
+  }
+  if (const auto n_longest = root.find("n_longest")) {
+    scores.n_longest = n_longest->as_unsigned();
   }
   scores.n_lines = root.at("n_lines").as_unsigned();
   if (const auto print = root.find("lines_fingerprint")) {
