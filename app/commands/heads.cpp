@@ -44,10 +44,8 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
   for (const std::string& note : run_notes(document.run)) {
     notes.push_back(note);
   }
-  const auto* const text = std::get_if<ScoredText>(&document.source);
-  if (text != nullptr && text->text.size() < kShortestSinkText) {
-    notes.push_back(fmt::format("below {} tokens a head that looks at all alike passes for a sink",
-                                kShortestSinkText));
+  if (document.uniform[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon) {
+    notes.emplace_back("a head that looks at all it sees alike passes for a sink here");
   }
   if (std::string note = unearned_note(document); !note.empty()) {
     notes.push_back(std::move(note));

@@ -138,6 +138,12 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
                             model.config.name, error.what()));
   }
   tell(options.talk, continuation_note(continuation));
+  if (request.interventions != nullptr &&
+      std::ranges::any_of(request.interventions->ablations, &Ablation::by_mean)) {
+    text.notes.emplace_back(
+        "it was written with means over the text before it; here they are over "
+        "all of it");
+  }
   return continuation;
 }
 

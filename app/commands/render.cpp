@@ -13,6 +13,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
@@ -83,17 +84,28 @@ std::optional<PatternKind> kind_of(const RenderOptions& options) {
 // What the model does to such scores before softmax, other than to divide and to mask them.
 std::string left_out_before_softmax(const AttentionDocument& document) {
   const bool has_biases = document.model && document.model->positions == Positions::kAlibi;
-  const bool has_caps = std::ranges::any_of(
-      document.run.layers, [](const LayerFacts& layer) { return layer.soft_cap > 0.0f; });
-  if (!is_before_mask(document.kind) || (!has_biases && !has_caps)) {
-    return {};
+  const auto has = [&document](const auto& is_there) {
+    return std::ranges::any_of(document.run.layers, is_there);
+  };
+  std::vector<std::string> left_out;
+  if (is_before_mask(document.kind) &&
+      has([](const LayerFacts& layer) { return layer.soft_cap > 0.0f; })) {
+    left_out.emplace_back("soft caps");
   }
-  return fmt::format(
-      "softmax of scores without {}, which the model has: weights are others than "
-      "its own; those of --show masked have everything",
-      !has_biases ? "soft caps"
-      : has_caps  ? "soft caps and ALiBi"
-                  : "ALiBi");
+  if (is_before_mask(document.kind) && has_biases) {
+    left_out.emplace_back("ALiBi");
+  }
+  const char* const what_has_it =
+      left_out.empty() ? "" : "; those of --show masked have everything else";
+  if (has([](const LayerFacts& layer) { return layer.learned_sink; })) {
+    left_out.emplace_back("learned sinks");
+  }
+  return left_out.empty()
+             ? std::string()
+             : fmt::format(
+                   "softmax of scores without {}, which the model has: weights are others "
+                   "than its own{}",
+                   joined(left_out, "and"), what_has_it);
 }
 
 // Without --kind softmax takes what the file says that its numbers are, if these are scores.

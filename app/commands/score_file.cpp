@@ -104,6 +104,10 @@ HeadsDocument score_file(const HeadsOptions& options) {
   if (const std::string note = row_sum_note(patterns); !note.empty()) {
     document.notes.push_back(note);
   }
+  if (std::string note = visibility_note(document.run, document.heads, tokens.size());
+      !note.empty()) {
+    document.notes.push_back(std::move(note));
+  }
   if (patterns.average) {
     document.notes.emplace_back(patterns.average->rollout
                                     ? "attention rollout through all layers, not a head's own"

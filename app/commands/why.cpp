@@ -212,6 +212,10 @@ class Explanation {
     const std::size_t key = token(*options_.key, "--key");
     document_.split = WhyDocument::Split{
         head, query, key, split_score(setup_.model, document_.text, request_, head, query, key)};
+    if (const float cap = setup_.model.layers[head.layer].soft_cap; cap > 0.0f) {
+      document_.notes.push_back(
+          fmt::format("the score is before its soft cap, {0:.4g} tanh(score / {0:.4g})", cap));
+    }
     setup_.phases.done("score");
     return std::move(document_);
   }
@@ -253,6 +257,10 @@ class Explanation {
         logit_direction(setup_.model, document_.prediction->versus.id)};
     document_.attribution =
         attribute(setup_.model, document_.text, request_, document_.text.size() - 1, directions);
+    if (const float cap = setup_.model.head.soft_cap; cap > 0.0f) {
+      document_.notes.push_back(fmt::format(
+          "attribution is of logits before their soft cap, {0:.4g} tanh(logit / {0:.4g})", cap));
+    }
     setup_.phases.done("attribution");
   }
 
@@ -264,6 +272,11 @@ class Explanation {
       if (setup_.model.config.order != LayerOrder::kAttentionOnly) {
         ablation.parts.insert(ablation.parts.begin() + 1, AblatedPart::kMlps);
       }
+    }
+    if (request_.interventions != nullptr && !request_.interventions->ablations.empty()) {
+      document_.notes.emplace_back(
+          "what --ablate takes out stays out as it is, also as a part of "
+          "what is taken out alone");
     }
     ProgressLine progress("taking out parts", options_.talk);
     ablation.effects = ablate_each(setup_.model, document_.text, reporting(progress), target().id,

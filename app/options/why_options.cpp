@@ -42,8 +42,11 @@ void define_why(OptionList& list, WhyOptions& options) {
                  options.toward);
   list.add_value("Prediction", "--versus", "TOKEN",
                  "the one beside it (default: the most probable other one)", options.versus);
-  list.add_value("Prediction", "--at", "TOKEN|INDEX", "behind this token (default: the last)",
-                 options.at);
+  list.add_value(
+      "Prediction", "--at", "TOKEN|INDEX",
+      "behind this token (default: the last); no text behind it is read: -1 of --hide is this "
+      "token",
+      options.at);
   list.add_flag("Prediction", "--tokens",
                 "only what the prediction loses without each word (all parts unless one is named)",
                 options.tokens);

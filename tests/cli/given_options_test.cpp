@@ -200,6 +200,34 @@ TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the lo
   CHECK(!contains(attnviz({"heads", sums}).out, "uniform and names go by"));
 }
 
+TEST_CASE("heads: layers that see otherwise are told of attention in a file, too") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"-m", kReference + "experts/gemma4-ple", "--ids", "1,2,3,4,5,6,7,8,9",
+                             "-q", "-o", "a.json"})
+              .exit_code == 0);
+  std::string text = in_folder(folder, {"heads", "a.json"}).out;
+  std::ranges::replace(text, '\n', ' ');
+  CHECK(contains(text, "what layer 0 sees, 5 tokens at the end; layer 2 sees 9:"));
+}
+
+TEST_CASE("heads: a head that looks at all alike passes for a sink by what it sees") {
+  const auto is_told = [](const char* text, const char* mask) {
+    return contains(attnviz({"heads", text, "--mask", mask}).out, "passes for a sink here");
+  };
+  const char* const few = "The cat sat on the";
+  const char* const many = "The cat sat on the mat because it was tired and it ran to the house";
+  CHECK(is_told(few, "causal"));
+  CHECK(!is_told(few, "none"));
+  CHECK(!is_told(many, "causal"));
+  CHECK(is_told(many, "window:3"));
+}
+
+TEST_CASE("heads: the key that is a sink has no decimals") {
+  const std::string table =
+      attnviz({"heads", "The cat sat", "--columns", "sink_key,first", "--head", "0.0"}).out;
+  CHECK(contains(table, "\n0.0             0  "));
+}
+
 TEST_CASE("heads: a short probe among long ones is why no name is earned") {
   const TemporaryFolder folder;
   std::string ids = "[[";

@@ -117,6 +117,19 @@ TEST_CASE("info: weights JSON, and random ones are said to be so") {
   CHECK(document["parameters"]["total"] == 256);
 }
 
+TEST_CASE("info: where heads differ in size, all dimensions of each are turned") {
+  const TemporaryFolder folder;
+  json weights = parse_json(
+      attnviz({"weights", "--heads", "2", "--d-model", "8", "--positions", "rope"}).out);
+  for (const char* matrix : {"W_Q", "W_K"}) {
+    for (json& row : weights["layers"][0]["heads"][0][matrix]) {
+      row.erase(row.begin() + 2, row.end());
+    }
+  }
+  write_file(folder.file("w.json"), weights.dump());
+  CHECK(contains(attnviz({"info", folder.file("w.json")}).out, ", all dimensions of a head\n"));
+}
+
 TEST_CASE("info: a trained model with its tokenizer") {
   if (!std::filesystem::exists(kStories)) {
     MESSAGE("SKIPPED: no " << kStories);

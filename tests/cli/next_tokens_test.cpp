@@ -243,6 +243,16 @@ TEST_CASE("--generate: each token is the most probable one, and is drawn like th
   CHECK(whole["predictions"] == document["predictions"]);
 }
 
+TEST_CASE("--generate: means in place of heads are told to be others than those it wrote with") {
+  const auto notes_with = [](const char* what) {
+    return attnviz(
+               {"-m", kGpt, "--ids", "1,2,3", "--generate", "2", "--ablate", what, "--head", "0.0"})
+        .out;
+  };
+  CHECK(contains(notes_with("L1=mean"), "it was written with means over the text before it"));
+  CHECK(!contains(notes_with("L1"), "it was written with means"));
+}
+
 TEST_CASE("--generate stops where the context is full, and says so") {
   std::string ids = "1";
   for (int i = 0; i < 14; ++i) {
@@ -380,6 +390,8 @@ TEST_CASE("what predicts or continues nothing is refused with the reason") {
   CHECK(contains(failing({"-m", base, "--ids", "3,4", "--predict", "2"}).err, "no output head"));
   CHECK(contains(failing({"-m", kGpt, "--ids", "3", "--generate", "2", "--mask", "none"}).err,
                  "mask \"none\""));
+  CHECK(contains(failing({"-m", kGpt, "--ids", "3", "--generate", "2", "--mask", "around:2"}).err,
+                 "mask \"around:2\""));
   CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--at", "0"}).err, "--predict"));
   CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--predict", "1", "--at", "2"}).err,
                  "--at 2: expected an index from 0 to 1"));

@@ -22,6 +22,8 @@ using nlohmann::json;
 constexpr const char* kTourText = "The cat sat on the mat because it was tired";
 constexpr const char* kPrompt = "[Enter or right arrow: ";
 const std::string kModel = "demo";
+// Of random weights, whose heads specialise in nothing.
+constexpr const char* kShort = " of 5: ";
 
 // The numbers of the screens' titles, in the order in which they were printed.
 std::string titles(const std::string& printed) {
@@ -35,10 +37,10 @@ std::string titles(const std::string& printed) {
 }
 
 // What is printed from the title of one screen to that of the next.
-std::string screen_of(const std::string& out, char number) {
-  const std::size_t begin = out.find(std::string(1, number) + " of 6: ");
+std::string screen_of(const std::string& out, char number, const char* of = " of 6: ") {
+  const std::size_t begin = out.find(number + std::string(of));
   REQUIRE(begin != std::string::npos);
-  const std::size_t end = out.find(std::string(1, static_cast<char>(number + 1)) + " of 6: ");
+  const std::size_t end = out.find(static_cast<char>(number + 1) + std::string(of));
   return out.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
@@ -121,6 +123,28 @@ void check_percent(const std::string& cell, const json& exact, int decimals) {
   }
 }
 
+// Checks rows such as " 2 cat  33.58  5.94  1.0000  56.5%  ###", an index and four numbers behind
+// the token, by what inspect tells of the query. Returns how many there are.
+std::size_t check_rows(const std::string& screen, const json& query, const char* scores) {
+  std::size_t n_rows = 0;
+  for (const std::string& line : lines_of(screen)) {
+    static const std::regex row(
+        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([<>]?[0-9.]+)%.*");
+    std::smatch found;
+    if (!std::regex_match(line, found, row)) {
+      continue;
+    }
+    const std::size_t key = std::stoul(found[1]);
+    CHECK(key == n_rows++);
+    REQUIRE(key < query["scores"].size());
+    check_rounded(std::stod(found[2]), query["scores"][key], 1.0, 0.005);
+    check_rounded(std::stod(found[3]), query[scores][key], 1.0, 0.005);
+    check_rounded(std::stod(found[4]), query["exponentials"][key], 1.0, 0.00005);
+    check_percent(found[5], query["weights"][key], 1);
+  }
+  return n_rows;
+}
+
 }  // namespace
 
 TEST_CASE("tour: all six screens in a pipe, in 80 columns of 7 bits, without a question") {
@@ -151,28 +175,33 @@ TEST_CASE("tour: styles and colours as they are asked for") {
 }
 
 TEST_CASE("tour: the scores and weights are those that inspect tells of the same head") {
-  const std::string out = attnviz({"tour"}).out;
-  const std::string screen = screen_of(out, '3');
+  const std::string screen = screen_of(attnviz({"tour"}).out, '3');
   const json head = inspected(head_in(screen, "Head "));
-  std::size_t n_rows = 0;
-  for (const std::string& line : lines_of(screen)) {
-    // " 2 cat  33.58  5.94  1.0000  56.5%  ###": an index, and four numbers behind the token
-    static const std::regex row(
-        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([<>]?[0-9.]+)%.*");
-    std::smatch found;
-    if (!std::regex_match(line, found, row)) {
-      continue;
-    }
-    const std::size_t key = std::stoul(found[1]);
-    CHECK(key == n_rows++);
-    REQUIRE(key <= followed());
-    const json& query = head["for_query"];
-    check_rounded(std::stod(found[2]), query["scores"][key], 1.0, 0.005);
-    check_rounded(std::stod(found[3]), query["scaled"][key], 1.0, 0.005);
-    check_rounded(std::stod(found[4]), query["exponentials"][key], 1.0, 0.00005);
-    check_percent(found[5], query["weights"][key], 1);
-  }
-  CHECK(n_rows == followed() + 1);
+  CHECK(check_rows(screen, head["for_query"], "scaled") == followed() + 1);
+}
+
+TEST_CASE("tour: what comes between scaling and softmax is in its scores, and told") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"weights", "--positions", "alibi", "-o", "w.json"}).exit_code == 0);
+  const std::string text = "the cat sat on a mat";
+  const std::string screen =
+      screen_of(in_folder(folder, {"tour", "-m", "w.json", text, "--all"}).out, '3', kShort);
+  CHECK(contains(screen, "from s (ALiBi)"));
+  const json document =
+      parse_json(in_folder(folder, {"inspect", "-m", "w.json", text, "--head",
+                                    head_in(screen, "Head "), "--query", "-1", "--json"})
+                     .out);
+  CHECK(check_rows(screen, document["heads"][0]["for_query"], "masked") == 6);
+}
+
+TEST_CASE("tour: numbers of tokens that have their places' added are not called the embedding") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"weights", "--positions", "sinusoidal", "-o", "w.json"}).exit_code ==
+          0);
+  const std::string screen = screen_of(
+      in_folder(folder, {"tour", "-m", "w.json", "the cat saw the dog", "--all"}).out, '1', kShort);
+  CHECK(contains(screen, "embedding + position"));
+  CHECK(contains(screen, "the same embedding; what is"));
 }
 
 TEST_CASE("tour: the vectors are those that inspect tells of the same token") {

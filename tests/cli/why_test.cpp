@@ -186,6 +186,20 @@ TEST_CASE("why: a score is the sum of its pairs, and the previous-token head is 
   CHECK(std::ranges::count(names, "previous-token") == 1);
 }
 
+TEST_CASE("why: numbers before a soft cap, and runs in which more is taken out, are told as such") {
+  const std::string gemma = kModels + "gemma2-softcap-window";
+  const auto notes = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"why", "-m", gemma, "--ids", "1,2,3,4", "--json"});
+    return attnviz_json(more)["notes"].dump();
+  };
+  CHECK(contains(notes({"--attribution"}), "attribution is of logits before their soft cap"));
+  CHECK(contains(notes({"--head", "0.0", "--query", "3", "--key", "1"}),
+                 "the score is before its soft cap"));
+  const std::string stays = "what --ablate takes out stays out as it is";
+  CHECK(contains(notes({"--ablate", "1.0", "--ablate-each", "layers"}), stays));
+  CHECK(!contains(notes({"--ablate-each", "layers"}), stays));
+}
+
 TEST_CASE("why: what cannot be asked is refused with a reason") {
   const auto refused = [](Words arguments, int code, const std::string& reason) {
     arguments.insert(arguments.begin(), "why");

@@ -219,7 +219,7 @@ class HeadTrace {
       trace_.bias.resize(n_tokens());
       for (std::size_t key = 0; key < n_tokens(); ++key) {
         const std::size_t distance = key < trace_.query ? trace_.query - key : key - trace_.query;
-        trace_.bias[key] = -rule.distance_penalty * static_cast<float>(distance);
+        trace_.bias[key] = 0.0f - rule.distance_penalty * static_cast<float>(distance);
       }
     }
   }
@@ -291,7 +291,7 @@ class HeadTrace {
     const Matrix shares = trace_.shares.view();
     for (std::size_t key = 0; key < values.rows; ++key) {
       for (std::size_t col = 0; col < values.cols; ++col) {
-        shares(key, col) = trace_.weights[key] * values(key, col);
+        shares(key, col) = trace_.weights[key] * values(key, col) + 0.0f;  // no -0
       }
     }
   }

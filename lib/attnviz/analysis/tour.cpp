@@ -353,6 +353,10 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.is_random = model.config.random_weights;
   tour.is_trained = model.config.is_transformer() && !tour.is_random;
   tour.is_by_position = !model.inputs.empty();
+  tour.adds_positions = model.config.positions == Positions::kLearned ||
+                        model.config.positions == Positions::kSinusoidal;
+  tour.norms_embeddings = model.embedding_norm.present();
+  tour.embedding_scale = model.embedding_scale;
   tour.text = tokenizer.tokenize(text);
   tour.n_whole = tour.text.size();
   if (tour.n_whole == 0) {

@@ -52,7 +52,11 @@ struct Tour {
   bool is_random = false;       // the weights: the numbers mean nothing
   bool is_trained = false;      // neither random nor made by hand
   bool is_by_position = false;  // vectors are given for places of the text, not for tokens
-  bool has_output = true;       // W_O behind the inspected head
+  // What the rows of `embeddings` are beside the table's.
+  bool adds_positions = false;    // learned or sinusoidal ones
+  bool norms_embeddings = false;  // the sum
+  float embedding_scale = 1.0f;   // of the table's rows
+  bool has_output = true;         // W_O behind the inspected head
 
   std::size_t query() const noexcept { return inspection.query; }
 };

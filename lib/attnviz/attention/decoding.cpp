@@ -65,11 +65,11 @@ void check_continues(const Model& model, const AttentionRequest& request) {
                             model.config.name, model.config.family));
   }
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (mask_of(model, layer, request).looks_ahead()) {
+    if (const Mask mask = mask_of(model, layer, request); mask.looks_ahead()) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("mask \"none\": expected one that hides what comes later: without, "
+                  fmt::format("mask \"{}\": expected one that hides what comes later: without, "
                               "{} would have to read the text anew for every token",
-                              model.config.name));
+                              mask.name(), model.config.name));
     }
   }
 }

@@ -58,6 +58,25 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   name_means(document);
 }
 
+// What each query gives to learned sinks, the mean over these heads; empty when none has one.
+std::vector<float> mean_sink(const AttentionDocument& document, std::span<const HeadId> heads) {
+  const std::set<HeadId> chosen(heads.begin(), heads.end());
+  std::vector<double> sums;
+  for (const DocumentPattern& pattern : document.patterns) {
+    if (chosen.contains(pattern.head)) {
+      sums.resize(std::max(sums.size(), pattern.sink.size()));
+      std::ranges::transform(pattern.sink, sums, sums.begin(), [](float weight, double sum) {
+        return sum + static_cast<double>(weight);
+      });
+    }
+  }
+  std::vector<float> means;
+  for (const double sum : sums) {
+    means.push_back(static_cast<float>(sum / static_cast<double>(heads.size())));
+  }
+  return means;
+}
+
 // Turns edges between tokens into those between words that are hidden between all of their tokens;
 // into none where the words' tokens are not known.
 class WordEdges {
@@ -330,6 +349,10 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
     all.push_back(pattern.head);
   }
   const auto groups = average_groups(all, over);
+  std::vector<std::vector<float>> sinks;
+  for (const std::vector<HeadId>& heads : groups) {
+    sinks.push_back(mean_sink(document, heads));
+  }
   std::vector<MatrixBuffer> matrices;
   for (const std::vector<HeadId>& heads : groups) {
     std::vector<ConstMatrix> patterns;
@@ -340,6 +363,9 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
     matrices.push_back(mean_pattern(patterns));
   }
   take_means(document, groups, std::move(matrices), over);
+  for (std::size_t i = 0; i < sinks.size(); ++i) {
+    document.patterns[i].sink = std::move(sinks[i]);
+  }
 }
 
 void name_means(AttentionDocument& document) {

@@ -84,7 +84,9 @@ std::string rope_words(const AttentionVariant& variant) {
     return "none: nothing says where tokens stand";
   }
   std::string text = fmt::format("base {}", decimal(rope.theta));
-  if (rope.n_rotated() == variant.d_head) {
+  if (variant.d_heads_differ) {
+    text += ", all dimensions of a head";
+  } else if (rope.n_rotated() == variant.d_head) {
     text += fmt::format(", all {} dimensions of a head", variant.d_head);
   } else {
     text += fmt::format(", {}{} of {} dimensions of a head (partial)",
@@ -147,6 +149,7 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
                            weights.value_norm.present()};
   const bool is_alike = std::ranges::all_of(
       weights.heads, [d_head](const HeadWeights& head) { return head.d_head() == d_head; });
+  variant.d_heads_differ = !is_alike;
   if (weights.score_scale == 0.0 && is_alike) {
     variant.score_scale = 1.0 / std::sqrt(static_cast<double>(d_head));
   }

@@ -26,6 +26,7 @@ struct AttentionVariant {
   std::optional<std::size_t> keys_from;  // the layer whose keys and values it takes
   bool values_are_keys = false;          // values are projected as keys are
   bool value_norm = false;               // of each head's values
+  bool d_heads_differ = false;
 };
 
 /// Precondition: the model has that layer.

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 
 #include "attnviz/core/message.h"
-#include "attnviz/model/mask.h"
 
 namespace attnviz {
 
@@ -64,27 +62,6 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
        change_of("punctuation", ours.punctuation, theirs.punctuation, [](const auto& indices) {
          return indices ? fmt::format("{}", fmt::join(*indices, ",")) : "the texts'";
        })});
-}
-
-// How many tokens the last of the longest text sees in a head's layer.
-std::size_t n_seen(const CorpusScores& scores, HeadId head) {
-  const auto layer = std::ranges::find(scores.run.layers, head.layer, &LayerFacts::layer);
-  const std::optional<Mask> own = layer == scores.run.layers.end() ? std::nullopt : layer->mask();
-  const Mask mask = own.value_or(scores.run.mask.value_or(Mask{MaskKind::kNone, 0}));
-  return mask.n_visible(std::max<std::size_t>(scores.n_longest, 1) - 1, 0, scores.n_longest);
-}
-
-std::string masks_note(const CorpusScores& scores) {
-  const HeadId first = scores.heads.front();
-  const std::size_t n_of_first = n_seen(scores, first);
-  const auto other = std::ranges::find_if(
-      scores.heads, [&](HeadId head) { return n_seen(scores, head) != n_of_first; });
-  return other == scores.heads.end()
-             ? ""
-             : fmt::format(
-                   "uniform and names go by what layer {} sees, {} at the end; layer {} "
-                   "sees {}: score such layers apart",
-                   first.layer, counted(n_of_first, "token"), other->layer, n_seen(scores, *other));
 }
 
 }  // namespace
@@ -153,7 +130,7 @@ HeadsDocument CorpusScores::document() const {
   document.raw = raw;
   document.weighted = weighted;
   document.uniform = uniform.means(0);
-  if (std::string note = masks_note(*this); !note.empty()) {
+  if (std::string note = visibility_note(run, heads, n_longest); !note.empty()) {
     document.notes.push_back(std::move(note));
   }
   return document;

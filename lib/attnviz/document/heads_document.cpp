@@ -10,6 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/head_map.h"
+#include "attnviz/model/mask.h"
 
 namespace attnviz {
 
@@ -47,6 +48,14 @@ bool has_score(const HeadsDocument& document, Score score) {
     }
   }
   return false;
+}
+
+// How many tokens the last of a text sees in a head's layer.
+std::size_t n_seen(const RunFacts& run, HeadId head, std::size_t n_tokens) {
+  const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
+  const std::optional<Mask> own = layer == run.layers.end() ? std::nullopt : layer->mask();
+  const Mask mask = own.value_or(run.mask.value_or(Mask{MaskKind::kNone, 0}));
+  return mask.n_visible(std::max<std::size_t>(n_tokens, 1) - 1, 0, n_tokens);
 }
 
 }  // namespace
@@ -123,6 +132,20 @@ std::string unearned_note(const HeadsDocument& document) {
                            reasons.empty() ? "" : "; ", joined(unseen, "and"));
   }
   return reasons.empty() ? "" : "names not judged here: " + reasons;
+}
+
+std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
+                            std::size_t n_tokens) {
+  const std::size_t n_of_first = n_seen(run, heads.front(), n_tokens);
+  const auto other = std::ranges::find_if(
+      heads, [&](HeadId head) { return n_seen(run, head, n_tokens) != n_of_first; });
+  return other == heads.end()
+             ? ""
+             : fmt::format(
+                   "uniform and names go by what layer {} sees, {} at the end; layer {} "
+                   "sees {}: score such layers apart",
+                   heads.front().layer, counted(n_of_first, "token"), other->layer,
+                   n_seen(run, *other, n_tokens));
 }
 
 std::string heads_title(const HeadsDocument& document) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,6 +77,11 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
 /// Why heads cannot earn all names here: on texts none, on probes those that are not judged and
 /// those that look for what no token sees. Empty where they can.
 std::string unearned_note(const HeadsDocument& document);
+
+/// That `uniform`, which is of the first head's layer, is another in layers that see fewer or more
+/// tokens of a text of so many; empty where all see as many. Precondition: there are heads.
+std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
+                            std::size_t n_tokens);
 
 /// Of one score: "the largest: head 2.1 with 0.95; a head that looks at all it sees alike has
 /// 0.031; the name induction asks for 0.3".

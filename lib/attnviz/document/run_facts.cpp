@@ -206,8 +206,8 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
       return mask.kind == kind && mask != facts.mask ? mask.size : 0;
     };
     const LayerFacts own{layer, size_of(MaskKind::kWindow), model.layers[layer].soft_cap,
-                         size_of(MaskKind::kAround)};
-    if (own.mask() || own.soft_cap > 0.0f) {
+                         size_of(MaskKind::kAround), !model.layers[layer].sinks.empty()};
+    if (own.mask() || own.soft_cap > 0.0f || own.learned_sink) {
       facts.layers.push_back(own);
     }
   }
@@ -223,6 +223,9 @@ std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std:
       continue;
     }
     const std::string text = layer_text(layer);
+    if (text.empty()) {
+      continue;
+    }
     const auto [place, is_new] = places.emplace(text, alike.size());
     if (is_new) {
       alike.push_back({text, {}});

@@ -43,6 +43,8 @@ struct LayerFacts {
   std::size_t around = 0;  // tokens that it sees to either side, where the mask looks ahead; 0: as
                            // with `window`
 
+  bool learned_sink = false;  // of its heads: softmax has one more score than there are keys
+
   MixerKind mixer = MixerKind::kAttention;  // another one: there are no heads
 
   /// Who sees whom, where this says so.

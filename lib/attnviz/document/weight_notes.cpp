@@ -88,9 +88,11 @@ std::string row_sum_note(const AttentionDocument& document) {
         continue;
       }
       if (n_off++ == 0) {
-        first = fmt::format("head {}, query {} {}", head_name(pattern.head), query,
-                            std::isfinite(sum) ? fmt::format("sums to {:.3g}", sum)
-                                               : std::string("has what is no finite number"));
+        first =
+            fmt::format("{}, query {} {}",
+                        document.average ? pattern.title : "head " + head_name(pattern.head), query,
+                        std::isfinite(sum) ? fmt::format("sums to {:.3g}", sum)
+                                           : std::string("has what is no finite number"));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "attnviz/attention/head_selection.h"
@@ -41,6 +42,12 @@ std::vector<Score> usual_columns(const HeadsDocument& document) {
 std::string number(double value) {
   constexpr double kLarge = 9.9995;
   return value < kLarge ? fmt::format("{:.3f}", value) : fmt::format("{:.1f}", value);
+}
+
+// A place among the keys has no decimals, but as a mean over probes.
+std::string value_of(Score score, double value) {
+  return score == Score::kSinkKey && value == std::floor(value) ? fmt::format("{:.0f}", value)
+                                                                : number(value);
 }
 
 std::string with_error(const Estimate& estimate, const Charset& charset) {
@@ -176,10 +183,10 @@ TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>
       const auto estimate = document.raw.estimate(row, score);
       column.cells.push_back(!estimate   ? Span{charset.dash(), kDim}
                              : is_corpus ? Span{with_error(*estimate, charset)}
-                                         : Span{number(estimate->mean)});
+                                         : Span{value_of(score, estimate->mean)});
     }
     const std::optional<double>& uniform = document.uniform[score];
-    column.cells.push_back({uniform ? number(*uniform) : charset.dash(), kDim});
+    column.cells.push_back({uniform ? value_of(score, *uniform) : charset.dash(), kDim});
     table.columns.push_back(std::move(column));
   }
   if (document.copying) {

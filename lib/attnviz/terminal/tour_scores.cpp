@@ -295,6 +295,18 @@ void commands(TourPage& page) {
   }
 }
 
+// What comes between scaling and softmax in some models.
+std::string words_after_scaling(const Inspection& head) {
+  std::string words;
+  if (!head.capped.empty()) {
+    words = fmt::format("A soft cap keeps it between -{0:.4g} and {0:.4g}. ", head.soft_cap);
+  }
+  if (!head.bias.empty()) {
+    words += "The farther away a token is, the more is taken from s (ALiBi). ";
+  }
+  return words;
+}
+
 }  // namespace
 
 void tour_scores(TourPage& page) {
@@ -315,12 +327,13 @@ void tour_scores(TourPage& page) {
   const std::size_t n_rows = table.labels.size();
   const bool is_narrow = page.columns() < kNarrowTour;
   const std::size_t root = scale_root(head);
-  const std::string scaled = is_narrow   ? "s"
+  const std::string later = words_after_scaling(head);
+  const std::string scaled = is_narrow || !later.empty() ? "s"
                              : root == 0 ? fmt::format("s = q·k · {:.4g}", head.own_scale)
                                          : fmt::format("s = q·k / √{}", root);
   table.columns = {
       numbers(page, "q·k", shown, n_rows, head.scores, 2),
-      numbers(page, scaled, shown, n_rows, head.scaled, 2),
+      numbers(page, scaled, shown, n_rows, head.masked, 2),
       numbers(page, is_narrow ? "exp" : "exp(s − max)", shown, n_rows, head.exponentials, 4)};
   if (n_keys > shown.size()) {
     table.columns.back().cells[shown.size()].text =
@@ -343,10 +356,11 @@ void tour_scores(TourPage& page) {
   page.table(table);
   page.paragraph(fmt::format(
       "Scaling: a sum of {} grows with their number; {} it stays where softmax can tell weights "
-      "apart. Softmax: e to the power of s − max, divided by the sum. {}{}.{}",
+      "apart. {}Softmax: e to the power of s − max, divided by the sum. {}{}.{}",
       counted(head.d_head(), "product"),
       root == 0 ? fmt::format("times {:.4g}, this model's own number,", head.own_scale)
                 : fmt::format("divided by √{}", root),
+      later,
       head.sink ? "The sink is a number that this head learned: what goes there goes to no token. "
                 : "",
       largest_share(page.names, head.weights, head.query, 1, sink.weight),

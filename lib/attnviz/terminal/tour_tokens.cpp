@@ -23,13 +23,21 @@ constexpr std::size_t kMostRows = 11;
 constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
 constexpr std::size_t kTokenGap = 2;
 
+// What enters layer 0: "embedding · 8 + position, normed".
+std::string vectors_heading(const Tour& tour) {
+  return fmt::format(
+      "embedding{}{}{}",
+      tour.embedding_scale == 1.0f ? std::string() : fmt::format(" · {:.4g}", tour.embedding_scale),
+      tour.adds_positions ? " + position" : "", tour.norms_embeddings ? ", normed" : "");
+}
+
 TextTable token_table(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   TextTable table;
   table.gap = kTokenGap;
   table.corner = {"token", {}};
   TextColumn id{{"id", {}}, {}, true, true};
-  TextColumn vector{{"embedding", {}}, {}, false, true};
+  TextColumn vector{{vectors_heading(tour), {}}, {}, false, true};
   const std::size_t index_width = std::to_string(n_shown - 1).size();
   for (std::size_t i = 0; i < n_shown; ++i) {
     const Token& token = tour.text.tokens[i];
@@ -77,16 +85,21 @@ std::string sameness(const TourPage& page) {
     const std::vector<std::size_t>& where = places[token.id];
     if (where.size() > 1) {
       return fmt::format(
-          "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
-          where[1], page.style.charset.fitted(names.label(where[0]), kColumns),
-          tour.embeddings.cols());
+          "Tokens {} and {} are both \"{}\": the same id, and so {}.", where[0], where[1],
+          page.style.charset.fitted(names.label(where[0]), kColumns),
+          tour.adds_positions
+              ? std::string("the same embedding; what is added for their places tells them apart")
+              : fmt::format("the same {} numbers", tour.embeddings.cols()));
     }
   }
   if (const auto twins = case_twins(tour.text)) {
     return fmt::format("{} and {} are two tokens with two ids: capital letters count.",
                        names.quoted(twins->first), names.quoted(twins->second));
   }
-  return "Wherever a token stands, in this text or in another, it begins with the same numbers.";
+  return tour.adds_positions
+             ? "What is added to an embedding says where in the text its token stands."
+             : "Wherever a token stands, in this text or in another, it begins with the same "
+               "numbers.";
 }
 
 // What is told of texts that the model has hardly seen the like of; empty for others.
@@ -115,16 +128,17 @@ std::string why_this_head(const Tour& tour) {
                             : fmt::format(": one of {} heads", tour.n_heads);
 }
 
-std::string what_is_below(std::size_t layer) {
+std::string what_is_below(const Tour& tour, std::size_t layer) {
+  const std::string first = tour.adds_positions ? "embedding and position" : "the embedding";
   switch (layer) {
     case 0:
-      return "the embedding";
+      return first;
     case 1:
-      return "the embedding plus what layer 0 added";
+      return first + " plus what layer 0 added";
     case 2:
-      return "the embedding plus what layers 0 and 1 added";
+      return first + " plus what layers 0 and 1 added";
     default:
-      return fmt::format("the embedding plus what layers 0 to {} added", layer - 1);
+      return fmt::format("{} plus what layers 0 to {} added", first, layer - 1);
   }
 }
 
@@ -210,7 +224,7 @@ void tour_vectors(TourPage& page) {
       "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
       "and W_V it "
       "becomes {}.",
-      layer, what_is_below(layer), head.d_model(),
+      layer, what_is_below(tour, layer), head.d_model(),
       head.latents.present()
           ? "Rescaled (normed), narrowed to fewer numbers that all heads share, and multiplied"
       : head.norm.present() ? "Rescaled (normed) and multiplied"

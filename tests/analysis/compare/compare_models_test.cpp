@@ -107,10 +107,11 @@ TEST_CASE("different_settings: none of a model and itself; what was changed is n
     rope->inverse_frequencies[1] *= 2.0;
     layer.rope = rope;
     layer.mlp_norm.epsilon *= 10.0;
+    layer.mlp.limit = 3.0f;
   }
-  CHECK(different_settings(demo, other) == std::vector<std::string>{"scale of embeddings",
-                                                                    "rotary frequencies",
-                                                                    "norms' kind or epsilon"});
+  CHECK(different_settings(demo, other) ==
+        std::vector<std::string>{"scale of embeddings", "rotary frequencies", "activation of MLPs",
+                                 "norms' kind or epsilon"});
 }
 
 TEST_CASE("require_same_heads: other numbers of layers or heads are refused") {

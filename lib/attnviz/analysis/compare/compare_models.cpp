@@ -26,6 +26,11 @@ bool route_alike(const Router& a, const Router& b) noexcept {
          a.n_group_best == b.n_group_best && a.normed == b.normed && a.scale == b.scale;
 }
 
+// Whether both do the same between their products.
+bool act_alike(const Mlp& a, const Mlp& b) noexcept {
+  return !a.present() || !b.present() || (a.activation == b.activation && a.limit == b.limit);
+}
+
 }  // namespace
 
 void require_same_heads(const Model& a, const Model& b) {
@@ -83,7 +88,10 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
             "norms of queries, keys or values");
     constexpr double kRounding = 1e-6;  // GGUF files hold a quantile of it
     compare(std::abs(one.mlp.sparsity - other.mlp.sparsity) < kRounding, "sparsity of MLPs");
-    compare(one.mlp.activation == other.mlp.activation || !one.mlp.present(), "activation of MLPs");
+    compare(act_alike(one.mlp, other.mlp), "activation of MLPs");
+    compare(!one.experts.present() || !other.experts.present() ||
+                act_alike(one.experts.each.front(), other.experts.each.front()),
+            "activation of experts");
     compare(route_alike(one.experts.router, other.experts.router), "routing to experts");
     compare_norms(one.attention_norm, other.attention_norm);
     compare_norms(one.mlp_norm, other.mlp_norm);

@@ -126,9 +126,8 @@ inline constexpr std::size_t kUsualProbes = 4;
 /// The name with these letters; null where there is none.
 const HeadName* head_name_called(std::string_view name) noexcept;
 
-/// Heads with an α_0 above this are counted as sinks in the literature (Gu et al. 2024, ε); a
-/// uniform head passes it below ten tokens.
+/// Heads with an α_0 above this are counted as sinks in the literature (Gu et al. 2024, ε); with a
+/// causal mask a uniform head passes it below ten tokens.
 inline constexpr double kSinkEpsilon = 0.3;
-inline constexpr std::size_t kShortestSinkText = 10;
 
 }  // namespace attnviz

@@ -229,7 +229,8 @@ class Collector : public RunObserver, public PatternSink {
     const std::span<const float> row = weights.row(at_ - first_query);
     for (std::size_t i = 0; i < row.size(); ++i) {
       part.weight += static_cast<double>(row[i]);
-      part.by_key[first_key + i] = static_cast<double>(row[i]) * part.of_values[first_key + i];
+      part.by_key[first_key + i] =
+          static_cast<double>(row[i]) * part.of_values[first_key + i] + 0.0;  // no -0
     }
   }
 

@@ -356,7 +356,8 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
   const RowRule rule = row_rule(model, head, request);
   const std::size_t distance = std::max(query, key) - std::min(query, key);
   ScoreSplit split;
-  split.position_bias = -static_cast<double>(rule.distance_penalty) * static_cast<double>(distance);
+  split.position_bias =
+      0.0 - static_cast<double>(rule.distance_penalty) * static_cast<double>(distance);
   for (const Vector& q : streams[0].vectors) {
     for (const Vector& k : streams[1].vectors) {
       split.products.push_back(static_cast<double>(rule.factor) *

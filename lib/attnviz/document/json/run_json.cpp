@@ -302,6 +302,7 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
       if (layer.soft_cap > 0.0f) {
         json.member("soft_cap", layer.soft_cap);
       }
+      json.member_if_any("learned_sink", layer.learned_sink);
       if (layer.mixer != MixerKind::kAttention) {
         json.member("mixer", word_for(kMixers, layer.mixer));
       }
@@ -341,6 +342,7 @@ RunFacts read_run(const JsonNode& root) {
     read_if_there(node, "window", layer.window);
     read_if_there(node, "around", layer.around);
     read_if_there(node, "soft_cap", layer.soft_cap);
+    read_if_there(node, "learned_sink", layer.learned_sink);
     read_if_there(node, "mixer", layer.mixer, parse_mixer);
   }
   std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
