@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 #include "commands/commands.h"
 #include "options/advice.h"
 #include "options/command_line.h"
@@ -61,10 +62,15 @@ int run_program(std::vector<std::string> arguments) {
       limit_memory(*line.max_memory);
     }
     std::visit([](const auto& options) { run(options); }, line.command);
+    require_whole_files();
     return 0;
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
+    // It may be why the rest made no sense.
+    if (const std::string name = shortened_file(); !name.empty()) {
+      return failed(ErrorKind::kIo, {name + std::string(kBecameShorter)});
+    }
     return failed(error.kind(), {with_limit(in_program_words(error.what(), error.parameter())),
                                  AdviceError(error).lines()});
   } catch (const std::bad_alloc&) {

@@ -21,6 +21,7 @@
 #include "attnviz/document/run_facts.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/text/chat.h"
+#include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
@@ -247,11 +248,7 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
     files.insert(files.begin(), *options.input.file);
   }
   if (options.tokenizer && !is_tokenizer_name(*options.tokenizer)) {
-    files.emplace_back(*options.tokenizer);
-    std::error_code no_folder;
-    for (const auto& entry : std::filesystem::directory_iterator(files.back(), no_folder)) {
-      files.push_back(entry.path());
-    }
+    std::ranges::move(tokenizer_files(*options.tokenizer), std::back_inserter(files));
   }
   return files;
 }

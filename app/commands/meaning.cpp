@@ -74,6 +74,11 @@ void add_context(const MeaningOptions& options, AttentionSetup& setup, const Tok
 }  // namespace
 
 void run(const MeaningOptions& options) {
+  constexpr std::size_t kMostTexts = 256;  // each is compared with each
+  if (options.contexts.size() > kMostTexts) {
+    throw Error(ErrorKind::kUsage, fmt::format("--in: expected {} texts at most, found {}",
+                                               kMostTexts, options.contexts.size()));
+  }
   AttentionSetup setup(options, options.look, Result::kReport);
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);

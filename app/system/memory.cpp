@@ -87,12 +87,16 @@ double free_in_control_groups() {
   return least;
 }
 
-double address_space_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return kUnlimited;
+// Of ulimit -v and -d.
+double process_limit() {
+  double least = kUnlimited;
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+      least = std::min(least, static_cast<double>(limit.rlim_cur));
+    }
   }
-  return static_cast<double>(limit.rlim_cur);
+  return least;
 }
 
 // Of this process alone, with the stacks of its threads; 0 where the system does not tell.
@@ -121,7 +125,7 @@ double available_memory() {
     const double stacks = static_cast<double>(available_threads() * kStack);
     return std::max(0.0, given_limit - own_memory() - kUnforeseen - stacks);
   }
-  return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
+  return std::min({free_on_machine(), free_in_control_groups(), process_limit()});
 }
 
 constexpr double kAlwaysThere = 64e6;  // asking the system costs more than most pictures

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -16,6 +18,7 @@
 
 #include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 
 namespace attnviz::app {
 
@@ -72,6 +75,31 @@ std::string open_name(int fd) {
 // Whether a name was free, which what is open then has. Sets errno where it was not.
 bool take_name(int fd, const char* name) {
   return linkat(AT_FDCWD, open_name(fd).c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+// A replaced file keeps its permissions, or gives fewer: not to run as its owner, who may be
+// another now, and none to a group that is another. Failing that, the new file's are good enough.
+void keep_permissions(int fd, const fs::path& replaced, const struct stat& info) {
+  constexpr mode_t kAll = 0777;
+  constexpr mode_t kOfGroup = 070;
+  mode_t mode = info.st_mode & kAll;
+  struct stat own {};
+  const bool has_group = fstat(fd, &own) == 0 && own.st_gid == info.st_gid;
+  if (!has_group && fchown(fd, static_cast<uid_t>(-1), info.st_gid) != 0) {
+    mode &= ~kOfGroup;
+  }
+  // With a list of who may, the group's bits are what all of these may at most.
+  constexpr const char* kAccessList = "system.posix_acl_access";
+  std::array<char, 4096> list{};
+  const ssize_t size = getxattr(replaced.c_str(), kAccessList, list.data(), list.size());
+  const bool has_list = size > 0 || (size < 0 && errno == ERANGE);
+  if (size > 0 && fsetxattr(fd, kAccessList, list.data(), static_cast<std::size_t>(size), 0) == 0) {
+    return;
+  }
+  if (has_list) {
+    mode &= ~kOfGroup;
+  }
+  [[maybe_unused]] const int changed = fchmod(fd, mode);
 }
 
 }  // namespace
@@ -170,9 +198,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
     open_beside_target();
   }
   if (exists) {
-    // A replaced file keeps its permissions; failing that, the new one's are good enough. It may
-    // have another owner now, as whom it must not run.
-    [[maybe_unused]] const int changed = fchmod(fd_, info.st_mode & 0777);
+    keep_permissions(fd_, target_, info);
   }
 }
 
@@ -241,6 +267,7 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
+  require_whole_files();
   bool is_there = false;
   if (unfinished_ && temporary_.empty()) {
     // Where nothing is to be replaced, at once: then there is no moment with a temporary file.

@@ -53,7 +53,7 @@ class OutputFile {
   /// Throws Error{kIo}.
   void write(std::string_view bytes);
 
-  /// Throws Error{kIo}; nothing may be written afterwards.
+  /// Throws Error{kIo}, as require_whole_files() does, too; nothing may be written afterwards.
   void commit();
 
   const std::filesystem::path& path() const noexcept { return path_; }

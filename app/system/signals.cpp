@@ -84,7 +84,7 @@ extern "C" void end_interrupted(int) {
 // A line on standard error, without what say() needs memory for.
 void say_of_file(const char* name, std::string_view what) noexcept {
   for (const std::string_view part :
-       {std::string_view("attnviz: "), std::string_view(name), what}) {
+       {std::string_view("attnviz: "), std::string_view(name), what, std::string_view("\n")}) {
     write_all(STDERR_FILENO, part);
   }
 }
@@ -98,7 +98,7 @@ extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {
   // Also where the disk fails, which nothing tells apart.
   const char* const name = signal == SIGBUS ? mapped_file_at(info->si_addr) : nullptr;
   if (name != nullptr) {
-    say_of_file(name, ": cannot read: the file became shorter while it was read\n");
+    say_of_file(name, kBecameShorter);
     _exit(static_cast<int>(ErrorKind::kIo));
   }
   struct sigaction action {};

@@ -384,6 +384,11 @@ TEST_CASE("meaning: what is refused says which text it is") {
     CHECK(contains(run.err, reason));
     CHECK(run.out.empty());
   }
+  Words many = {"meaning", "a"};
+  for (int i = 0; i < 257; ++i) {
+    many.insert(many.end(), {"--in", "a"});
+  }
+  CHECK(contains(attnviz(many).err, "--in: expected 256 texts at most, found 257"));
 }
 
 TEST_CASE("documents of lesson, softmax and meaning are valid by their schemas") {

@@ -149,4 +149,21 @@ TEST_CASE("--max-memory: sizes as GNU's tools write them") {
   }
 }
 
+TEST_CASE("an estimate knows the limits that a shell gives the program") {
+  if (skipped()) {
+    return;
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("a.txt"), words(8000));
+  for (const char* limit : {"-d", "-v"}) {
+    CAPTURE(limit);
+    const ProgramResult result = in_shell(
+        folder,
+        std::string("ulimit ") + limit +
+            " 200000; exec \"$PROGRAM\" --random --tokenizer words -f a.txt -q --average all");
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, " of memory, and "));
+  }
+}
+
 }  // namespace attnviz::test

@@ -99,6 +99,23 @@ TEST_CASE("no shard of a model is written over") {
   }
 }
 
+TEST_CASE("what lies beside the file of a tokenizer is not written over") {
+  const TemporaryFolder folder;
+  write_file(folder.file("vocab.json"), R"({"a": 0, "b": 1, "ab": 2})");
+  write_file(folder.file("merges.txt"), "#version: 0.2\na b\n");
+  for (const char* output : {"merges.txt", "./tokenizer_config.json", "vocab.json"}) {
+    CAPTURE(output);
+    write_file(folder.file("tokenizer_config.json"), "{}");
+    const ProgramResult result =
+        in_folder(folder, {"--random", "--tokenizer", "vocab.json", "ab", "-q", "-o", output});
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, "would be overwritten"));
+  }
+  CHECK(read_file(folder.file("merges.txt")) == "#version: 0.2\na b\n");
+  CHECK(in_folder(folder, {"--random", "--tokenizer", "vocab.json", "ab", "-q", "-o", "a.json"})
+            .exit_code == 0);
+}
+
 TEST_CASE("files of lines all come where nobody reads standard output, or it is full") {
   const TemporaryFolder folder;
   std::string lines;

@@ -63,4 +63,33 @@ TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path")
   CHECK_THROWS_WITH_AS(MappedFile("/"), "/: cannot read: Is a directory", Error);
 }
 
+// The last one: what was found stays found.
+TEST_CASE("shortened_file: a file that has become shorter, while it is mapped and afterwards") {
+  const auto path = std::filesystem::temp_directory_path() / "attnviz_shortened_file_test";
+  const auto write = [](const std::filesystem::path& name) {
+    std::ofstream(name, std::ios::binary) << std::string(5000, 'a');
+  };
+  write(path);
+  {
+    const MappedFile file(path);
+    CHECK(shortened_file().empty());
+    // Another file of this name, a shorter one, is none of its business.
+    const std::string other = path.string() + ".new";
+    std::ofstream(other, std::ios::binary) << "a";
+    std::filesystem::rename(other, path);
+    CHECK(shortened_file().empty());
+    CHECK_NOTHROW(require_whole_files());
+  }
+  write(path);
+  {
+    const MappedFile file(path);
+    std::filesystem::resize_file(path, 4999);
+    CHECK(shortened_file() == path);
+    CHECK_THROWS_WITH_AS(require_whole_files(), doctest::Contains("the file became shorter"),
+                         Error);
+  }
+  CHECK(shortened_file() == path);
+  std::filesystem::remove(path);
+}
+
 }  // namespace attnviz

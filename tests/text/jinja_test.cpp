@@ -247,12 +247,15 @@ TEST_CASE("Jinja: templates that look up many names again and again end") {
 TEST_CASE("Jinja: methods that are kept, and filters with many arguments, are no way to wait") {
   const std::string ones = test::repeated(",1", 100000) + ") | list }}";
   const std::string often = "{% for i in range(99999) %}{% if f() %}{% endif %}{% endfor %}";
+  const std::string twice = test::repeated("{% set t = t + t %}", 6);
   for (const std::string& source :
        {"{% set f = ('1' * 10000000).isdigit %}" + often,
         "{% set f = (' ' * 10000000).strip %}" + often,
         "{% set f = (' ' * 10000000).split %}" + often,
         "{{ ('a' * 99999) | map('select', 'string'" + ones,
         "{{ range(99999) | select('defined'" + ones,
+        "{% set t = ['a' * 1000000] %}" + twice + "{{ t | select('upper') | list | length }}",
+        "{% set t = ['1' * 1000000] %}" + twice + "{{ t | map('float') | list | length }}",
         std::string("{% set s = 'a' * 1000000 %}{% set x = s ~ 'c' %}{% set t = (s ~ 'b',) %}") +
             "{% for i in range(14) %}{% set t = t + t %}{{ x.startswith(t) }}{% endfor %}" +
             "{% for i in range(9999) %}{{ x.startswith((s ~ 'b', s)) }}{% endfor %}"}) {

@@ -11,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/tokenizers/regex.h"
 #include "support/repeated.h"
 #include "support/stopwatch.h"
 #include "text/stage_runs.h"
@@ -330,6 +331,22 @@ TEST_CASE("a template puts at most 4096 tokens around a text") {
   CHECK_THROWS_WITH_AS(made(3000, 3000),
                        "t.json: single[2]: expected at most 4096 tokens around a text, found more",
                        Error);
+}
+
+TEST_CASE("a regular expression: steps that look at many groups count as many") {
+  std::string pattern = "a()";
+  for (int i = 0; i < 400; ++i) {
+    pattern += "\\1{1}";
+  }
+  pattern += "(?!a|\\z)|b";
+  for (int i = 0; i < 600; ++i) {
+    pattern += "()";
+  }
+  const Regex of_groups(pattern, "p: ");
+  CHECK_THROWS_WITH_AS(of_groups.find_all(std::string(3000, 'a')),
+                       doctest::Contains("takes too many steps"), Error);
+  CHECK_THROWS_WITH_AS(Regex("(?<n>a)|(?<n>b)", "p: "),
+                       doctest::Contains("without several groups of one name"), Error);
 }
 
 }  // namespace attnviz

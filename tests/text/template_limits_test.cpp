@@ -38,6 +38,15 @@ TEST_CASE("chat templates: messages are not searched for in a long text again an
         "t: the turn of each message: long texts or many names are read too often");
 }
 
+TEST_CASE("chat templates: the time is not asked for again and again") {
+  CHECK(failure("{% for i in range(2000) %}{% set x = strftime_now('%s' * 300) %}{% endfor %}",
+                numbered(1)) ==
+        "t: line 1, column 50: long texts or many names are read too often");
+  const ChatTemplate few =
+      jinja("{% for i in range(200) %}{{ strftime_now('%d%m%Y') }}{% endfor %}");
+  CHECK(render_chat(few, numbered(1), {}).text.size() == 200 * 8);
+}
+
 TEST_CASE("chat templates: a long message that is nearly found all over the text is no work") {
   const std::vector<ChatMessage> messages = {
       {"user", std::string(400000, 'a') + "b" + std::string(100000, 'a')}};

@@ -25,11 +25,11 @@ std::string piece_of_hash(std::uint32_t hash, std::uint32_t number) {
   for (int i = 0; i < 6; ++i) {
     inverse *= 2 - kFactor * inverse;  // Newton's method modulo 2^64
   }
-  // Bits 8 to 39 of this are the hash.
-  const std::uint64_t folded =
-      std::uint64_t{number >> 8} << 40 | std::uint64_t{hash} << 8 | (number & 0xFF);
-  const std::uint64_t product = folded ^ folded >> 29 ^ folded >> 58;
-  const std::uint64_t bytes = product * inverse ^ 8 * kFactor;
+  // The lower half is the hash.
+  const std::uint64_t mixed = std::uint64_t{number} << 32 | hash;
+  const std::uint64_t second = (mixed ^ mixed >> 32) * inverse;
+  const std::uint64_t first = (second ^ second >> 29 ^ second >> 58) * inverse;
+  const std::uint64_t bytes = (first ^ first >> 32) ^ 8 * kFactor;
   std::string piece(sizeof(bytes), '\0');
   std::memcpy(piece.data(), &bytes, sizeof(bytes));
   return piece;
@@ -46,6 +46,29 @@ TEST_CASE("vocabulary: pieces are found by their ids and texts, however many the
   CHECK_FALSE(vocabulary.add("p17", 17));
   CHECK(vocabulary.find("p299999") == 299999);
   CHECK_FALSE(vocabulary.find("p300000"));
+}
+
+TEST_CASE("vocabulary: pieces that nobody made to hash alike are taken") {
+  const auto letter = [](std::uint32_t number) {  // of three bytes
+    const std::uint32_t code = 0x4E00 + number;
+    return std::string{static_cast<char>(0xE0 | code >> 12),
+                       static_cast<char>(0x80 | (code >> 6 & 0x3F)),
+                       static_cast<char>(0x80 | (code & 0x3F))};
+  };
+  constexpr std::uint32_t kLetters = 3000;
+  for (const char* begin : {"abcde", "aaaaaaaaaa", " the ", "\u2581\u2581\u2581\u2581", ""}) {
+    CAPTURE(begin);
+    Vocabulary vocabulary;
+    for (std::uint32_t id = 0; id < kLetters; ++id) {
+      REQUIRE(vocabulary.add(begin + letter(id), id));
+    }
+  }
+  Vocabulary pairs;
+  Vocabulary numbers;
+  for (std::uint32_t id = 0; id < 100000; ++id) {
+    REQUIRE(pairs.add(letter(7) + letter(id % 300) + letter(id / 300), id));
+    REQUIRE(numbers.add(fmt::format("tok_{:016x}", id), id));
+  }
 }
 
 TEST_CASE("vocabulary: pieces that were made to hash alike are refused, not searched for ever") {

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "attnviz/core/descriptor.h"
@@ -25,6 +27,10 @@ struct MapEntry {
   std::atomic<const char*> begin;
   std::atomic<std::size_t> size;
   std::atomic<const char*> name;
+  // Where it was, and which file that was. Not for signal handlers: under `entries_change`.
+  const char* path = nullptr;
+  dev_t device = 0;
+  ino_t inode = 0;
 };
 
 namespace {
@@ -34,20 +40,40 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 constexpr std::size_t kMostEntries = 1024;  // more are mapped without
 std::array<MapEntry, kMostEntries> entries{};
 
+std::mutex entries_change;
+// The name of the first file that was found shorter when its map went; as much of it as fits.
+std::array<char, 1024> shortened_before{};
+
 // nullptr where there is no room.
-MapEntry* enter(const char* begin, std::size_t size, const char* name) noexcept {
+MapEntry* enter(const char* begin, std::size_t size, const char* name, const char* path,
+                const struct stat& file) noexcept {
+  const std::lock_guard lock(entries_change);
   for (MapEntry& entry : entries) {
     const char* nothing = nullptr;
     if (entry.begin.compare_exchange_strong(nothing, begin)) {
       entry.name.store(name);
       entry.size.store(size);
+      entry.path = path;
+      entry.device = file.st_dev;
+      entry.inode = file.st_ino;
       return &entry;
     }
   }
   return nullptr;
 }
 
+bool is_shortened(const MapEntry& entry) noexcept {
+  struct stat now {};
+  return stat(entry.path, &now) == 0 && now.st_dev == entry.device && now.st_ino == entry.inode &&
+         static_cast<std::size_t>(now.st_size) < entry.size.load();
+}
+
 void leave(MapEntry& entry) noexcept {
+  const std::lock_guard lock(entries_change);
+  if (shortened_before[0] == '\0' && is_shortened(entry)) {
+    const std::string_view name = entry.name.load();
+    std::ranges::copy(name.substr(0, shortened_before.size() - 1), shortened_before.begin());
+  }
   entry.size.store(0);
   entry.begin.store(nullptr);
 }
@@ -69,7 +95,8 @@ struct MappedFile::Storage {
 
   void* map = nullptr;
   std::size_t size = 0;
-  std::string name;  // of what is mapped, to be shown
+  std::string path;  // of what is mapped
+  std::string name;  // the same, to be shown
   MapEntry* entry = nullptr;
   std::string read;  // holds the bytes when there is no map
 };
@@ -155,8 +182,10 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     if (map != MAP_FAILED) {
       storage->map = map;
       storage->size = size;
-      storage->name = printable_line(path.string());
-      storage->entry = enter(static_cast<const char*>(map), size, storage->name.c_str());
+      storage->path = path.string();
+      storage->name = printable_line(storage->path);
+      storage->entry = enter(static_cast<const char*>(map), size, storage->name.c_str(),
+                             storage->path.c_str(), info);
     }
   }
   if (storage->map == nullptr) {
@@ -200,6 +229,20 @@ const char* mapped_file_at(const void* address) noexcept {
     }
   }
   return nullptr;
+}
+
+std::string shortened_file() {
+  const std::lock_guard lock(entries_change);
+  const auto found = std::ranges::find_if(entries, [](const MapEntry& entry) {
+    return entry.begin.load() != nullptr && is_shortened(entry);
+  });
+  return found != entries.end() ? found->name.load() : shortened_before.data();
+}
+
+void require_whole_files() {
+  if (const std::string name = shortened_file(); !name.empty()) {
+    throw Error(ErrorKind::kIo, name + std::string(kBecameShorter));
+  }
 }
 
 MappedFile OpenFiles::open(const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace attnviz {
@@ -31,6 +32,19 @@ class MappedFile {
 /// The printable name of the file whose map holds the address, or nullptr: of a fault there, it has
 /// become shorter than its map, or cannot be read. Safe in a signal handler.
 const char* mapped_file_at(const void* address) noexcept;
+
+/// What is wrong with a file then, to stand behind its name.
+inline constexpr std::string_view kBecameShorter =
+    ": cannot read: the file became shorter while it was read";
+
+/// The printable name of a file that has become shorter than it was when it was mapped, of those
+/// that are mapped and those that were; empty when there is none. What stands behind a new end in
+/// the same page reads as zeros, without a fault. A file that another one has replaced is as it
+/// was.
+std::string shortened_file();
+
+/// Throws Error{kIo} when there is one: what was made of it is no result.
+void require_whole_files();
 
 /// Files that several readers look at, each opened once. A handle: copies know the same files. Used
 /// by one thread at a time.

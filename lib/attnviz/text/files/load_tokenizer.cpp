@@ -300,4 +300,31 @@ std::unique_ptr<ModelTokenizer> demo_tokenizer() {
                         &kDemoVocabulary);
 }
 
+std::vector<fs::path> tokenizer_files(const fs::path& file_or_folder) {
+  constexpr const char* kBeside[] = {"tokenizer.json",
+                                     "tokenizer_config.json",
+                                     "special_tokens_map.json",
+                                     "added_tokens.json",
+                                     "config.json",
+                                     "vocab.json",
+                                     "merges.txt",
+                                     "source.spm",
+                                     "target.spm",
+                                     "chat_template.jinja",
+                                     "chat_template.json"};
+  std::vector<fs::path> files = {file_or_folder};
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(file_or_folder, no_folder)) {
+    files.push_back(entry.path());
+  }
+  const fs::path folder = file_or_folder.parent_path();
+  for (const char* const name : kBeside) {
+    files.push_back(folder / name);
+  }
+  if (const auto shard = parse_shard_name(file_or_folder.filename().string())) {
+    files.push_back(folder / shard_name(shard->name, 1, shard->count));
+  }
+  return files;
+}
+
 }  // namespace attnviz

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
@@ -47,6 +48,10 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf);
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config,
                                                const Vocabulary::Tables* ready = nullptr);
+
+/// All files that load_tokenizer() may read for this one, with it: what a folder has, what belongs
+/// to a file beside it. Not all of them need to be there.
+std::vector<std::filesystem::path> tokenizer_files(const std::filesystem::path& file_or_folder);
 
 /// That of the embedded demo model.
 std::unique_ptr<ModelTokenizer> demo_tokenizer();

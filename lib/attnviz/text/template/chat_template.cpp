@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,20 @@ std::string formatted(const std::string& format, const std::tm& time) {
                 fmt::format("strftime_now: the text is longer than {} bytes", text.size() - 2));
   }
   return {text.data(), size - 1};
+}
+
+// strftime_now, of which a template may ask for much again and again.
+templates::Function time_function(const std::tm& now) {
+  return [now, budget = std::make_shared<templates::Budget>()](const Arguments& given) -> Value {
+    constexpr std::size_t kReadsOfField = 1000;  // some look for the time zone each time
+    const std::string format =
+        given.values.empty()
+            ? std::string()
+            : std::string(templates::needed_text(given.values.front(), "strftime_now"));
+    budget->read(format.size() +
+                 kReadsOfField * static_cast<std::size_t>(std::ranges::count(format, '%')));
+    return formatted(format, now);
+  };
 }
 
 Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {
@@ -91,13 +106,7 @@ Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage
                         ? "the template refuses these messages"
                         : fit_width(printed(arguments.values.front(), budget), kMostColumns));
               }));
-  globals.add(
-      "strftime_now", templates::function_of([now = request.now](const Arguments& given) {
-        return Value(formatted(given.values.empty()
-                                   ? ""
-                                   : templates::needed_text(given.values.front(), "strftime_now"),
-                               now));
-      }));
+  globals.add("strftime_now", templates::function_of(time_function(request.now)));
   return templates::run_jinja(with.source, with.where, globals);
 }
 

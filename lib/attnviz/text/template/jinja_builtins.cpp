@@ -284,6 +284,8 @@ std::optional<double> real_of(const std::string& number) {
 
 }  // namespace
 
+constexpr std::size_t kReadsOfNumber = 8;  // times as long as to read a text
+
 Value to_int(const Arguments& arguments, Budget& budget) {
   const Value& value = arguments.values.front();
   const Value* const given = arguments.find(1, "default");
@@ -296,7 +298,7 @@ Value to_int(const Arguments& arguments, Budget& budget) {
   }
   std::optional<double> real = value.real();
   if (const std::string* const text = value.text()) {
-    budget.read(text->size());
+    budget.read(kReadsOfNumber * text->size());
     const std::string number = plain_number(*text);
     if (const auto whole = parse_number<std::int64_t>(
             std::string_view(number).substr(number.starts_with('+') ? 1 : 0))) {
@@ -319,7 +321,7 @@ Value to_float(const Arguments& arguments, Budget& budget) {
   const Value* const given = arguments.find(1, "default");
   require_defined(value);
   const std::string* const text = value.text();
-  budget.read(text == nullptr ? 0 : text->size());
+  budget.read(text == nullptr ? 0 : kReadsOfNumber * text->size());
   const auto number = text == nullptr ? value.number() : real_of(plain_number(*text));
   return number ? Value(*number) : given == nullptr ? Value(0.0) : *given;
 }

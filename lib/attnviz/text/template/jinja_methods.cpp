@@ -247,7 +247,9 @@ bool is_iterable(const Value& value) {
 
 bool is_case(const Value& value, std::string (*change)(std::string_view),
              std::string (*other)(std::string_view), Budget& budget) {
+  constexpr std::size_t kOfChange = 8;  // times as long as to read a text
   const std::string text = printed(value, budget);
+  budget.read(2 * kOfChange * text.size());
   return change(text) == text && other(text) != text;
 }
 

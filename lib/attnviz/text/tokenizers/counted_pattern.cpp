@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -261,6 +262,10 @@ class PatternReader {
       }
       copy(opening->size());
     } else if (rest().starts_with("(?<")) {
+      const std::string_view name = rest().substr(0, rest().find('>'));
+      if (!names_.insert(name).second) {
+        refuse("several groups of one name");  // a reference is compared with each of them
+      }
       copy_through('>');
     } else if (rest().starts_with("(?")) {
       // (?i: or (?i), which opens nothing
@@ -293,6 +298,10 @@ class PatternReader {
     refuse_control();
     const char c = rest().size() > 1 ? rest()[1] : '\0';
     parts_flags_ |= c == 'X' || c == 'y' || c == 'Y';
+    if (c == 'y' || c == 'Y') {
+      constexpr std::size_t kOfBoundary = 32;  // looks at the characters around, and their classes
+      stretch_ += kOfBoundary;
+    }
     if (c == 'g') {
       refuse("\\g");  // a call of groups, many times
     } else if (c == 'k' || (c >= '1' && c <= '9')) {
@@ -373,7 +382,8 @@ class PatternReader {
   std::string_view pattern_;
   std::string_view where_;
   std::optional<Behind> behind_;
-  std::size_t n_open_ = 0;  // groups
+  std::set<std::string_view> names_;  // with what opens them
+  std::size_t n_open_ = 0;            // groups
   std::string text_;
   std::size_t at_ = 0;
   std::size_t stretch_ = 0;

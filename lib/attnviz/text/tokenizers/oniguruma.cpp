@@ -96,7 +96,10 @@ int count_reference(OnigCalloutArgs* args, void* count) {
       longest = std::max(longest, end - begin);
     }
   }
-  return count_steps(args, count, static_cast<std::size_t>(longest));
+  constexpr std::size_t kGroupsAtOnce = 8;  // looking at them takes time, too
+  return count_steps(
+      args, count,
+      static_cast<std::size_t>(longest) + static_cast<std::size_t>(n_groups) / kGroupsAtOnce);
 }
 
 // Between "(*" and ")".
