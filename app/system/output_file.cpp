@@ -84,19 +84,18 @@ void keep_permissions(int fd, const fs::path& replaced, const struct stat& info)
   constexpr mode_t kOfGroup = 070;
   mode_t mode = info.st_mode & kAll;
   struct stat own {};
-  const bool has_group = fstat(fd, &own) == 0 && own.st_gid == info.st_gid;
-  if (!has_group && fchown(fd, static_cast<uid_t>(-1), info.st_gid) != 0) {
-    mode &= ~kOfGroup;
-  }
+  const bool has_group = (fstat(fd, &own) == 0 && own.st_gid == info.st_gid) ||
+                         fchown(fd, static_cast<uid_t>(-1), info.st_gid) == 0;
   // With a list of who may, the group's bits are what all of these may at most.
   constexpr const char* kAccessList = "system.posix_acl_access";
   std::array<char, 4096> list{};
   const ssize_t size = getxattr(replaced.c_str(), kAccessList, list.data(), list.size());
-  const bool has_list = size > 0 || (size < 0 && errno == ERANGE);
-  if (size > 0 && fsetxattr(fd, kAccessList, list.data(), static_cast<std::size_t>(size), 0) == 0) {
+  if (has_group && size > 0 &&
+      fsetxattr(fd, kAccessList, list.data(), static_cast<std::size_t>(size), 0) == 0) {
     return;
   }
-  if (has_list) {
+  const bool has_list = size > 0 || (size < 0 && errno == ERANGE);
+  if (!has_group || has_list) {
     mode &= ~kOfGroup;
   }
   [[maybe_unused]] const int changed = fchmod(fd, mode);

@@ -59,18 +59,18 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
 }
 
 // What each query gives to learned sinks, the mean over these heads; empty when none has one.
-std::vector<float> mean_sink(const AttentionDocument& document, std::span<const HeadId> heads) {
-  const std::set<HeadId> chosen(heads.begin(), heads.end());
+std::vector<float> mean_sink(const std::map<HeadId, std::span<const float>>& sinks,
+                             const std::vector<HeadId>& heads) {
   std::vector<double> sums;
-  for (const DocumentPattern& pattern : document.patterns) {
-    if (chosen.contains(pattern.head)) {
-      sums.resize(std::max(sums.size(), pattern.sink.size()));
-      std::ranges::transform(pattern.sink, sums, sums.begin(), [](float weight, double sum) {
-        return sum + static_cast<double>(weight);
-      });
-    }
+  for (const HeadId head : heads) {
+    const std::span<const float> sink = sinks.at(head);
+    sums.resize(std::max(sums.size(), sink.size()));
+    std::ranges::transform(sink, sums, sums.begin(), [](float weight, double sum) {
+      return sum + static_cast<double>(weight);
+    });
   }
   std::vector<float> means;
+  means.reserve(sums.size());
   for (const double sum : sums) {
     means.push_back(static_cast<float>(sum / static_cast<double>(heads.size())));
   }
@@ -343,15 +343,17 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
                 "average");
   }
   std::map<HeadId, ConstMatrix> weights;
+  std::map<HeadId, std::span<const float>> given_sinks;
   std::vector<HeadId> all;
   for (const DocumentPattern& pattern : document.patterns) {
     weights.emplace(pattern.head, pattern.weights);
+    given_sinks.emplace(pattern.head, pattern.sink);
     all.push_back(pattern.head);
   }
   const auto groups = average_groups(all, over);
   std::vector<std::vector<float>> sinks;
   for (const std::vector<HeadId>& heads : groups) {
-    sinks.push_back(mean_sink(document, heads));
+    sinks.push_back(mean_sink(given_sinks, heads));
   }
   std::vector<MatrixBuffer> matrices;
   for (const std::vector<HeadId>& heads : groups) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "attnviz/attention/head_selection.h"
@@ -48,14 +49,6 @@ bool has_score(const HeadsDocument& document, Score score) {
     }
   }
   return false;
-}
-
-// How many tokens the last of a text sees in a head's layer.
-std::size_t n_seen(const RunFacts& run, HeadId head, std::size_t n_tokens) {
-  const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
-  const std::optional<Mask> own = layer == run.layers.end() ? std::nullopt : layer->mask();
-  const Mask mask = own.value_or(run.mask.value_or(Mask{MaskKind::kNone, 0}));
-  return mask.n_visible(std::max<std::size_t>(n_tokens, 1) - 1, 0, n_tokens);
 }
 
 }  // namespace
@@ -136,16 +129,28 @@ std::string unearned_note(const HeadsDocument& document) {
 
 std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
                             std::size_t n_tokens) {
-  const std::size_t n_of_first = n_seen(run, heads.front(), n_tokens);
-  const auto other = std::ranges::find_if(
-      heads, [&](HeadId head) { return n_seen(run, head, n_tokens) != n_of_first; });
+  std::map<std::size_t, Mask> own;
+  for (const LayerFacts& layer : run.layers) {
+    if (const auto mask = layer.mask()) {
+      own.emplace(layer.layer, *mask);
+    }
+  }
+  // By the last token.
+  const auto n_seen = [&](HeadId head) {
+    const auto found = own.find(head.layer);
+    const Mask mask =
+        found != own.end() ? found->second : run.mask.value_or(Mask{MaskKind::kNone, 0});
+    return mask.n_visible(std::max<std::size_t>(n_tokens, 1) - 1, 0, n_tokens);
+  };
+  const std::size_t n_of_first = n_seen(heads.front());
+  const auto other =
+      std::ranges::find_if(heads, [&](HeadId head) { return n_seen(head) != n_of_first; });
   return other == heads.end()
              ? ""
              : fmt::format(
                    "uniform and names go by what layer {} sees, {} at the end; layer {} "
                    "sees {}: score such layers apart",
-                   heads.front().layer, counted(n_of_first, "token"), other->layer,
-                   n_seen(run, *other, n_tokens));
+                   heads.front().layer, counted(n_of_first, "token"), other->layer, n_seen(*other));
 }
 
 std::string heads_title(const HeadsDocument& document) {
