@@ -2,7 +2,7 @@
 import { announce, clamp, contextOf, eachFrame, make, onWidth, sizedContext } from "./dom.js";
 import { cellAt, heatLayout, labelReach } from "./heat_layout.js";
 import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel } from "./heat_paint.js";
-import { NOWHERE, cellSentence, spokenCell } from "./pointing.js";
+import { cellSentence, spokenCell } from "./pointing.js";
 import { unitsWith } from "./units.js";
 import { wordsFor } from "./words.js";
 
@@ -276,7 +276,7 @@ export class Heatmap {
         this.fingers.delete(event.pointerId);
         // What a finger touched stays in view when it is lifted.
         if (event.pointerType !== "touch") {
-          this.pointing.set(NOWHERE);
+          this.pointing.clear();
         }
       });
     }
@@ -293,6 +293,7 @@ export class Heatmap {
       { passive: false },
     );
     stage.addEventListener("keydown", (event) => this.key(event));
+    this.pointing.clearOnLeaving(stage);
   }
 
   /** @param {PointerEvent} event */

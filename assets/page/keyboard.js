@@ -33,7 +33,7 @@ export function helpDialog(drawing) {
     make("p", {
       text: !words.isAttention
         ? `The overview has every ${words.pattern} as a small picture. Choose one: the heatmap shows it cell by cell. ${words.pick}`
-        : "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The darkest shade of the text stands for the largest weight there.",
+        : "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The strongest shade of the text stands for the largest weight there.",
     }),
     make("h3", { text: "Keys" }),
     make(
@@ -50,16 +50,26 @@ export function helpDialog(drawing) {
 }
 
 /**
+ * Whether what has the keyboard needs this key itself: a check box needs only Space, a slider those that move it.
+ * @param {KeyboardEvent} event
+ */
+function takesKey({ target, key }) {
+  const input = target instanceof Element ? target.closest("input, textarea, select") : null;
+  const kind = input?.getAttribute("type");
+  return input !== null && kind !== "checkbox" && (kind !== "range" || /^(Arrow|Page|Home|End)/.test(key));
+}
+
+/**
  * @param {import("./state.js").Store} store
+ * @param {import("./pointing.js").Pointing} pointing
  * @param {HTMLInputElement} search
  * @param {HTMLDialogElement} help
  */
-export function listenToKeys(store, search, help) {
+export function listenToKeys(store, pointing, search, help) {
   document.addEventListener("keydown", (event) => {
-    const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
     // On many keyboards brackets take a modifier.
     const modified = (event.ctrlKey || event.metaKey || event.altKey) && event.key !== "[" && event.key !== "]";
-    if (event.defaultPrevented || modified || typing || help.open) {
+    if (event.defaultPrevented || modified || takesKey(event) || help.open) {
       return;
     }
     const { state, data } = store;
@@ -77,6 +87,7 @@ export function listenToKeys(store, search, help) {
     } else if (event.key === "?") {
       help.showModal();
     } else if (event.key === "Escape") {
+      pointing.clear();
       store.set({ picks: [] });
     } else {
       return;

@@ -104,7 +104,7 @@ class Page {
     this.text = new TokenText(this.store, this.pointing);
     this.arcs = new Arcs(this.store, this.pointing);
     this.controls = new Controls(this.store);
-    this.tools = new TokenPanel(this.store);
+    this.tools = new TokenPanel(this.store, this.pointing);
     this.steps = data.steps ? new StepsView(this.store, this.blobs, this.patterns) : null;
     this.help = helpDialog(data.drawing);
     this.legend = make("canvas", { role: "img" });
@@ -122,8 +122,9 @@ class Page {
     this.run = 0;
     this.build();
     this.store.subscribe(() => this.draw());
+    window.addEventListener("hashchange", () => this.pointing.clear());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
-    listenToKeys(this.store, this.tools.search, this.help);
+    listenToKeys(this.store, this.pointing, this.tools.search, this.help);
     this.draw();
   }
 

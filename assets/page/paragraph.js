@@ -138,6 +138,7 @@ export class TokenText {
       },
       ...spans,
     );
+    this.pointing.clearOnLeaving(element);
     return { element, spans, steps: new Int8Array(units.length), isKeys };
   }
 
@@ -147,11 +148,11 @@ export class TokenText {
    */
   point(place, isKeys) {
     const sameText = !this.store.data.keys;
-    if (sameText || isKeys === this.store.state.asKey) {
+    if (place < 0) {
+      this.pointing.clear();
+    } else if (sameText || isKeys === this.store.state.asKey) {
       const at = this.aligned(place, isKeys);
-      this.pointing.set(
-        place < 0 ? NOWHERE : this.store.state.asKey ? { ...NOWHERE, key: at } : { ...NOWHERE, query: at },
-      );
+      this.pointing.set(this.store.state.asKey ? { ...NOWHERE, key: at } : { ...NOWHERE, query: at });
     }
   }
 
@@ -189,10 +190,12 @@ export class TokenText {
    */
   press(event, isKeys) {
     const count = this.paragraphs.find((paragraph) => paragraph.isKeys === isKeys)?.spans.length ?? 0;
+    const target = /** @type {Element} */ (event.currentTarget);
+    const right = getComputedStyle(target).direction === "rtl" ? -1 : 1;
     const moves = /** @type {Record<string, number>} */ ({
-      ArrowLeft: -1,
+      ArrowLeft: -right,
       ArrowUp: -1,
-      ArrowRight: 1,
+      ArrowRight: right,
       ArrowDown: 1,
       Home: -count,
       End: count,

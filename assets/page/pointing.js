@@ -28,6 +28,23 @@ export class Pointing {
     }
   }
 
+  /** What is picked away from the views is shown, not what a cursor was left at. */
+  clear() {
+    this.set(NOWHERE);
+  }
+
+  /**
+   * A cursor ends where its view loses the keyboard, but not when the whole window does.
+   * @param {HTMLElement} view
+   */
+  clearOnLeaving(view) {
+    view.addEventListener("blur", () => {
+      if (document.activeElement !== view) {
+        this.clear();
+      }
+    });
+  }
+
   /**
    * Stays at the last row or column where the one that it was at is gone.
    * @param {Shown} shown

@@ -3,9 +3,13 @@ import { announce, make } from "./dom.js";
 import { directionSwitch } from "./controls.js";
 
 export class TokenPanel {
-  /** @param {import("./state.js").Store} store */
-  constructor(store) {
+  /**
+   * @param {import("./state.js").Store} store
+   * @param {import("./pointing.js").Pointing} pointing
+   */
+  constructor(store, pointing) {
     this.store = store;
+    this.pointing = pointing;
     this.direction = directionSwitch(store);
     this.search = make("input", {
       type: "search",
@@ -31,7 +35,7 @@ export class TokenPanel {
       title: "take the tokens from the first picked to the last one together",
       click: () => this.foldPicked(),
     });
-    this.unfold = make("button", { type: "button", text: "unfold", click: () => store.set({ folds: [] }) });
+    this.unfold = make("button", { type: "button", text: "unfold", click: () => this.set({ folds: [] }) });
     this.element = make(
       "div",
       { class: "token-tools" },
@@ -51,6 +55,30 @@ export class TokenPanel {
     this.direction.refresh();
     this.fold.hidden = this.store.data.keys !== null || picks.length < 2;
     this.unfold.hidden = folds.length === 0;
+    this.found.textContent = this.foundText();
+  }
+
+  /**
+   * Rows and columns may become others, and what is picked is to be seen: nothing stays pointed at.
+   * @param {Partial<State>} changes
+   */
+  set(changes) {
+    this.pointing.clear();
+    this.store.set(changes);
+  }
+
+  /** Which of the matches is picked; nothing where other tokens are. */
+  foundText() {
+    const { picks } = this.store.state;
+    const matches = this.matches();
+    if (matches.length === 0) {
+      return this.search.value === "" ? "" : "not found";
+    }
+    const [place] = picks.map((token) => matches.indexOf(token));
+    if (picks.length === 1 && place >= 0) {
+      return `${place + 1} of ${matches.length}`;
+    }
+    return picks.join() === matches.join() ? `${matches.length} picked` : "";
   }
 
   /** Tokens with the text that is searched. */
@@ -63,24 +91,31 @@ export class TokenPanel {
   }
 
   /**
-   * Picks the match behind the last one.
+   * Picks the match behind the one that is picked, or was last.
    * @param {number} step  0: the first one
    */
   find(step) {
     const matches = this.matches();
-    this.place = step === 0 ? 0 : (this.place + step + matches.length) % Math.max(1, matches.length);
-    this.found.textContent =
-      this.search.value === "" ? "" : matches.length === 0 ? "not found" : `${this.place + 1} of ${matches.length}`;
-    announce(this.found.textContent);
+    const picked = matches.indexOf(this.store.state.picks[0]);
+    const from = picked >= 0 ? picked : this.place;
+    this.place = step === 0 ? 0 : (from + step + matches.length) % Math.max(1, matches.length);
     if (matches.length > 0) {
-      this.store.set({ picks: [matches[this.place]] });
+      this.set({ picks: [matches[this.place]] });
     }
+    this.tell();
+  }
+
+  /** Says it at once: a view is drawn only when its patterns are there. */
+  tell() {
+    this.found.textContent = this.foundText();
+    announce(this.found.textContent);
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key === "Enter" && event.altKey) {
-      this.store.set({ picks: this.matches() });
+      this.set({ picks: this.matches() });
+      this.tell();
     } else if (event.key === "Enter") {
       this.find(event.shiftKey ? -1 : 1);
     } else if (event.key === "Escape") {
@@ -95,7 +130,7 @@ export class TokenPanel {
     const begin = Math.min(...picks);
     const end = Math.max(...picks) + 1;
     const apart = folds.filter(([from, to]) => to <= begin || from >= end);
-    this.store.set({
+    this.set({
       folds: /** @type {[number, number][]} */ ([...apart, [begin, end]]).sort((a, b) => a[0] - b[0]),
       picks: [begin],
     });

@@ -1,12 +1,15 @@
 """What all tests of pages share: how they look at one, and what every page must keep to."""
+import base64
 import functools
+import json
 import math
 import random
 import re
 import time
 import unittest
+import zlib
 
-from session import browser
+from session import browser, program
 
 # Each token once, so that a label tells which one it is.
 TEXT = "The cat sat on a mat because it was tired, and my old dog ran away."
@@ -49,6 +52,28 @@ def press_button(text):
         document.querySelectorAll("details").forEach((one) => (one.open = true));
         [...document.querySelectorAll("button")].find(
           (one) => one.textContent === arguments[0]).click();""", text)
+
+
+def rendered(name, told, *options):
+    """A page of numbers that another program might have made."""
+    path = program.folder / f"{name}.json"
+    path.write_text(json.dumps({"schema": "attnviz.attention/1", **told}), encoding="utf-8")
+    return program.page(name, "render", str(path), *options)
+
+
+def with_data(page, name, **changes):
+    """The same page with other data."""
+    path = program.folder / f"{name}.html"
+    data = json.dumps(page.data | changes).replace("<", "\\u003c")
+    begin = page.html.index('id="attnviz-data">') + len('id="attnviz-data">')
+    end = page.html.index("</script>", begin)
+    path.write_text(page.html[:begin] + data + page.html[end:], encoding="utf-8")
+    return path
+
+
+def deflated(content):
+    made = zlib.compressobj(wbits=-15)
+    return base64.b64encode(made.compress(content) + made.flush()).decode()
 
 
 def token_rows():
@@ -107,7 +132,9 @@ class PageTest(unittest.TestCase):
         self.eventually(check)
 
     def assert_number(self, shown, expected):
-        if expected != 0 and abs(expected) < 0.0005:
+        if shown == "masked":
+            self.assertEqual(expected, 0)
+        elif expected != 0 and abs(expected) < 0.0005:
             self.assertAlmostEqual(float(shown), expected, delta=0.06 * abs(expected) + 1e-5)
         else:
             self.assertRegex(shown, r"^\d\.\d{3}$")

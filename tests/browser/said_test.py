@@ -1,5 +1,4 @@
 """What a page says of what it shows: sentences, commands, how exact its numbers are."""
-import base64
 import json
 import math
 import random
@@ -7,33 +6,10 @@ import re
 import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
-import zlib
 from pathlib import Path
 
-from page_case import PageTest, TEXT, press_button
+from page_case import PageTest, TEXT, deflated, press_button, rendered, with_data
 from session import browser, program
-
-
-def rendered(name, told, *options):
-    """A page of numbers that another program might have made."""
-    path = program.folder / f"{name}.json"
-    path.write_text(json.dumps({"schema": "attnviz.attention/1", **told}), encoding="utf-8")
-    return program.page(name, "render", str(path), *options)
-
-
-def with_data(page, name, **changes):
-    """The same page with other data."""
-    path = program.folder / f"{name}.html"
-    data = json.dumps(page.data | changes).replace("<", "\\u003c")
-    begin = page.html.index('id="attnviz-data">') + len('id="attnviz-data">')
-    end = page.html.index("</script>", begin)
-    path.write_text(page.html[:begin] + data + page.html[end:], encoding="utf-8")
-    return path
-
-
-def deflated(content):
-    made = zlib.compressobj(wbits=-15)
-    return base64.b64encode(made.compress(content) + made.flush()).decode()
 
 
 def said_of_cell(*keys):
