@@ -26,9 +26,10 @@ export class Shade {
     }
     bytes.set([1, 3, 5].map((at) => parseInt(nan.slice(at, at + 2), 16)).concat(255), 4 * SHADES);
     this.css = Array.from({ length: SHADES + 1 }, (_, i) => `rgb(${bytes.subarray(4 * i, 4 * i + 3).join(" ")})`);
-    this.darkText = Array.from({ length: SHADES + 1 }, (_, i) => {
+    /** What can be read on each: the one of black and white that differs more (WCAG 2.2). */
+    this.inks = Array.from({ length: SHADES + 1 }, (_, i) => {
       const y = luminance(bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2]);
-      return (y + 0.05) * (y + 0.05) > 1.05 * 0.05;
+      return (y + 0.05) * (y + 0.05) > 1.05 * 0.05 ? "#000000" : "#ffffff";
     });
   }
 

@@ -1,9 +1,11 @@
 // Where the parts of a heatmap lie: labels, cells, and which of them are in view.
 import { clamp } from "./dom.js";
 import { fittingBlock } from "./pool.js";
+import { unitPlace } from "./units.js";
 
 const LARGEST_CELL = 64;
-const AXIS_TITLE = 16;
+/** Room for the title of an axis, across its text. */
+export const AXIS_TITLE = 16;
 const LABEL_GAP = 6;
 /** Half a label: the first row's reaches above the cells. */
 const HALF_LABEL = 6;
@@ -53,29 +55,32 @@ function widest(units, measure) {
  * @param {number} maxHeight  of the cells
  * @param {View} view
  * @param {number} ratio      device pixels a pixel
- * @param {(text: string) => number} measure
+ * @param {(text: string) => number} measure  of labels
+ * @param {{query: number, key: number}} titles  how long those of the axes are
  * @returns {HeatLayout}
  */
-export function heatLayout({ queries, keys }, width, maxHeight, view, ratio, measure) {
+export function heatLayout(shown, width, maxHeight, view, ratio, measure, titles) {
+  const { queries, keys } = shown;
   const most = clamp(width * 0.28, 40, 170);
-  const labelWidth = Math.min(widest(queries, measure) + 2, most);
-  const labelHeight = Math.min(widest(keys, measure) + 12, most * 0.9) * SLANT + LABEL_GAP;
+  const roomBeside = (/** @type {number} */ labels) => Math.max(40, width - AXIS_TITLE - labels - LABEL_GAP - 2);
+  const indexWidth = (/** @type {Unit[]} */ units) => measure(` ${unitPlace(units[units.length - 1])}`);
+  const plainWidth = Math.min(widest(queries, measure) + 2, most);
+  const fit = fittingCell(shown, roomBeside(plainWidth), maxHeight, ratio);
+  // Indices take what the cells leave: with a little less room these would lose a whole pixel each.
+  const spare = roomBeside(plainWidth) - fit * keys.length;
+  const rowIndex = isThinned(fit, ROW_LABEL_STEP) ? Math.min(indexWidth(queries), spare) : 0;
+  const labelWidth = Math.min(plainWidth + rowIndex, most);
+  const room = roomBeside(labelWidth);
+  const columnIndex = isThinned(fit, COLUMN_LABEL_STEP) ? indexWidth(keys) : 0;
+  const labelHeight = Math.min(widest(keys, measure) + columnIndex + 12, most * 0.9) * SLANT + LABEL_GAP;
   const left = AXIS_TITLE + labelWidth + LABEL_GAP;
-  const room = Math.max(40, width - left - 2);
-  const wanted = Math.min(room / keys.length, maxHeight / queries.length, LARGEST_CELL);
-  let fit = Math.floor(wanted * ratio) / ratio;
-  if (fit === 0) {
-    const size = Math.max(keys.length, queries.length);
-    const { block, pixelsPerBlock } = fittingBlock(size, Math.floor(wanted * size * ratio));
-    fit = pixelsPerBlock / block / ratio;
-  }
   const cell = clamp(fit * view.zoom, fit, LARGEST_CELL);
   const plotWidth = Math.min(room, Math.ceil(keys.length * cell));
   const plotHeight = Math.min(maxHeight, Math.ceil(queries.length * cell));
   const plain = cell === fit;
   return {
-    width: left + plotWidth + 2,
-    height: HALF_LABEL + plotHeight + labelHeight + AXIS_TITLE + 2,
+    width: Math.max(left + plotWidth, AXIS_TITLE + titles.key) + 2,
+    height: Math.max(HALF_LABEL + plotHeight + labelHeight, titles.query) + AXIS_TITLE + 2,
     left,
     top: HALF_LABEL,
     plotWidth,
@@ -90,6 +95,24 @@ export function heatLayout({ queries, keys }, width, maxHeight, view, ratio, mea
 }
 
 /**
+ * The size of a cell with which all fit in, in whole device pixels; where they are smaller, a share of one.
+ * @param {Shown} shown
+ * @param {number} room       beside the labels
+ * @param {number} maxHeight  of the cells
+ * @param {number} ratio
+ */
+function fittingCell({ queries, keys }, room, maxHeight, ratio) {
+  const wanted = Math.min(room / keys.length, maxHeight / queries.length, LARGEST_CELL);
+  const fit = Math.floor(wanted * ratio) / ratio;
+  if (fit > 0) {
+    return fit;
+  }
+  const size = Math.max(keys.length, queries.length);
+  const { block, pixelsPerBlock } = fittingBlock(size, Math.floor(wanted * size * ratio));
+  return pixelsPerBlock / block / ratio;
+}
+
+/**
  * The cells in view: [begin, end).
  * @param {number} first  at the edge
  * @param {number} pixels
@@ -98,6 +121,17 @@ export function heatLayout({ queries, keys }, width, maxHeight, view, ratio, mea
  */
 export function inView(first, pixels, cell, size) {
   return { begin: Math.floor(first), end: Math.min(size, Math.ceil(first + pixels / cell - 1e-6)) };
+}
+
+/**
+ * The cells of which nothing is cut off: [begin, end).
+ * @param {number} first  at the edge
+ * @param {number} pixels
+ * @param {number} cell
+ * @param {number} size
+ */
+export function whollyInView(first, pixels, cell, size) {
+  return { begin: Math.ceil(first - 1e-6), end: Math.min(size, Math.floor(first + pixels / cell + 1e-6)) };
 }
 
 /**
@@ -112,6 +146,15 @@ function labelStride(cell, least) {
     }
   }
   return stride;
+}
+
+/**
+ * Whether not every row (or column) has a label: then each of these says its index, too.
+ * @param {number} cell
+ * @param {number} least  pixels from one label to the next
+ */
+export function isThinned(cell, least) {
+  return cell < least;
 }
 
 /**

@@ -1,7 +1,16 @@
 // Draws a heatmap into a canvas: the page's and that of a saved picture.
-import { isolated, numberText } from "./dom.js";
-import { COLUMN_LABEL_STEP, ROW_LABEL_STEP, inView, labelled } from "./heat_layout.js";
+import { clamp, isolated, numberText } from "./dom.js";
+import {
+  AXIS_TITLE,
+  COLUMN_LABEL_STEP,
+  ROW_LABEL_STEP,
+  inView,
+  isThinned,
+  labelled,
+  whollyInView,
+} from "./heat_layout.js";
 import { cellImage, imageCanvas, pooledCells } from "./pool.js";
+import { unitPlace } from "./units.js";
 
 export const LABEL_SIZE = 11;
 const GAPS_FROM = 9;
@@ -9,6 +18,11 @@ const HATCH_FROM = 7;
 const NUMBERS_FROM = 36;
 /** Matrices up to this size are coloured as a whole, so that moving in them draws nothing anew. */
 const WHOLE_UP_TO = 1024;
+
+/** Of the titles of axes. */
+export function titleFont(/** @type {Theme} */ theme) {
+  return `11px ${theme.sans}`;
+}
 
 /**
  * @typedef {object} HeatImage  coloured cells, ready to be drawn at any size
@@ -104,7 +118,7 @@ export function paintHeat(context, { shown, axes }, layout, image, shade, theme,
     }
   }
   if (cell >= NUMBERS_FROM) {
-    paintNumbers(context, shown, layout, rows, cols, shade, theme);
+    paintNumbers(context, shown, layout, shade, theme);
   }
   context.restore();
   paintLabels(context, shown, axes, layout, rows, cols, theme);
@@ -150,12 +164,14 @@ function paintHatch(context, { mask }, { left, top, cell, row, col }, rows, cols
  * @param {CanvasRenderingContext2D} context
  * @param {Shown} shown
  * @param {import("./heat_layout.js").HeatLayout} layout
- * @param {{begin: number, end: number}} rows
- * @param {{begin: number, end: number}} cols
  * @param {import("./colors.js").Shade} shade
  * @param {Theme} theme
  */
-function paintNumbers(context, { matrix, mask }, { left, top, cell, row, col }, rows, cols, shade, theme) {
+function paintNumbers(context, { matrix, mask }, layout, shade, theme) {
+  const { left, top, cell, row, col } = layout;
+  // A number that is cut off would be another number.
+  const rows = whollyInView(row, layout.plotHeight, cell, matrix.rows);
+  const cols = whollyInView(col, layout.plotWidth, cell, matrix.cols);
   context.font = `${Math.min(13, cell * 0.3)}px ${theme.mono}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
@@ -165,7 +181,7 @@ function paintNumbers(context, { matrix, mask }, { left, top, cell, row, col }, 
       if (mask.sees(query, key)) {
         const value = matrix.at(query, key);
         const index = shade.index(largest && largest[query] > 0 ? value / largest[query] : value);
-        context.fillStyle = shade.darkText[index] ? "#1a1a1a" : "#ffffff";
+        context.fillStyle = shade.inks[index];
         context.fillText(cellText(value), left + (key - col + 0.5) * cell, top + (query - row + 0.5) * cell);
       }
     }
@@ -195,6 +211,18 @@ export function cutLabel(context, label, room) {
 }
 
 /**
+ * "The 100" where not every token has a label: else twelve of them could all be "The".
+ * @param {CanvasRenderingContext2D} context
+ * @param {Unit} unit
+ * @param {boolean} isIndexed
+ * @param {number} room
+ */
+function indexedLabel(context, unit, isIndexed, room) {
+  const index = isIndexed ? ` ${unitPlace(unit)}` : "";
+  return cutLabel(context, unit.label, room - context.measureText(index).width) + index;
+}
+
+/**
  * @param {CanvasRenderingContext2D} context
  * @param {Shown} shown
  * @param {Axes} axes
@@ -212,15 +240,29 @@ function paintLabels(context, shown, axes, layout, rows, cols, theme) {
     paintColumnLabel(context, shown.keys[col], col, layout, theme.text);
   }
   context.fillStyle = theme.quiet;
-  context.font = `11px ${theme.sans}`;
+  context.font = titleFont(theme);
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
-  context.fillText(axes.key, layout.left + layout.plotWidth / 2, layout.height - 3);
+  const { left, top, plotWidth, plotHeight, width, height } = layout;
+  context.fillText(axes.key, titleMiddle(context, axes.key, left + plotWidth / 2, AXIS_TITLE, width - 1), height - 3);
   context.save();
-  context.translate(10, layout.top + layout.plotHeight / 2);
+  context.translate(10, titleMiddle(context, axes.query, top + plotHeight / 2, 0, height - AXIS_TITLE));
   context.rotate(-Math.PI / 2);
   context.fillText(axes.query, 0, 0);
   context.restore();
+}
+
+/**
+ * Where the middle of a title is: that of the cells, unless these are so few that the title is longer.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} title
+ * @param {number} wanted
+ * @param {number} low   it may not begin before this, nor
+ * @param {number} high  end behind this
+ */
+function titleMiddle(context, title, wanted, low, high) {
+  const half = context.measureText(title).width / 2;
+  return clamp(wanted, low + half, high - half);
 }
 
 /**
@@ -238,7 +280,8 @@ export function paintRowLabel(context, unit, row, layout, color) {
   context.fillStyle = color;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  context.fillText(cutLabel(context, unit.label, layout.labelWidth), layout.left - 5, y);
+  const label = indexedLabel(context, unit, isThinned(layout.cell, ROW_LABEL_STEP), layout.labelWidth);
+  context.fillText(label, layout.left - 5, y);
 }
 
 /**
@@ -259,6 +302,7 @@ export function paintColumnLabel(context, unit, col, layout, color) {
   context.fillStyle = color;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  context.fillText(cutLabel(context, unit.label, (layout.labelHeight - 6) / Math.SQRT1_2 - 8), 0, 0);
+  const room = (layout.labelHeight - 6) / Math.SQRT1_2 - 8;
+  context.fillText(indexedLabel(context, unit, isThinned(layout.cell, COLUMN_LABEL_STEP), room), 0, 0);
   context.restore();
 }

@@ -1,7 +1,7 @@
 // One head as a heatmap: the pointer, touch and keyboard on it, zoom, and a layer above for the cross hair.
 import { announce, clamp, contextOf, eachFrame, make, onWidth, sizedContext } from "./dom.js";
 import { cellAt, heatLayout, labelReach } from "./heat_layout.js";
-import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel } from "./heat_paint.js";
+import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel, titleFont } from "./heat_paint.js";
 import { cellSentence, spokenCell } from "./pointing.js";
 import { unitsWith } from "./units.js";
 import { wordsFor } from "./words.js";
@@ -96,16 +96,12 @@ export class Heatmap {
     this.title.textContent = panel.title;
     const ratio = window.devicePixelRatio || 1;
     const measuring = contextOf(this.over);
+    const lengthOf = (/** @type {string} */ text) => measuring.measureText(text).width;
+    measuring.font = titleFont(theme);
+    const titles = { query: lengthOf(panel.axes.query), key: lengthOf(panel.axes.key) };
     measuring.font = `${LABEL_SIZE}px ${theme.mono}`;
     const maxHeight = clamp(window.innerHeight * 0.72, 220, 900);
-    const layout = heatLayout(
-      panel.shown,
-      width,
-      maxHeight,
-      this.view,
-      ratio,
-      (text) => measuring.measureText(text).width,
-    );
+    const layout = heatLayout(panel.shown, width, maxHeight, this.view, ratio, lengthOf, titles);
     this.layout = layout;
     this.view = { zoom: layout.cell / layout.fit, row: layout.row, col: layout.col };
     const masked = state.showMask ? theme.masked : null;

@@ -217,7 +217,7 @@ export class Overview {
     context.fillStyle = shade.css[index];
     context.fillRect(x, y, this.layout.size, this.layout.size);
     if (this.layout.size >= 24) {
-      context.fillStyle = shade.darkText[index] ? "#1a1a1a" : "#ffffff";
+      context.fillStyle = shade.inks[index];
       context.textAlign = "center";
       context.font = `${Math.min(12, this.layout.size * 0.4)}px ${theme.sans}`;
       context.fillText((value < 9.95 ? value.toFixed(2).replace(/^0/, "") : value.toFixed(0)), x + this.layout.size / 2, y + this.layout.size / 2);

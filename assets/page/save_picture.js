@@ -1,8 +1,10 @@
 // The heatmaps in view as files: PNG with twice the pixels, SVG with real text.
 import { contextOf, make } from "./dom.js";
 import { cutLabel, heatImage, paintHeat } from "./heat_paint.js";
+import { inView } from "./heat_layout.js";
 import { LEGEND_HEIGHT, paintLegend, valueName } from "./legend.js";
 import { SvgContext } from "./svg_context.js";
+import { wordsFor } from "./words.js";
 
 const MARGIN = 16;
 const TITLE_HEIGHT = 24;
@@ -43,11 +45,45 @@ function wrapped(text, font, room) {
 }
 
 /**
+ * Which part of a pattern is in view, or "" where all of it is.
+ * @param {Panel} panel
+ * @param {import("./heat_layout.js").HeatLayout} layout
+ * @param {PageData} data
+ */
+function partNote({ shown }, layout, data) {
+  const side = (/** @type {Unit[]} */ units, /** @type {{begin: number, end: number}} */ { begin, end }) =>
+    `${units[begin].begin}–${units[end - 1].end - 1}`;
+  const rows = inView(layout.row, layout.plotHeight, layout.cell, shown.queries.length);
+  const cols = inView(layout.col, layout.plotWidth, layout.cell, shown.keys.length);
+  if (rows.end - rows.begin === shown.queries.length && cols.end - cols.begin === shown.keys.length) {
+    return "";
+  }
+  const [from, to] = wordsFor(data.drawing).isAttention ? ["queries", "keys"] : ["rows", "columns"];
+  const [n, m] = data.shape;
+  const ofRows = n === m ? "" : ` of ${n}`;
+  return `a part: ${from} ${side(shown.queries, rows)}${ofRows}, ${to} ${side(shown.keys, cols)} of ${m}`;
+}
+
+/**
+ * The parts in view, with the names of their panels where these differ.
+ * @param {Scene} scene
+ * @param {import("./heat_layout.js").HeatLayout[]} layouts
+ */
+function partNotes({ data, panels }, layouts) {
+  const notes = layouts.map((layout, place) => partNote(panels[place], layout, data));
+  return notes.every((note) => note === notes[0])
+    ? notes.slice(0, 1).filter(Boolean)
+    : notes.flatMap((note, place) => (note ? `${panels[place].title}: ${note}` : []));
+}
+
+/**
  * What the view makes of the page's weights, in the words of the program's own pictures.
  * @param {Scene} scene
+ * @param {import("./heat_layout.js").HeatLayout[]} layouts
  */
-function viewNotes({ data, state }) {
-  const notes = [];
+function viewNotes(scene, layouts) {
+  const { data, state } = scene;
+  const notes = partNotes(scene, layouts);
   const without = data.documents[0].heads.filter((head) => head.leftOut).map(({ layer, head }) => `${layer}.${head}`);
   if (without.length > 0) {
     notes.push(
@@ -81,7 +117,7 @@ function pictureFrame(scene, layouts) {
   const titleFont = `bold 15px ${theme.sans}`;
   const noteFont = `11px ${theme.sans}`;
   const title = wrapped(data.title, titleFont, width - 2 * MARGIN);
-  const notes = wrapped([...data.notes, ...viewNotes(scene)].join(" · "), noteFont, width - 2 * MARGIN);
+  const notes = wrapped([...data.notes, ...viewNotes(scene, layouts)].join(" · "), noteFont, width - 2 * MARGIN);
   const top = MARGIN + title.length * TITLE_LINE + 5;
   const below = top + TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + 8;
   const height = Math.ceil(below + LEGEND_HEIGHT + 14 + notes.length * NOTE_LINE + MARGIN);

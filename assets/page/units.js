@@ -117,6 +117,14 @@ export function unitsOf(tokens, kind, folds, text) {
 }
 
 /**
+ * Which tokens a unit holds, for readers: "4" or "4-6".
+ * @param {Unit} unit
+ */
+export function unitPlace({ begin, end }) {
+  return end - begin > 1 ? `${begin}-${end - 1}` : String(begin);
+}
+
+/**
  * The places of the units that hold these tokens.
  * @param {Unit[]} units
  * @param {number[]} tokens

@@ -16,7 +16,7 @@ from pathlib import Path
 import session
 from browser import Browser, Program
 
-MODULES = ("heatmap_test", "picking_test", "derived_test", "hostile_test", "pages_test", "live_test",
+MODULES = ("heatmap_test", "drawn_test", "picking_test", "derived_test", "hostile_test", "pages_test", "live_test",
            "said_test", "screens_test")
 AXE = "axe-core@4.14.1"
 
