@@ -1,6 +1,6 @@
 // The switches above the panels.
 import { announce, make } from "./dom.js";
-import { headTitle } from "./patterns.js";
+import { headTitle, isOneMean } from "./patterns.js";
 import { unitKinds } from "./units.js";
 import { wordsFor } from "./words.js";
 
@@ -17,7 +17,7 @@ export class Controls {
     /** Each shows its part of the state again. @type {(() => void)[]} */
     this.refreshers = [];
     const several = heads.length > 1;
-    const { isAttention } = wordsFor(data.drawing);
+    const { isAttention, absent } = wordsFor(data.drawing);
     this.element = make("div", { class: "controls", role: "group", "aria-label": "how it is shown" });
     this.element.append(
       this.choice(
@@ -91,7 +91,7 @@ export class Controls {
       this.element.append(this.flag("Leave out the first token", "dropSink"));
     }
     if (data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
-      this.element.append(this.flag("Show what is masked", "showMask"));
+      this.element.append(this.flag(`Show what is ${absent}`, "showMask"));
     }
     this.refresh();
   }
@@ -119,7 +119,11 @@ export class Controls {
       },
       ...choices.map(([value, text]) => make("option", { value, text })),
     );
-    this.refreshers.push(() => (select.value = String(this.store.state[name])));
+    this.refreshers.push(() => {
+      const { state } = this.store;
+      select.disabled = name === "compare" && isOneMean(state);
+      select.value = select.disabled ? "-1" : String(state[name]);
+    });
     return make("label", {}, make("span", { text: label }), select);
   }
 

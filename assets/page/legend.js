@@ -2,6 +2,7 @@
 import { SHADES } from "./colors.js";
 import { numberText, sizedContext } from "./dom.js";
 
+const BAR_WIDTH = 180;
 const BAR_HEIGHT = 10;
 export const LEGEND_HEIGHT = 28;
 
@@ -12,11 +13,18 @@ export function valueName(/** @type {Drawing} */ drawing, /** @type {ScaleKind} 
 }
 
 /**
+ * What a colour bar is made from.
+ * @typedef {object} BarColors
+ * @property {string[]} css  the low end first
+ * @property {(position: number) => number} valueAt
+ */
+
+/**
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y
  * @param {number} width
- * @param {import("./colors.js").Shade} shade
+ * @param {BarColors} shade
  * @param {Theme} theme
  */
 export function paintLegend(context, x, y, width, shade, theme) {
@@ -35,7 +43,7 @@ export function paintLegend(context, x, y, width, shade, theme) {
 
 /**
  * The ends and the middle; short, because the bar is.
- * @param {import("./colors.js").Shade} shade
+ * @param {BarColors} shade
  */
 function legendTicks(shade) {
   return [0, 0.5, 1].map((position) => ({
@@ -51,12 +59,18 @@ function legendTicks(shade) {
  * @param {Scene} scene
  */
 export function drawLegend(canvas, { shade, theme, data, state }) {
-  const width = 180;
-  const context = sizedContext(canvas, width, LEGEND_HEIGHT);
-  paintLegend(context, 1, 1, width - 2, shade, theme);
-  const ends = legendTicks(shade);
-  canvas.setAttribute(
-    "aria-label",
-    `colour bar, ${valueName(data.drawing, state.scale)}, from ${ends[0].label} to ${ends[2].label}`,
-  );
+  drawBar(canvas, shade, valueName(data.drawing, state.scale), theme);
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {BarColors} colors
+ * @param {string} name  of the values
+ * @param {Theme} theme
+ */
+export function drawBar(canvas, colors, name, theme) {
+  const context = sizedContext(canvas, BAR_WIDTH, LEGEND_HEIGHT);
+  paintLegend(context, 1, 1, BAR_WIDTH - 2, colors, theme);
+  const ends = legendTicks(colors);
+  canvas.setAttribute("aria-label", `colour bar, ${name}, from ${ends[0].label} to ${ends[2].label}`);
 }

@@ -1,13 +1,16 @@
 // Type a text, leave heads out: the model runs in the page, and all views show what it does.
-import { announce, idle, make } from "./dom.js";
-import { Store, fragmentOf } from "./state.js";
+import { announce, idle, isolated, make } from "./dom.js";
+import { Store, fragmentOf, headKeys } from "./state.js";
 import { headTitle } from "./patterns.js";
 import { livePage } from "./live_data.js";
 import { createLive } from "./live/live.js";
 
 const TYPING_MS = 120;
 
-/** The store of a page with a model: where the text is not the page's own, the address says it, too. */
+/** Of a refused text: so much of the one that is still shown. */
+const MOST_SHOWN_SIGNS = 40;
+
+/** The store of a page with a model: the address also says a text that is not the page's own, and heads left out. */
 export class LiveStore extends Store {
   /** @param {PageData} data */
   constructor(data) {
@@ -17,13 +20,12 @@ export class LiveStore extends Store {
 
   writeAddress() {
     const { text } = this.data;
-    if (text === null || text === this.own) {
-      super.writeAddress();
-      return;
-    }
+    const keys = headKeys(this.data);
+    const without = keys.filter((_, place) => this.data.documents[0].heads[place].leftOut);
     try {
-      const fragment = fragmentOf(this.state, this.data);
-      history.replaceState(null, "", `${fragment}&text=${encodeURIComponent(text)}`);
+      const fragment = fragmentOf(this.state, this.data) + (without.length > 0 ? `&without=${without}` : "");
+      const said = text === null || text === this.own ? "" : `&text=${encodeURIComponent(text)}`;
+      history.replaceState(null, "", fragment + said);
     } catch {
       // As in Store; and surrogates without a partner are no text of an address.
     }
@@ -44,11 +46,15 @@ export class LiveView {
     this.model = null;
     /** @type {Set<Head>} */
     this.without = new Set();
+    /** What the views show: a text that is refused changes nothing. */
+    this.shown = { text: data.text ?? "", without: "" };
     this.timer = 0;
     /** Kept: before the model is there, views may have changed it. */
     this.asked = location.hash;
     this.text = make("textarea", { id: "live-text", rows: 3, spellcheck: "false", input: () => this.later() });
     this.text.value = data.text ?? "";
+    /** Shows which heads are left out. @type {(() => void)[]} */
+    this.refreshers = [];
     this.status = make("p", { class: "quiet", role: "status" });
     this.predictions = make("div", { class: "predictions" });
     this.element = make(
@@ -71,8 +77,8 @@ export class LiveView {
   async first() {
     await idle();
     const live = await this.load();
-    // What was typed meanwhile stands.
-    if (this.text.value === (this.data.text ?? "")) {
+    // What was typed or left out meanwhile stands.
+    if (this.text.value === (this.data.text ?? "") && this.without.size === 0) {
       await this.readAddress(this.asked);
     }
     window.addEventListener("hashchange", () => this.readAddress(location.hash));
@@ -83,9 +89,16 @@ export class LiveView {
 
   /** @param {string} fragment */
   async readAddress(fragment) {
-    const said = new URLSearchParams(fragment.slice(1)).get("text") ?? this.data.text ?? "";
-    if (said !== this.text.value) {
-      this.text.value = said;
+    const said = new URLSearchParams(fragment.slice(1));
+    const text = said.get("text") ?? this.data.text ?? "";
+    const keys = headKeys(this.data);
+    const left = (said.get("without") ?? "").split(",");
+    const without = this.data.documents[0].heads.filter((_, place) => left.includes(keys[place]));
+    const sameHeads = without.length === this.without.size && without.every((head) => this.without.has(head));
+    if (text !== this.text.value || !sameHeads) {
+      this.text.value = text;
+      this.without = new Set(without);
+      this.refreshers.forEach((refresh) => refresh());
       await this.show(fragment);
     }
   }
@@ -105,14 +118,15 @@ export class LiveView {
         text: headTitle(head),
         title: head.names.join(", "),
         click: () => {
-          const out = !this.without.delete(head);
-          if (out) {
+          if (!this.without.delete(head)) {
             this.without.add(head);
           }
-          one.setAttribute("aria-pressed", String(out));
+          refresh();
           this.show();
         },
       });
+      const refresh = () => one.setAttribute("aria-pressed", String(this.without.has(head)));
+      this.refreshers.push(refresh);
       return one;
     };
     return make(
@@ -135,6 +149,7 @@ export class LiveView {
     const live = await this.load();
     const text = this.text.value;
     const heads = [...this.without];
+    const names = heads.map(headTitle).join(", ");
     const without = heads.map((head) => /** @type {[number, number]} */ ([head.layer, head.head]));
     try {
       const whole = live.run(text);
@@ -142,20 +157,36 @@ export class LiveView {
       this.status.textContent = `${result.tokens.text.length} of ${live.nContext} tokens`;
       this.blobs.dropMade();
       this.replace(livePage(this.data, text, result, heads, live.scale, this.blobs), fragment);
+      this.shown = { text, without: names };
       this.predictions.replaceChildren(
         predictionTable("Next token", whole),
-        ...(without.length > 0 ? [predictionTable(`Without ${heads.map(headTitle).join(", ")}`, result)] : []),
+        ...(without.length > 0 ? [predictionTable(`Without ${names}`, result)] : []),
       );
       announce(`next: ${result.prediction[0].label}, ${percent(result.prediction[0].probability)}`);
     } catch (error) {
-      this.status.textContent = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
+      this.status.textContent = `${message}. ${this.stillShown()}`;
     }
+  }
+
+  stillShown() {
+    const { text, without } = this.shown;
+    const signs = [...text];
+    const begin = signs.length > MOST_SHOWN_SIGNS ? `${signs.slice(0, MOST_SHOWN_SIGNS).join("")}…` : text;
+    return `Still shown: “${isolated(begin)}”, ${without ? `without ${without}` : "with all heads"}.`;
   }
 }
 
-/** @param {number} probability */
+/**
+ * As the program writes shares: neither nothing nor all where it is not so.
+ * @param {number} probability
+ */
 function percent(probability) {
-  return `${(100 * probability).toFixed(probability < 0.1 ? 1 : 0)} %`;
+  const number = (100 * probability).toFixed(1);
+  if (probability > 0 && probability < 0.001) {
+    return "<0.1 %";
+  }
+  return number === "100.0" ? (probability < 1 ? ">99.9 %" : "100 %") : `${number} %`;
 }
 
 /**

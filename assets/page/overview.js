@@ -1,8 +1,9 @@
 // All layers and heads as small pictures on one canvas. Lines under them join heads that share keys and values.
 import { announce, clamp, eachFrame, idle, make, onWidth, sizedContext } from "./dom.js";
 import { SHADES } from "./colors.js";
+import { drawBar } from "./legend.js";
 import { BLANK_HEIGHT, THUMB_GAP, overviewLayout } from "./overview_layout.js";
-import { averagedHeads, firstDocument, headTitle } from "./patterns.js";
+import { averagedHeads, firstDocument, headBeside, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
 import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
 import { wordsFor } from "./words.js";
@@ -57,9 +58,10 @@ export class Overview {
       make("option", { value: "", text: "patterns" }),
       ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}`, title: scoreWords(name) })),
     );
+    this.bar = make("canvas", { role: "img", class: "score-bar", hidden: true });
     this.element = make("div", { class: "overview" }, this.list, this.caption);
     if (scoreNames(this.heads).length > 0) {
-      this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show));
+      this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show), this.bar);
     }
     this.chips = make("div", { class: "chips" });
     /** Those whose scores are told. @type {Head[] | null} */
@@ -151,8 +153,14 @@ export class Overview {
       context.fillStyle = theme.text;
       context.fillText(`L${numbers} ${name}`, THUMB_GAP, y + BLANK_HEIGHT / 2);
     }
+    const beside = headBeside(state);
     const score = this.show.value;
     const top = scoreTop(this.heads, score);
+    this.bar.hidden = score === "";
+    if (score) {
+      // The heatmap's bar is of weights.
+      drawBar(this.bar, { css: shade.css, valueAt: (position) => position * top }, `score: ${score}`, theme);
+    }
     const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);
     for (const { place, x, y } of this.layout.thumbs) {
       const head = this.heads[place];
@@ -189,7 +197,7 @@ export class Overview {
       if (averaged.has(place)) {
         frame(context, x, y, size, theme.toLine, 2);
       }
-      if (place === state.head || place === state.compare) {
+      if (place === state.head || place === beside) {
         frame(context, x, y, size, place === state.head ? theme.fromLine : theme.text, 3);
       } else if (place === this.under) {
         frame(context, x, y, size, theme.text, 1);

@@ -45,6 +45,22 @@ export function averagedHeads(state, heads, head) {
 }
 
 /**
+ * Whether the mean is the same whichever head is chosen: then nothing can stand beside it.
+ * @param {State} state
+ */
+export function isOneMean({ average }) {
+  return average === "all" || average === "chosen";
+}
+
+/**
+ * The head that is shown beside the chosen one, or -1.
+ * @param {State} state
+ */
+export function headBeside(state) {
+  return isOneMean(state) || state.compare === state.head ? -1 : state.compare;
+}
+
+/**
  * @param {State} state
  * @param {Head[]} heads
  * @param {number} head
@@ -186,10 +202,8 @@ export class Patterns {
    */
   panels(state) {
     const documents = state.document < 0 ? this.data.documents.map((_, i) => i) : [state.document];
-    // A mean of all is the same whichever head is chosen.
-    const alone =
-      state.compare < 0 || state.compare === state.head || state.average === "all" || state.average === "chosen";
-    const heads = alone ? [state.head] : [state.head, state.compare];
+    const beside = headBeside(state);
+    const heads = beside < 0 ? [state.head] : [state.head, beside];
     return Promise.all(documents.flatMap((document) => heads.map((head) => this.panel(state, document, head))));
   }
 }

@@ -40,6 +40,10 @@ export class StepsView {
     this.missing = make("p", { class: "chips quiet" });
     this.followed = make("p", { class: "quiet" });
     this.rest = make("p", { class: "quiet" });
+    this.signs = make("p", {
+      class: "quiet",
+      text: "In the vectors orange is above 0 and blue below; the stronger the colour, the further from 0.",
+    });
     const usual = this.usualTemperature();
     this.temperature = this.slider("temperature", Math.min(0.1, usual), Math.max(5, usual), usual);
     this.change = this.slider("change of one score", -10, 10, 0);
@@ -65,6 +69,7 @@ export class StepsView {
       ),
       this.says,
       this.canvas,
+      this.signs,
       this.rest,
       make(
         "div",
@@ -251,6 +256,7 @@ export class StepsView {
     this.says.textContent = step.says;
     const keys = shownKeys(made.weights);
     const extra = step.vectors === "sum" ? 2 * STEP_ROW : step.vectors === "dot" ? 1.5 * STEP_ROW : 0;
+    this.signs.hidden = extra === 0;
     const height = STEPS_TOP + keys.length * STEP_ROW + extra + 6;
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);

@@ -49,29 +49,47 @@ export function openableTable(summary, content) {
  * @param {Scene} scene
  */
 export function rowTable({ data, state, panels }) {
-  const picked = (/** @type {Panel} */ panel) =>
-    unitsWith(state.asKey ? panel.shown.keys : panel.shown.queries, state.picks);
+  const picked = panels.map(({ shown }) => unitsWith(state.asKey ? shown.keys : shown.queries, state.picks));
   const [{ shown }] = panels;
   const isChange = data.drawing.zero_centred;
+  const { absent } = wordsFor(data.drawing);
   const units = state.asKey ? shown.queries : shown.keys;
-  const columns = panels.map((panel) => pickedSums(panel.shown, picked(panel), state.asKey));
-  const names = picked(panels[0])
+  const columns = panels.map((panel, i) => weightColumn(panel.shown, picked[i], state.asKey, absent));
+  const names = picked[0]
     .map((place) => isolated((state.asKey ? shown.keys : shown.queries)[place].label))
     .join(", ");
-  const size = (/** @type {number} */ place) => (isChange ? Math.abs(columns[0][place]) : columns[0][place]);
-  const places = [...units.keys()].sort((a, b) => size(b) - size(a)).slice(0, MOST_ROWS);
+  const { sums, isHidden } = columns[0];
+  const size = (/** @type {number} */ place) => (isChange ? Math.abs(sums[place]) : sums[place]);
+  const places = [...units.keys()]
+    .sort((a, b) => Number(isHidden(a)) - Number(isHidden(b)) || size(b) - size(a))
+    .slice(0, MOST_ROWS);
   const cut = places.length < units.length ? ` The ${MOST_ROWS} largest of ${units.length}.` : "";
   return {
     head: ["token", "place", ...panels.map((panel) => panel.title)],
     rows: places.map((place) => [
       isolated(units[place].label),
       String(units[place].begin),
-      ...columns.map((column, i) =>
-        numberText(column[place], pickedError(panels[i].shown, picked(panels[i]), state.asKey, place)),
-      ),
+      ...columns.map(({ text }) => text(place)),
     ]),
     note: `${asked(names || "nothing", state.asKey, data.drawing)}${cut}`,
   };
+}
+
+/**
+ * A column of the table of weights: a number, or a word where no picked token may see the other one.
+ * @param {Shown} shown
+ * @param {number[]} picked
+ * @param {boolean} asKey
+ * @param {string} absent
+ */
+function weightColumn(shown, picked, asKey, absent) {
+  const sums = pickedSums(shown, picked, asKey);
+  const sees = (/** @type {number} */ pick, /** @type {number} */ place) =>
+    asKey ? shown.mask.sees(place, pick) : shown.mask.sees(pick, place);
+  const isHidden = (/** @type {number} */ place) => picked.length > 0 && !picked.some((pick) => sees(pick, place));
+  const text = (/** @type {number} */ place) =>
+    isHidden(place) ? absent : numberText(sums[place], pickedError(shown, picked, asKey, place));
+  return { sums, isHidden, text };
 }
 
 /**
@@ -104,21 +122,27 @@ export function headTable(data, state) {
       note: `${counted(heads.length, pattern)}.`,
     };
   }
-  return {
-    head: ["head", "layer", "names", "shares keys and values with", ...scores],
-    rows: heads.map((head) => {
-      const others = heads.filter(
-        (other) => other !== head && other.layer === head.layer && other.group === head.group,
-      );
-      const values = scores.map((name) => head.scores?.[name]);
-      return [
-        headTitle(head),
-        String(head.layer),
-        head.names.join(", "),
-        others.map(headTitle).join(", "),
-        ...values.map((value) => (value === undefined || value === null ? "" : numberText(value))),
-      ];
-    }),
-    note: `${counted(heads.length, "head")}${name && `, ${name}`}.`,
-  };
+  const head = ["head", "layer", "names", "shares keys and values with", ...scores];
+  const rows = heads.map((one) => {
+    const others = heads.filter((other) => other !== one && other.layer === one.layer && other.group === one.group);
+    const values = scores.map((score) => one.scores?.[score]);
+    return [
+      headTitle(one),
+      String(one.layer),
+      one.names.join(", "),
+      others.map(headTitle).join(", "),
+      ...values.map((value) => (value === undefined || value === null ? "" : numberText(value))),
+    ];
+  });
+  return { ...filledColumns(head, rows), note: `${counted(heads.length, "head")}${name && `, ${name}`}.` };
+}
+
+/**
+ * Without the columns that say nothing in any row.
+ * @param {string[]} head
+ * @param {string[][]} rows
+ */
+function filledColumns(head, rows) {
+  const filled = (/** @type {string} */ _, /** @type {number} */ column) => rows.some((row) => row[column] !== "");
+  return { head: head.filter(filled), rows: rows.map((row) => row.filter(filled)) };
 }

@@ -12,6 +12,7 @@
  * @property {(names: string, several: boolean, list: string) => string} most  of a row
  * @property {(names: string, list: string) => string} mostBack  of a column
  * @property {string} hidden  what a cell without a number is
+ * @property {string} absent  the same where there is little room
  * @property {boolean} isAttention
  */
 
@@ -27,6 +28,7 @@ const ATTENTION = {
   most: (names, several, list) => `${names} ${several ? "look" : "looks"} most at ${list}`,
   mostBack: (names, list) => `Most looks at ${names} come from ${list}`,
   hidden: "masked, may not be seen",
+  absent: "masked",
   isAttention: true,
 };
 
@@ -38,10 +40,11 @@ const ROUTER = {
   directions: ["which experts it gets", "which tokens get it"],
   does: ["gets", "of"],
   row: (names) => `Which experts ${names} gets.`,
-  column: (names) => `Which tokens get ${names}.`,
-  most: (names, several, list) => `${names} ${several ? "get" : "gets"} most of ${list}`,
-  mostBack: (names, list) => `Most of ${names} is given to ${list}`,
+  column: (names) => `Which tokens get expert ${names}.`,
+  most: (names, several, list) => `${several ? `tokens ${names} get` : `token ${names} gets`} most of expert ${list}`,
+  mostBack: (names, list) => `Most of expert ${names} is given to token ${list}`,
   hidden: "not chosen",
+  absent: "not chosen",
   isAttention: false,
 };
 
@@ -57,6 +60,7 @@ const DECAY = {
   most: (names, several, list) => `${names} ${several ? "keep" : "keeps"} most of ${list}`,
   mostBack: (names, list) => `Most of ${names} is left at ${list}`,
   hidden: "not yet there",
+  absent: "not yet there",
   isAttention: false,
 };
 

@@ -14,13 +14,14 @@ class LiveModel(PageTest):
     def setUpClass(cls):
         cls.page = program.page("live", TEXT, "--live")
 
-    def start(self):
+    def start(self, *others):
         """The page's own script where it finds no data and starts nothing, with a name let out."""
         browser.driver.get("about:blank")
         script, end = self.page.script.rsplit("})();", 1)
         self.assertEqual(end.strip(), "")
         browser.run(script + "\nwindow.createLiveOfPage = createLive;"
-                    "\nwindow.wordNumbersOfPage = wordNumbers;\n})();")
+                    "\nwindow.wordNumbersOfPage = wordNumbers;" +
+                    "".join(f"\nwindow.{name}OfPage = {name};" for name in others) + "\n})();")
         live = self.page.data["live"]
         blobs = {str(live[part]): self.page.data["blobs"][live[part]] for part in live}
         self.assertEqual(browser.run_later("""
@@ -188,6 +189,46 @@ class LiveModel(PageTest):
         self.assertTrue(browser.wait_for(f'{said} === "4 of 256 tokens"'))
         self.assertEqual(browser.run('return document.querySelector("#live-text").value'),
                          "One two six")
+
+    def test_probabilities_say_neither_nothing_nor_all(self):
+        self.start("percent")
+        for share, words in ((1, "100 %"), (0.9996, ">99.9 %"), (0.999, "99.9 %"),
+                             (0.463, "46.3 %"), (0.001, "0.1 %"), (0.0004, "<0.1 %"), (0, "0.0 %")):
+            self.assertEqual(browser.run("return percentOfPage(arguments[0])", share), words)
+
+    def test_the_address_says_the_heads_that_are_left_out(self):
+        browser.open(self.page.path, "#head=2.1")
+        caption = 'document.querySelector(".overview .readout").textContent'
+        said = 'document.querySelector(".predictions").textContent.includes("Without L0H3, L2H1")'
+        for name in ("L0H3", "L2H1"):
+            press_button(name)
+        self.assertTrue(browser.wait_for(f"{said} && location.hash.includes('without=0.3,2.1')"))
+        shown = browser.run("return location.hash")
+        told = program.json(TEXT, "--ablate", "0.3,2.1")["attention"][2][1]
+        browser.open(self.page.path, shown)
+        self.assertTrue(browser.wait_for(said))
+        self.assertIn("left out", browser.wait_for(caption))
+        self.assert_rows(dict(enumerate(told[-1])))
+        self.assertEqual(browser.run("""return [...document.querySelectorAll(
+            ".without button[aria-pressed=true]")].map((one) => one.textContent).join();"""), "L0H3,L2H1")
+        for name in ("L0H3", "L2H1"):
+            press_button(name)
+        self.assertTrue(browser.wait_for("!location.hash.includes('without')"))
+
+    def test_a_refused_text_says_which_one_is_still_shown(self):
+        said = 'document.querySelector(".live [role=status]").textContent'
+        browser.open(self.page.path, "#head=2.1")
+        self.type("One two six")
+        self.assertTrue(browser.wait_for(f'{said}.startsWith("4 of 256")'))
+        self.type("   ")
+        self.assertTrue(browser.wait_for(
+            f'{said}.includes("Still shown: “One two six”, with all heads.")'))
+        press_button("L0H3")
+        self.assertTrue(browser.wait_for(f'{said}.includes("“One two six”, with all heads.")'))
+        self.type("One two ten")
+        self.assertTrue(browser.wait_for(f'{said}.startsWith("4 of 256")'))
+        self.type("cat " * 300)
+        self.assertTrue(browser.wait_for(f'{said}.includes("“One two ten”, without L0H3.")'))
 
     def test_the_address_says_the_text(self):
         text = "One + two & 3 % of #5, مرحبا"

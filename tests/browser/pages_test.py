@@ -87,6 +87,55 @@ class OtherPages(PageTest):
         self.assertTrue(browser.run('return document.querySelector(".reason").textContent')
                         .startswith("causal: "))
 
+    def test_scores_have_a_colour_bar_of_their_own(self):
+        page = program.page("bars", TEXT, "--random", "--layers", "8", "--heads", "12")
+        heads = page.data["documents"][0]["heads"]
+        browser.open(page.path)
+        bar = """(() => {
+            const bar = document.querySelector(".overview > canvas[role=img]");
+            return bar && [bar.clientHeight > 0, bar.getAttribute("aria-label") ?? ""]; })()"""
+        show = """
+            const show = document.querySelector(".overview select");
+            show.value = arguments[0];
+            show.dispatchEvent(new Event("change"));"""
+        self.assertEqual(browser.frame(bar)[0], False)
+        for name in ("previous", "distance_mean"):
+            browser.run(show, name)
+            top = max([1, *(head["scores"][name] or 0 for head in heads)])
+            visible, label = browser.frame(bar)
+            self.assertTrue(visible)
+            found = re.fullmatch(rf"colour bar, score: {name}, from 0 to ([\d.]+)", label)
+            self.assertIsNotNone(found, label)
+            self.assertAlmostEqual(float(found.group(1)), top, delta=0.001 * top)
+        browser.run(show, "")
+        self.assertEqual(browser.frame(bar)[0], False)
+
+    def test_nothing_stands_beside_means_that_are_the_same_for_all_heads(self):
+        page = program.page("beside", TEXT)
+        state = """(() => {
+            const select = [...document.querySelectorAll(".controls label")].find(
+              (one) => one.textContent.startsWith("Beside it")).querySelector("select");
+            return [select.disabled, select.selectedOptions[0].text]; })()"""
+        drawn = 'document.querySelector(".overview-list canvas").toDataURL()'
+        # Pictures of heads are drawn when there is time.
+        rested = "setTimeout(() => done(%s), 700)" % drawn
+        for average in ("average=chosen&heads=2.1,2.3", "average=all"):
+            browser.open(page.path, f"#{average}&head=2.1&compare=0.1")
+            self.assertEqual(browser.frame(state), [True, "nothing"])
+            framed = browser.run_later(rested)
+            browser.open(page.path, f"#{average}&head=2.1")
+            self.assertEqual(browser.run_later(rested), framed)
+        browser.open(page.path, "#head=2.1&compare=0.1")
+        self.assertEqual(browser.frame(state), [False, "L0H1"])
+
+    def test_the_colours_of_vectors_are_explained(self):
+        browser.open(program.page("inspect", "inspect", TEXT, "--head", "2.1").path)
+        said = 'document.querySelector(".steps-panel").innerText.includes("orange is above 0")'
+        for step, has_vectors in (("Dot product", True), ("Softmax", False), ("Weighted sum", True)):
+            with self.subTest(step=step):
+                press_button(step)
+                self.assertEqual(browser.frame(said), has_vectors)
+
     def test_steps_lead_to_the_weights(self):
         page = program.page("inspect", "inspect", TEXT, "--head", "2.1")
         weights = program.json(TEXT)["attention"][2][1]

@@ -8,7 +8,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from page_case import PageTest, TEXT, deflated, press_button, rendered, with_data
+from page_case import PageTest, TEXT, deflated, press_button, rendered, token_rows, with_data
 from session import browser, program
 
 
@@ -204,6 +204,48 @@ class WhatAPageSays(PageTest):
             self.assertIn(title, said)
             for word in ("looks", "head", "Quer", "L0H0"):
                 self.assertNotIn(word, said, kind)
+
+    def test_pages_of_routers_name_what_they_speak_of(self):
+        models = Path(__file__).parent.parent / "reference" / "experts"
+        page = program.page("router", "-m", str(models / "qwen2moe"), "--ids", "1,2,3",
+                            "--show", "router")
+        browser.open(page.path, "#token=1")
+        self.assertRegex(sentence(), r"^token “2” gets most of expert “\d” ")
+        browser.open(page.path, "#token=1&as-key=on")
+        self.assertRegex(sentence(), r"^Most of expert “1” is given to token “\d” ")
+        controls = browser.run('return document.querySelector(".controls").textContent')
+        self.assertIn("Show what is not chosen", controls)
+        self.assertNotIn("masked", controls)
+
+    def test_masked_weights_are_no_zeros_in_the_table(self):
+        weights = [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0.25, 0.25, 0.25, 0.25]]
+        page = rendered("table", {"tokens": list("abcd"), "attention": [[weights]]},
+                        "--mask", "causal")
+        for fragment, expected in (
+                ("token=1", [["a", "1"], ["b", "0.000"], ["c", "masked"], ["d", "masked"]]),
+                ("token=0,1", [["a", "2"], ["b", "0.000"], ["c", "masked"], ["d", "masked"]]),
+                ("token=2&as-key=on", [["c", "1"], ["d", "0.250"], ["a", "masked"],
+                                       ["b", "masked"]]),
+                ("token=", [["a", "0.000"], ["b", "0.000"], ["c", "0.000"], ["d", "0.000"]])):
+            with self.subTest(fragment=fragment):
+                browser.open(page.path, f"#{fragment}")
+                self.assertEqual([[label, number] for label, _, number in token_rows()], expected)
+
+    def test_the_table_of_heads_has_no_empty_columns(self):
+        shared = program.page("shared", TEXT, "--random", "--layers", "1", "--heads", "4",
+                              "--kv-heads", "2")
+        names = """(() => {
+            document.querySelectorAll("details").forEach((one) => (one.open = true));
+            const table = document.querySelector(".overview-panel table");
+            return table && [...table.rows].map((row) => [...row.cells].map((one) => one.textContent));
+            })()"""
+        for page, shares in ((program.page("plain", TEXT), False), (shared, True)):
+            browser.open(page.path)
+            head, *rows = browser.wait_for(names)
+            self.assertEqual("shares keys and values with" in head, shares)
+            self.assertEqual({len(row) for row in rows}, {len(head)})
+            for column, name in enumerate(head):
+                self.assertTrue(any(row[column] for row in rows), name)
 
     def saved_words(self):
         svg = browser.downloaded("*.svg", lambda: press_button("Save SVG"))

@@ -46,6 +46,22 @@ class EveryScreen(PageTest):
                     style.scrollBehavior === "smooth";
                 }).map((one) => one.outerHTML.slice(0, 80)).concat(document.getAnimations().map(String));"""), [])
 
+    def test_on_paper_nothing_is_cut_off_or_waits_to_be_pressed(self):
+        browser.open(self.pages["live"].path)
+        browser.command("Emulation.setEmulatedMedia", media="print")
+        try:
+            self.assertEqual(browser.frame("""
+                [".toolbar", ".token-tools", ".sliders", ".zoom"].filter((name) =>
+                  document.querySelector(name).checkVisibility())"""), [])
+            self.assertEqual(browser.frame("""
+                [".paragraphs", ".table-box"].map((name) =>
+                  getComputedStyle(document.querySelector(name)).maxHeight)"""), ["none", "none"])
+            self.assertEqual(browser.frame("""
+                [...new Set([...document.querySelectorAll("canvas")].map((one) =>
+                  getComputedStyle(one).maxWidth))]"""), ["100%"])
+        finally:
+            browser.command("Emulation.setEmulatedMedia", media="")
+
     def test_dark_pages_are_dark(self):
         def background():
             browser.open(self.pages["show"].path)
