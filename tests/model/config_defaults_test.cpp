@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/failure.h"
 #include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
@@ -42,6 +45,44 @@ TEST_CASE("a config's silence means what its library assumes") {
       "phi3-longrope-long",
       {{"original_max_position_embeddings", nullptr}, {"max_position_embeddings", 8192}});
   CHECK(rope_of(phi, 0).original_n_ctx == 4096);
+}
+
+// transformers' RotaryEmbeddingConfigMixin, standardize_rope_params(). That the frequencies of the
+// models as they are stand for their numbers is what references show.
+TEST_CASE("the original context may stand beside the scaling") {
+  constexpr const char* kInside = "rope_scaling/original_max_position_embeddings";
+  constexpr const char* kBeside = "original_max_position_embeddings";
+  using Settings = std::vector<std::pair<std::string, json>>;
+  // YaRN: heads as small as these show it only with other settings.
+  const Settings fine = {{"rope_scaling/truncate", false}, {"rope_scaling/beta_slow", 0.1}};
+  for (const auto& [model, original, more] : {std::tuple("llama-rope-llama3", 16U, Settings()),
+                                              std::tuple("llama-rope-yarn", 12U, fine)}) {
+    CAPTURE(std::string(model));
+    const Model inside = with_settings(model, more);
+    Settings settings = more;
+    settings.emplace_back(kInside, kAbsent);
+    const Model silent = with_settings(model, settings);
+    settings.emplace_back(kBeside, original);
+    const Model beside = with_settings(model, settings);
+    CHECK(rope_of(beside, 0).inverse_frequencies == rope_of(inside, 0).inverse_frequencies);
+    CHECK(rope_of(beside, 0).original_n_ctx == original);
+    CHECK(rope_of(beside, 0).n_ctx == rope_of(inside, 0).n_ctx);
+    // Without either it is the longest text.
+    CHECK(rope_of(silent, 0).inverse_frequencies != rope_of(inside, 0).inverse_frequencies);
+  }
+}
+
+// transformers 4 takes what the contexts say, 5 takes the factor.
+TEST_CASE("LongRoPE: a factor other than that of the contexts is refused") {
+  const auto with_factor = [](double factor) {
+    return with_settings("phi3-longrope-long", {{"rope_scaling/factor", factor}});
+  };
+  CHECK(rope_of(with_factor(4.0), 0).factor == 4.0);
+  test::check_refused([&] { with_factor(3.0); },
+                      "rope_scaling.factor: expected 4, max_position_embeddings by "
+                      "original_max_position_embeddings, found 3");
+  CHECK_NOTHROW(with_settings("phi3-longrope-long", {{"rope_scaling/factor", 3.0},
+                                                     {"rope_scaling/attention_factor", 1.5}}));
 }
 
 // The same classes, of rotary bases (rope_theta) and of what else changes every number.

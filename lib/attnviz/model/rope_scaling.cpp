@@ -21,10 +21,17 @@ struct RopeShape {
   std::size_t n_rotated = 0;
   double base = 0.0;
   std::size_t n_ctx = 0;
-  std::size_t original_n_ctx = 0;  // when the config names it outside of the scaling
+  std::size_t original_n_ctx = 0;  // where the scaling does not name it
+  bool says_original = false;      // … because the config or its class does
 };
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
+
+// The context that the model was trained with first: what the scaling says goes before what stands
+// beside it. transformers' RotaryEmbeddingConfigMixin, standardize_rope_params().
+std::size_t original_context(const HfConfig& scaling, const RopeShape& shape) {
+  return scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+}
 
 // A context that grew by `factor`.
 std::size_t stretched(std::size_t n_ctx, double factor) noexcept {
@@ -38,8 +45,7 @@ void scale_llama3(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   const double factor = scaling.positive("factor");
   const double low = scaling.positive("low_freq_factor");
   const double high = scaling.positive("high_freq_factor");
-  const auto n_ctx =
-      static_cast<double>(scaling.size_or("original_max_position_embeddings", shape.n_ctx));
+  const auto n_ctx = static_cast<double>(original_context(scaling, shape));
   if (!(low < high)) {
     scaling.node().fail("expected low_freq_factor below high_freq_factor");
   }
@@ -64,7 +70,7 @@ double config_yarn_magnitude(const HfConfig& scaling, double factor) {
 void scale_config_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   YarnScaling yarn;
   yarn.factor = scaling.positive("factor");
-  yarn.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.n_ctx);
+  yarn.original_n_ctx = original_context(scaling, shape);
   yarn.beta_fast = scaling.positive_or("beta_fast", yarn.beta_fast);
   yarn.beta_slow = scaling.positive_or("beta_slow", yarn.beta_slow);
   yarn.truncate = scaling.flag_or("truncate", yarn.truncate);
@@ -88,14 +94,23 @@ std::vector<double> divided_by(const std::vector<double>& frequencies, const HfC
 
 // Ding et al. 2024: a factor for each dimension, others for long texts.
 void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
-  const std::size_t original =
-      scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+  const std::size_t original = original_context(scaling, shape);
   const std::vector<double> plain = rope.inverse_frequencies;
   rope.inverse_frequencies = divided_by(plain, scaling, "short_factor");
   rope.long_inverse_frequencies = divided_by(plain, scaling, "long_factor");
   rope.short_text = original;
   const double grown = static_cast<double>(shape.n_ctx) / static_cast<double>(original);
   const double factor = scaling.positive_or("factor", grown);
+  // transformers 4 does not look at the factor then, 5 does.
+  constexpr double kRounding = 1e-6;
+  if (shape.says_original && !scaling.has("attention_factor") &&
+      std::abs(factor - grown) > kRounding * grown) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected {}, max_position_embeddings by "
+                            "original_max_position_embeddings, found {}: which of them holds "
+                            "depends on the library",
+                            scaling.at("factor").where(), grown, factor));
+  }
   const double magnitude =
       factor <= 1.0 ? 1.0
                     : std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original)));
@@ -141,7 +156,7 @@ void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& sh
   rope.scaling = known.type;
   double grown = 1.0;
   if (known.knows_original) {
-    rope.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+    rope.original_n_ctx = original_context(scaling, shape);
     grown = static_cast<double>(shape.n_ctx) / static_cast<double>(rope.original_n_ctx);
   }
   rope.factor = scaling.positive_or("factor", grown);
@@ -237,6 +252,7 @@ Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
   shape.n_ctx = facts.n_ctx;
   shape.original_n_ctx =
       config.size_or(kOriginal, facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
+  shape.says_original = config.has(kOriginal) || facts.original_n_ctx != 0;
   if (scaling) {
     require_same(find_value(config.node(), kOriginal), find_value(scaling->node(), kOriginal));
   }
