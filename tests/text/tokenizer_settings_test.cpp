@@ -169,6 +169,24 @@ TEST_CASE("tokens that only the settings have are added to those of tokenizer.js
         "tokenizer.json leaves it, found 9: which of them holds depends on the library");
 }
 
+// transformers' PreTrainedTokenizerFast adds these once more, and Hugging Face's tokenizers take
+// the flags of the last.
+TEST_CASE("flags that added_tokens_decoder says go before those of tokenizer.json") {
+  const Folder folder = tokenizer_json();
+  CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[3,6)! 2=x[8,9)");
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"3":
+      {"content": "<s>", "lstrip": true, "rstrip": true, "special": true}}})");
+  CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[1,8)! 2=x[8,9)");
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"3":
+      {"content": "<s>", "single_word": true}}})");
+  CHECK(folder.tokens("a<s>x").find("3=<s>") == std::string::npos);
+  CHECK(folder.tokens("a <s> x") == "1=a[0,1) 3=<s>[2,5)! 2=x[6,7)");
+  // transformers 5 reads tokenizer.json's again where nothing else has ids.
+  folder.write("tokenizer_config.json",
+               R"({"bos_token": {"content": "<s>", "lstrip": true, "rstrip": true}})");
+  CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[3,6)! 2=x[8,9)");
+}
+
 TEST_CASE("settings and classes that make other ids than attnviz knows are refused by name") {
   const Folder bert = word_piece();
   bert.write("tokenizer_config.json", R"({"do_basic_tokenize": false})");

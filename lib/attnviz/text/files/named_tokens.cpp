@@ -103,7 +103,12 @@ void add_missing_tokens(TokenizerParts& parts, const TokenizerSettings& settings
   std::ranges::sort(tokens, {}, &AddedToken::id);
   TokenAdder adder(parts);
   for (AddedToken& token : tokens) {
-    if (adder.find(token.content) != nullptr) {
+    if (AddedToken* const known = adder.find(token.content)) {
+      if (settings.has_added_tokens_decoder()) {
+        token.id = known->id;
+        token.special |= known->special;
+        *known = std::move(token);
+      }
       continue;
     }
     const std::size_t id = adder.id_of(token.content);

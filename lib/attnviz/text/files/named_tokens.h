@@ -13,7 +13,10 @@ void add_own_tokens(TokenizerParts& parts, const TokenizerSettings& settings,
                     bool lstrip_of_mask = false);
 
 /// Beside a tokenizer.json: those that it lacks, as transformers' PreTrainedTokenizerFast adds
-/// them. Throws Error{kUnsupported} where the settings give one another id than that would have.
+/// them; for those that it has, the flags (lstrip and such) that added_tokens_decoder says. Flags
+/// of tokens that are only named are of no account: transformers 5 takes tokenizer.json's for them
+/// (PreTrainedTokenizerBase._from_pretrained()). Throws Error{kUnsupported} where the settings give
+/// one another id than that would have.
 void add_missing_tokens(TokenizerParts& parts, const TokenizerSettings& settings);
 
 }  // namespace attnviz

@@ -41,6 +41,8 @@ class TokenizerSettings {
   /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named. Throws
   /// Error{kMalformed} for an id that no vocabulary has.
   std::vector<AddedToken> added_tokens() const;
+  /// Whether they are of "added_tokens_decoder", which says their flags, too.
+  bool has_added_tokens_decoder() const { return in_config("added_tokens_decoder").has_value(); }
   /// In front of what is wrong with them.
   std::string added_tokens_where() const;
 
