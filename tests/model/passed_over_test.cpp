@@ -20,47 +20,16 @@
 #include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
+#include "support/tiny_gguf.h"
 
 namespace attnviz {
 namespace {
 
 using nlohmann::json;
+using test::add_zeros;
 using test::GgufBuilder;
 using test::TemporaryFolder;
-
-void add_zeros(GgufBuilder& file, const std::string& name,
-               const std::vector<std::uint64_t>& dimensions) {
-  std::size_t size = sizeof(float);
-  for (const std::uint64_t dimension : dimensions) {
-    size *= dimension;
-  }
-  file.tensors.push_back({name, dimensions, 0, std::string(size, '\0')});
-}
-
-// A model of an architecture whose keys and tensors are Llama's.
-GgufBuilder tiny_model(const std::string& architecture) {
-  GgufBuilder file;
-  file.add_string("general.architecture", architecture);
-  for (const auto& [key, value] :
-       {std::pair("block_count", 2U), std::pair("context_length", 8U),
-        std::pair("embedding_length", 4U), std::pair("feed_forward_length", 4U),
-        std::pair("attention.head_count", 1U)}) {
-    file.add_u32(architecture + "." + key, value);
-  }
-  file.add(architecture + ".attention.layer_norm_rms_epsilon", GgufType::kF32, file.number(1e-5F));
-  add_zeros(file, "token_embd.weight", {4, 3});
-  add_zeros(file, "output_norm.weight", {4});
-  for (const std::string layer : {"blk.0.", "blk.1."}) {
-    for (const char* norm : {"attn_norm.weight", "ffn_norm.weight"}) {
-      add_zeros(file, layer + norm, {4});
-    }
-    for (const char* matrix :
-         {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}) {
-      add_zeros(file, layer + matrix + ".weight", {4, 4});
-    }
-  }
-  return file;
-}
+using test::tiny_model;
 
 GgufBuilder tiny_llama() {
   return tiny_model("llama");
@@ -103,9 +72,9 @@ std::string refusal(const std::function<void()>& run) {
 
 TEST_CASE("GGUF: a key that may change what is computed is refused by name, an invented one, too") {
   CHECK(loaded(tiny_llama()).config.passed_over.empty());
-  for (const char* key : {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
-                          "llama.embedding_scale", "llama.residual_scale",
-                          "llama.attn_logit_softcapping", "llama.invented"}) {
+  for (const char* key :
+       {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
+        "llama.embedding_scale", "llama.residual_scale", "llama.attn_logit_softcapping", "llama.invented"}) {
     check_refused([&](GgufBuilder& file) { file.add(key, GgufType::kF32, file.number(0.25F)); },
                   key);
   }

@@ -126,6 +126,7 @@ void check_fails(const Read& read, ErrorKind kind, std::string_view message) {
   }
 }
 
+using test::described;
 using test::field;
 
 void read_sentencepiece(std::string_view bytes) {

@@ -15,6 +15,7 @@
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/gguf_token_names.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
@@ -50,7 +51,7 @@ const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
   return *found;
 }
 
-// Every id that the file says ends a text, or a turn of a talk.
+// Every id that the file says ends a text, or a turn of a talk, and those that do by their names.
 std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
   std::vector<std::uint32_t> ids;
   const auto add = [&ids](std::optional<std::uint32_t> id) {
@@ -69,6 +70,13 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
       metadata.fail(kMore, fmt::format("expected token ids, found {}", id));
     }
     add(static_cast<std::uint32_t>(id));
+  }
+  std::vector<std::string_view> pieces = metadata.strings("tokenizer.ggml.tokens");
+  pieces.resize(std::min(pieces.size(), metadata.dialect().most_tokens));
+  for (const GgufNamedToken& token : gguf_named_tokens(pieces)) {
+    if (token.ends_text) {
+      add(token.id);
+    }
   }
   return ids;
 }

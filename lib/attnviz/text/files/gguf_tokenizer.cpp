@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
-#include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/base64.h"
+#include "attnviz/formats/gguf_token_names.h"
 #include "attnviz/text/files/gguf_tokenizer_keys.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/tokenizer_json.h"
@@ -91,13 +92,6 @@ void guess_types(const GgufMetadata& metadata, Pieces& pieces) {
   }
 }
 
-// What ends a turn is found as a whole, although some converters call it normal.
-bool ends_turn(std::string_view text) {
-  constexpr std::string_view kNames[] = {"<|eot_id|>",    "<|im_end|>",    "<|end|>",
-                                         "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"};
-  return text.starts_with('<') && std::ranges::find(kNames, text) != std::end(kNames);
-}
-
 void read_types(const GgufMetadata& metadata, Pieces& pieces) {
   if (!metadata.has(kTypes)) {
     guess_types(metadata, pieces);
@@ -118,7 +112,14 @@ void read_types(const GgufMetadata& metadata, Pieces& pieces) {
     SentencePiece& piece = pieces.list[id];
     piece.type = numbers[id] < 1 ? PieceType::kNormal
                                  : static_cast<PieceType>(static_cast<std::uint64_t>(numbers[id]));
-    if (piece.type == PieceType::kNormal && ends_turn(piece.text)) {
+  }
+}
+
+// What is known by its name is found as a whole, although some converters call it normal.
+void make_named_special(std::span<const std::string_view> texts, Pieces& pieces) {
+  for (const GgufNamedToken& token : gguf_named_tokens(texts)) {
+    SentencePiece& piece = pieces.list[token.id];
+    if (piece.type == PieceType::kNormal) {
       piece.type = PieceType::kControl;
     }
   }
@@ -144,6 +145,7 @@ Pieces read_pieces(const GgufMetadata& metadata) {
     }
   }
   read_types(metadata, pieces);
+  make_named_special(texts, pieces);
   return pieces;
 }
 

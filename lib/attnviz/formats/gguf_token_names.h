@@ -1,0 +1,22 @@
+// Tokens of a GGUF file's vocabulary that llama.cpp knows by their names alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+struct GgufNamedToken {
+  std::uint32_t id = 0;
+  bool ends_text = false;  // or a turn of a talk: what a model writes ends with it
+};
+
+/// Those of a vocabulary, pieces by id, in order of their ids: special ones although converters
+/// have called them normal. <|end|> ends no text beside <|call|> and <|return|>, and </s> is a
+/// piece like others beside <|tool_response>.
+/// Source: llama.cpp, llama_vocab::impl::load().
+std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> pieces);
+
+}  // namespace attnviz
