@@ -165,6 +165,19 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
 }
 
+// transformers' LlamaTokenizer.
+TEST_CASE("tokenizer.model: no space in front of a text where the settings say so") {
+  const test::TemporaryFolder folder;
+  write(folder, "tokenizer.model", sentencepiece(2));
+  for (const char* legacy : {"", R"("legacy": false, )", R"("legacy": true, )"}) {
+    write(folder, "tokenizer_config.json",
+          "{" + std::string(legacy) + R"("add_prefix_space": false})");
+    const auto tokenizer = load_tokenizer(folder.path());
+    CHECK(described(tokenizer->tokenize("abc")) == "1=<s>[0,0)! 4=a[0,1) 7=bc[1,3)");
+    CHECK(tokenizer->from_ids(std::vector<TokenId>{4, 7}).source == "abc");
+  }
+}
+
 TEST_CASE("tokenizer.model: its special tokens are found in a text, however files name them") {
   const test::TemporaryFolder folder;
   write(folder, "tokenizer.model", sentencepiece(2));

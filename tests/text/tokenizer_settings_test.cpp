@@ -60,6 +60,14 @@ Folder word_piece() {
   return Folder({{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n<c>\n"}});
 }
 
+// Llama's: a ▁ in front of a text, and in place of each space.
+Folder llama() {
+  return Folder({{"tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers": [
+      {"type": "Prepend", "prepend": "▁"},
+      {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+      "model": {"type": "BPE", "vocab": {"▁": 0, "a": 1}, "merges": []}})"}});
+}
+
 Folder tokenizer_json() {
   return Folder({{"tokenizer.json", R"({"pre_tokenizer": {"type": "Whitespace"},
       "added_tokens": [{"id": 3, "content": "<s>", "special": true}],
@@ -185,6 +193,40 @@ TEST_CASE("flags that added_tokens_decoder says go before those of tokenizer.jso
   folder.write("tokenizer_config.json",
                R"({"bos_token": {"content": "<s>", "lstrip": true, "rstrip": true}})");
   CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[3,6)! 2=x[8,9)");
+}
+
+// LlamaTokenizer of transformers 4 and 5 makes its stages anew.
+TEST_CASE("add_prefix_space of Llama's tokenizer may not contradict tokenizer.json") {
+  const Folder folder = llama();
+  const auto write = [&folder](const std::string& kind, const char* adds) {
+    folder.write("tokenizer_config.json",
+                 R"({"tokenizer_class": ")" + kind + R"(", "add_prefix_space": )" + adds + "}");
+  };
+  CHECK(folder.tokens("a") == "0=▁[0,0) 1=a[0,1)");
+  for (const char* kind : {"LlamaTokenizer", "LlamaTokenizerFast", "T5Tokenizer"}) {
+    write(kind, "false");
+    CHECK(folder.refusal() ==
+          "tokenizer_config.json: add_prefix_space: expected true, as Prepend or prepend_scheme in "
+          "tokenizer.json is, found false: which of them holds depends on the library");
+    for (const char* harmless : {"true", "null"}) {
+      write(kind, harmless);
+      CHECK(folder.refusal().empty());
+    }
+  }
+  write("PreTrainedTokenizerFast", "false");
+  CHECK(folder.refusal().empty());
+  for (const char* scheme : {"always", "first", "never"}) {
+    CAPTURE(scheme);
+    folder.write("tokenizer.json", R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": ")" +
+                                       std::string(scheme) + R"("}]},
+        "model": {"type": "BPE", "vocab": {"▁": 0, "a": 1}, "merges": []}})");
+    const bool is_never = std::string_view(scheme) == "never";
+    write("LlamaTokenizer", "false");
+    CHECK(folder.refusal().empty() == is_never);
+    write("LlamaTokenizer", "true");
+    CHECK(folder.refusal().empty() != is_never);
+  }
 }
 
 TEST_CASE("settings and classes that make other ids than attnviz knows are refused by name") {

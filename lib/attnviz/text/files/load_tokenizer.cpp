@@ -86,6 +86,11 @@ void check_agreement(const TokenizerParts& parts, const TokenizerSettings& setti
   if (parts.adds_prefix_space) {
     settings.check_flag("add_prefix_space", "add_prefix_space", *parts.adds_prefix_space);
   }
+  // Where the settings say it, these are made anew of the vocabulary.
+  const std::string kind = settings.tokenizer_class();
+  if (parts.prepends_space && (kind.starts_with("LlamaTokenizer") || kind.starts_with("T5"))) {
+    settings.check_flag("add_prefix_space", "Prepend or prepend_scheme", *parts.prepends_space);
+  }
   if (parts.bert_normalization && !settings.tokenizer_class().starts_with("PreTrainedTokenizer")) {
     const BertNormalization& does = *parts.bert_normalization;
     settings.check_flag("do_lower_case", "lowercase", does.lowercase);
@@ -154,7 +159,8 @@ TokenizerParts read_sentencepiece(const MappedFile& file, const fs::path& path,
   constexpr std::size_t kExtraIds = 100;
   TokenizerParts parts =
       is_t5 ? read_t5_model(file.bytes(), path.string(), settings.number("extra_ids", kExtraIds))
-            : read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
+            : read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true),
+                                       settings.flag("add_prefix_space", true));
   add_own_tokens(parts, settings);
   return parts;
 }

@@ -232,10 +232,11 @@ SentencePieces read_settings(std::string_view bytes, std::string_view name) {
 
 }  // namespace
 
-TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view name,
-                                        bool legacy) {
+TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view name, bool legacy,
+                                        bool may_add_space) {
   SentencePieces settings = read_settings(bytes, name);
   settings.legacy = legacy;
+  settings.adds_space = settings.adds_space && may_add_space;
   settings.user_defined_in_source = false;
   settings.charsmap_where = fmt::format("{}: precompiled_charsmap: ", name);
   return make_sentence_piece_tokenizer(settings, name);

@@ -10,11 +10,13 @@
 namespace attnviz {
 
 /// `name` stands in front of every message. With `legacy` (as transformers calls it) a text behind
-/// a special token gets a leading space too. BOS and EOS are known by id, but not added.
+/// a special token gets a leading space too; without `may_add_space` no text gets one, whatever the
+/// file says. BOS and EOS are known by id, but not added.
 /// Throws Error{kMalformed} where the file breaks the format, and Error{kUnsupported} for model
 /// types other than BPE and Unigram.
 /// Source: sentencepiece_model.proto; encoding of protocol buffers.
-TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view name, bool legacy);
+TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view name, bool legacy,
+                                        bool may_add_space = true);
 
 /// The same of T5's spiece.model: EOS is added behind a text, and `n_extra` tokens that stand for
 /// gaps are numbered behind the pieces, the last of them <extra_id_0>.

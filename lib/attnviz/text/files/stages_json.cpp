@@ -137,7 +137,7 @@ PreTokenizer read_split(const JsonNode& node) {
                         : regex_cut(std::move(*pattern.regex), behavior, invert);
 }
 
-PreTokenizer read_metaspace(const JsonNode& node) {
+PrependScheme read_prepend_scheme(const JsonNode& node) {
   PrependScheme scheme =
       flag_or(node, "add_prefix_space", true) ? PrependScheme::kAlways : PrependScheme::kNever;
   if (const auto name = find_value(node, "prepend_scheme")) {
@@ -146,7 +146,12 @@ PreTokenizer read_metaspace(const JsonNode& node) {
                                      Choice{"never", PrependScheme::kNever}};
     scheme = read_choice(*name, "prepend scheme", kSchemes);
   }
-  return metaspace(sought(node.at("replacement")), scheme, flag_or(node, "split", true));
+  return scheme;
+}
+
+PreTokenizer read_metaspace(const JsonNode& node) {
+  return metaspace(sought(node.at("replacement")), read_prepend_scheme(node),
+                   flag_or(node, "split", true));
 }
 
 TokenId special_id(const JsonNode& pair) {
@@ -283,6 +288,27 @@ void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
   }
 }
 
+// A stage of `type`: this one, or one of a sequence.
+std::optional<JsonNode> find_stage(const JsonNode& node, std::string_view type) {
+  if (node.kind() != JsonKind::kObject) {
+    return std::nullopt;
+  }
+  const auto own = node.find("type");
+  if (own && own->kind() == JsonKind::kString && own->as_string() == type) {
+    return node;
+  }
+  for (const JsonNode& member : node.as_object()) {
+    if (member.kind() == JsonKind::kList) {
+      for (const JsonNode& item : member.as_list("a list of stages")) {
+        if (auto found = find_stage(item, type)) {
+          return found;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 TokenId read_id(const JsonNode& node) {
@@ -301,23 +327,16 @@ void fail_type(const JsonNode& node, std::string_view what, std::vector<std::str
 }
 
 bool has_stage(const JsonNode& node, std::string_view type) {
-  if (node.kind() != JsonKind::kObject) {
-    return false;
-  }
-  const auto own = node.find("type");
-  if (own && own->kind() == JsonKind::kString && own->as_string() == type) {
+  return find_stage(node, type).has_value();
+}
+
+bool prepends_space(const std::optional<JsonNode>& normalizer,
+                    const std::optional<JsonNode>& pre_tokenizer) {
+  if (normalizer && has_stage(*normalizer, "Prepend")) {
     return true;
   }
-  for (const JsonNode& member : node.as_object()) {
-    if (member.kind() == JsonKind::kList) {
-      const std::vector<JsonNode> items = member.as_list("a list of stages");
-      if (std::any_of(items.begin(), items.end(),
-                      [&](const JsonNode& item) { return has_stage(item, type); })) {
-        return true;
-      }
-    }
-  }
-  return false;
+  const auto cut = pre_tokenizer ? find_stage(*pre_tokenizer, "Metaspace") : std::nullopt;
+  return cut && read_prepend_scheme(*cut) != PrependScheme::kNever;
 }
 
 std::optional<BertNormalization> read_bert_normalization(const JsonNode& node) {

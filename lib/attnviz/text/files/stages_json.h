@@ -29,6 +29,10 @@ std::optional<bool> read_prefix_space(const JsonNode& node);
 /// Whether a stage is of `type`, or a sequence with one that is.
 bool has_stage(const JsonNode& node, std::string_view type);
 
+/// Whether a Prepend or a Metaspace puts something in front of a text.
+bool prepends_space(const std::optional<JsonNode>& normalizer,
+                    const std::optional<JsonNode>& pre_tokenizer);
+
 /// An id below Vocabulary::kMostIds.
 TokenId read_id(const JsonNode& node);
 

@@ -194,6 +194,9 @@ TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name
     parts.pre_tokenizer = read_pre_tokenizer(*pre_tokenizer);
     parts.adds_prefix_space = read_prefix_space(*pre_tokenizer);
   }
+  if (!is_byte_level) {
+    parts.prepends_space = prepends_space(normalizer, pre_tokenizer);
+  }
   if (const auto added = find_value(root, "added_tokens")) {
     for (const JsonNode& token : added->as_list("a list of tokens")) {
       parts.added.push_back(read_added_token(token, read_id(token.at("id"))));

@@ -28,6 +28,7 @@ struct TokenizerParts {
   // What a tokenizer_config.json may contradict.
   std::optional<BertNormalization> bert_normalization;
   std::optional<bool> adds_prefix_space;  // of a byte-level pre-tokenizer that is no sequence
+  std::optional<bool> prepends_space;     // ▁ in front of a text; absent: not of a tokenizer.json
   bool takes_any_byte = false;            // bytes that are no UTF-8 are tokens, not U+FFFD
   std::vector<PassedOver> passed_over;
   std::string where;  // stands in front of what is wrong with the stages: a file and ": "
