@@ -68,6 +68,21 @@ Folder llama() {
       "model": {"type": "BPE", "vocab": {"▁": 0, "a": 1}, "merges": []}})"}});
 }
 
+// "<s> A </s> B </s>" with another type from B on.
+Folder pairs() {
+  return Folder({{"tokenizer.json", R"({"pre_tokenizer": {"type": "Whitespace"},
+      "post_processor": {"type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                   {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                 {"Sequence": {"id": "A", "type_id": 0}},
+                 {"Sequence": {"id": "B", "type_id": 1}},
+                 {"SpecialToken": {"id": "<s>", "type_id": 1}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [3], "tokens": ["<s>"]}}},
+      "model": {"type": "WordLevel", "unk_token": "?",
+                "vocab": {"?": 0, "a": 1, "x": 2, "<s>": 3}}})"}});
+}
+
 Folder tokenizer_json() {
   return Folder({{"tokenizer.json", R"({"pre_tokenizer": {"type": "Whitespace"},
       "added_tokens": [{"id": 3, "content": "<s>", "special": true}],
@@ -227,6 +242,27 @@ TEST_CASE("add_prefix_space of Llama's tokenizer may not contradict tokenizer.js
     write("LlamaTokenizer", "true");
     CHECK(folder.refusal().empty() != is_never);
   }
+}
+
+// transformers: model_input_names, and a model takes types that it is not given for 0.
+TEST_CASE("types of tokens are all 0 where the tokenizer gives a model none") {
+  const Folder folder = pairs();
+  const auto tokens = [&folder](const std::string& settings) {
+    folder.write("tokenizer_config.json", settings);
+    TokenizeOptions options;
+    options.pair = "x";
+    return described(load_tokenizer(folder.folder().path())->tokenize("a", options));
+  };
+  const std::string two_types = "3=<s>[0,0) 1=a[0,1) 2=x[2,3)' 3=<s>[3,3)'";
+  const std::string one_type = "3=<s>[0,0) 1=a[0,1) 2=x[2,3) 3=<s>[3,3)";
+  CHECK(tokens("{}") == two_types);
+  CHECK(tokens(R"({"tokenizer_class": "BertTokenizer"})") == two_types);
+  CHECK(tokens(R"({"model_input_names": ["input_ids", "token_type_ids"]})") == two_types);
+  CHECK(tokens(R"({"model_input_names": ["input_ids", "attention_mask"]})") == one_type);
+  CHECK(tokens(R"({"tokenizer_class": "XLMRobertaTokenizer"})") == one_type);
+  CHECK(tokens(R"({"tokenizer_class": "RobertaTokenizerFast"})") == one_type);
+  CHECK(tokens(R"({"tokenizer_class": "XLMRobertaTokenizer",
+      "model_input_names": ["token_type_ids"]})") == two_types);
 }
 
 TEST_CASE("settings and classes that make other ids than attnviz knows are refused by name") {

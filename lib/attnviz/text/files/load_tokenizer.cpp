@@ -101,6 +101,15 @@ void check_agreement(const TokenizerParts& parts, const TokenizerSettings& setti
   }
 }
 
+// A model takes types that it is not given for 0.
+void leave_out_token_types(PostProcessor& post) {
+  for (Template* items : {&post.single, &post.pair}) {
+    for (TemplateItem& item : *items) {
+      item.segment = 0;
+    }
+  }
+}
+
 // The tokens that are named stand around a text, those of `cls` and `sep` when they are not.
 void surround(TokenizerParts& parts, const TokenizerSettings& settings, std::string_view cls,
               std::string_view sep, PostProcessor (*post)(TokenId cls, TokenId sep)) {
@@ -236,6 +245,9 @@ std::optional<ChatTemplate> find_chat_template(const fs::path& folder,
 std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const TokenizerSettings& settings,
                                          std::optional<bool> adds_bos) {
   check_agreement(parts, settings);
+  if (!settings.asks_for_token_types()) {
+    leave_out_token_types(parts.post);
+  }
   set_special_ids(parts, settings);
   const auto flag = settings.flag("add_bos_token");
   add_surrounding_tokens(parts, flag ? flag : adds_bos, settings.flag("add_eos_token"));

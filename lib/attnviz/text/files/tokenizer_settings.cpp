@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -124,6 +125,16 @@ std::size_t TokenizerSettings::number(std::string_view key, std::size_t otherwis
 
 std::string TokenizerSettings::tokenizer_class() const {
   return config_ ? std::string(text_or(config_->root(), "tokenizer_class", "")) : std::string();
+}
+
+bool TokenizerSettings::asks_for_token_types() const {
+  if (const auto names = in_config("model_input_names")) {
+    return std::ranges::any_of(values_of(*names), [](const JsonNode& name) {
+      return name.as_string() == "token_type_ids";
+    });
+  }
+  const std::string name = tokenizer_class();
+  return !name.starts_with("RobertaTokenizer") && !name.starts_with("XLMRobertaTokenizer");
 }
 
 std::vector<AddedToken> TokenizerSettings::added_tokens() const {

@@ -37,6 +37,10 @@ class TokenizerSettings {
   /// "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
   std::string tokenizer_class() const;
 
+  /// Whether a model is given the types of tokens, text A or text B: as model_input_names says, or
+  /// else as RoBERTa's and XLM-RoBERTa's tokenizers, which give none.
+  bool asks_for_token_types() const;
+
   /// Tokens with ids: "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}, else
   /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named. Throws
   /// Error{kMalformed} for an id that no vocabulary has.
