@@ -108,6 +108,13 @@ bool WeightReader::has(std::string_view name) const {
   return static_cast<bool>(find(name));
 }
 
+bool WeightReader::differ(std::string_view name, std::string_view other) const {
+  const FoundTensor one = find(name);
+  const FoundTensor two = find(other);
+  return one && two && one.tensor != two.tensor && one.tensor->type == two.tensor->type &&
+         one.tensor->bytes != two.tensor->bytes;
+}
+
 std::string WeightReader::where(std::string_view name) const {
   const FoundTensor found = find(name);
   return fmt::format("{}: {}: ", found ? found.file : storage_->files.name(),

@@ -81,6 +81,8 @@ class WeightReader {
   bool has(std::string_view name) const;
   /// Whether it is a tensor of U8.
   bool is_bytes(std::string_view name) const;
+  /// Whether both are there, of one type, and are not the same in every byte.
+  bool differ(std::string_view name, std::string_view other) const;
   /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
   std::string where(std::string_view name) const;
   /// Whether a tensor of this presence is to be read.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -224,10 +225,14 @@ Model read_hf_decoder(TensorFiles files, const Traits& traits,
                      {"embed_vision.*", kOtherPart},
                      {"embed_audio.*", kOtherPart},
                      {"audio_tower.*", kOtherPart}});
+  std::string note;
   if (traits.tied) {
     weights.pass_over({tied_unembedding(traits.names.unembedding)});
+    note = tied_note(weights, traits.names.embeddings, traits.names.unembedding);
   }
-  return read_transformer(traits, std::move(weights));
+  Model model = read_transformer(traits, std::move(weights));
+  model.config.origin = std::move(note);
+  return model;
 }
 
 }  // namespace attnviz

@@ -147,6 +147,17 @@ HarmlessTensor tied_unembedding(std::string_view name) {
   return {fmt::format("{}.weight", name), "the embeddings stand in its place"};
 }
 
+std::string tied_note(const WeightReader& weights, std::string_view embeddings,
+                      std::string_view unembedding) {
+  const std::string other = fmt::format("{}.weight", unembedding);
+  return weights.differ(fmt::format("{}.weight", embeddings), other)
+             ? fmt::format(
+                   "the embeddings predict, as in transformers 4, although the model is "
+                   "tied and its {} is another one, which transformers 5 takes",
+                   other)
+             : std::string();
+}
+
 Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
                             const StoredMatrix& embeddings, Presence bias) {
   if (is_tied) {

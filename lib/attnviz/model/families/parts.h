@@ -78,6 +78,12 @@ inline constexpr std::string_view kBuffer = "no weight: made anew from the confi
 std::vector<HarmlessTensor> heads_of_other_tasks();
 HarmlessTensor tied_unembedding(std::string_view name);
 
+/// What a reader must know of a tied model whose file holds another `unembedding`.weight than
+/// `embeddings`.weight: transformers 4 predicts with the embeddings, 5 with what the file holds.
+/// Empty where they are the same, or only one is there.
+std::string tied_note(const WeightReader& weights, std::string_view embeddings,
+                      std::string_view unembedding);
+
 /// The unembedding: the embeddings when they are tied, or `name`.weight [n_vocab, d_model] with
 /// `name`.bias; empty when a file leaves it out, as those of base models do.
 Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
