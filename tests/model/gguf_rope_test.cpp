@@ -170,6 +170,7 @@ TEST_CASE("YaRN in GGUF: one factor on cosines and sines, and another said of it
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}}))->magnitude == doctest::Approx(eightfold));
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kYarn, static_cast<float>(eightfold)}}))->magnitude ==
         doctest::Approx(eightfold));
+  CHECK(rope_of(yarn_of({{kFactor, 0.0f}}))->factor == 1.0);  // as good as none
   constexpr const char* kLog = "llama.rope.scaling.yarn_log_multiplier";
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kLog, 1.0f}}))->magnitude == doctest::Approx(1.0));
 }

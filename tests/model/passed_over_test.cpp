@@ -74,7 +74,8 @@ TEST_CASE("GGUF: a key that may change what is computed is refused by name, an i
   CHECK(loaded(tiny_llama()).config.passed_over.empty());
   for (const char* key :
        {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
-        "llama.embedding_scale", "llama.residual_scale", "llama.attn_logit_softcapping", "llama.invented"}) {
+        "llama.embedding_scale", "llama.residual_scale", "llama.attn_logit_softcapping",
+        "llama.rope.scaling.yarn_ext_factor", "llama.invented"}) {
     check_refused([&](GgufBuilder& file) { file.add(key, GgufType::kF32, file.number(0.25F)); },
                   key);
   }
@@ -100,14 +101,15 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   GgufBuilder file = tiny_llama();
   file.add("llama.attention.causal", GgufType::kBool, std::string(1, '\1'));
   file.add("llama.attention.clamp_kqv", GgufType::kF32, file.number(0.0F));
+  file.add("llama.rope.scaling.yarn_ext_factor", GgufType::kF32, file.number(1.0F));
   file.add_u32("llama.vocab_size", 3);
   file.add_u32("llama.attention.head_dim", 4);
   file.add_u32("llama.vision.block_count", 3);
   file.add_string("general.invented", "x");
   const Model model = loaded(file);
-  REQUIRE(model.config.passed_over.size() == 6);
+  REQUIRE(model.config.passed_over.size() == 7);
   CHECK(model.config.passed_over[0].name == "llama.attention.causal");
-  CHECK(model.config.passed_over[5].name == "general.invented");
+  CHECK(model.config.passed_over[6].name == "general.invented");
   for (const PassedOver& one : model.config.passed_over) {
     CHECK_FALSE(one.why.empty());
   }
@@ -265,6 +267,8 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"llama-rope-linear", "temperature", 0.5, nullptr},
       {"llama-rope-linear", "rope_scaling/finetuned", true, nullptr},
       {"llama-rope-linear", "rope_scaling/temperature", nullptr, 0.5},
+      {"llama-rope-yarn", "rope_scaling/extrapolation_factor", 1.0, 0.5},
+      {"llama-rope-yarn", "rope_scaling/attn_factor", 1.0, 0.5},
   };
   for (const Setting& setting : settings) {
     CAPTURE(setting.model);

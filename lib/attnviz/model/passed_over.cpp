@@ -47,6 +47,7 @@ constexpr HarmlessKey kGgufKeys[] = {
     {"rope.scaling.attn_factor", kNeutral, 1.0},
     {"rope.scaling.finetuned", kTraining},
     {"rope.scaling.original_context_length", "nothing is scaled by it"},
+    {"rope.scaling.yarn_ext_factor", kNeutral, 1.0},
     {"tensor_data_layout", kSaving},
     {"vision.*", kOtherPart},
 };
@@ -223,6 +224,8 @@ constexpr HarmlessKey kConfigKeys[] = {
 
 // Of what scales rotary positions in it.
 constexpr HarmlessKey kRopeKeys[] = {
+    {"attn_factor", kNeutral, 1.0},
+    {"extrapolation_factor", kNeutral, 1.0},
     {"finetuned", kTraining},
     {"original_max_position_embeddings", "nothing is scaled by it"},
 };

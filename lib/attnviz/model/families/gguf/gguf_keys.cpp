@@ -134,7 +134,9 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   const std::string_view type = metadata.text_or(type_key, facts.scaling);
   const std::string own_factor = key("rope.scaling.factor");
   const std::string factor_key = metadata.has(own_factor) ? own_factor : key("rope.scale_linear");
-  const double factor = metadata.positive_or(factor_key, 1.0);
+  // 0 is as good as none: llama_model::load_hparams().
+  const bool has_factor = metadata.number_or(factor_key, 0.0) != 0.0;
+  const double factor = has_factor ? metadata.positive(factor_key) : 1.0;
   if (type == "longrope" || (facts.has_factors && weights.has("rope_factors_long.weight"))) {
     // llama.cpp scales what these have divided once more.
     if (metadata.has(type_key) && type != "longrope" && type != "none") {
