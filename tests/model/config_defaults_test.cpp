@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,17 +55,21 @@ TEST_CASE("the original context may stand beside the scaling") {
   using Settings = std::vector<std::pair<std::string, json>>;
   // YaRN: heads as small as these show it only with other settings.
   const Settings fine = {{"rope_scaling/truncate", false}, {"rope_scaling/beta_slow", 0.1}};
-  for (const auto& [model, original, more] : {std::tuple("llama-rope-llama3", 16U, Settings()),
-                                              std::tuple("llama-rope-yarn", 12U, fine)}) {
-    CAPTURE(std::string(model));
-    const Model inside = with_settings(model, more);
-    Settings settings = more;
+  struct Case {
+    const char* model;
+    std::size_t original;
+    Settings more;
+  };
+  for (const Case& one : {Case{"llama-rope-llama3", 16, {}}, Case{"llama-rope-yarn", 12, fine}}) {
+    CAPTURE(one.original);
+    const Model inside = with_settings(one.model, one.more);
+    Settings settings = one.more;
     settings.emplace_back(kInside, kAbsent);
-    const Model silent = with_settings(model, settings);
-    settings.emplace_back(kBeside, original);
-    const Model beside = with_settings(model, settings);
+    const Model silent = with_settings(one.model, settings);
+    settings.emplace_back(kBeside, one.original);
+    const Model beside = with_settings(one.model, settings);
     CHECK(rope_of(beside, 0).inverse_frequencies == rope_of(inside, 0).inverse_frequencies);
-    CHECK(rope_of(beside, 0).original_n_ctx == original);
+    CHECK(rope_of(beside, 0).original_n_ctx == one.original);
     CHECK(rope_of(beside, 0).n_ctx == rope_of(inside, 0).n_ctx);
     // Without either it is the longest text.
     CHECK(rope_of(silent, 0).inverse_frequencies != rope_of(inside, 0).inverse_frequencies);

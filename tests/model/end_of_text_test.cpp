@@ -58,6 +58,7 @@ TEST_CASE("GGUF: tokens end a text by their names, too") {
     CHECK(ends_of({"a", "b", name}) == Ids{0, 2});
   }
   CHECK(ends_of({"<|im_end|>", "<|endoftext|>", "<|im_start|>"}) == Ids{0, 1});
+  CHECK(ends_of({"a", "<|end|>", "<|end|>"}) == Ids{0, 2});
   for (const std::string_view name : {"<|im_start|>", "<s>", "<eot>", "<|fim_prefix|>", "end"}) {
     CAPTURE(std::string(name));
     CHECK(ends_of({"a", "b", name}) == Ids{0});

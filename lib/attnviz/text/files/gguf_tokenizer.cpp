@@ -16,7 +16,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/base64.h"
-#include "attnviz/formats/gguf_token_names.h"
+#include "attnviz/formats/gguf/gguf_token_names.h"
 #include "attnviz/text/files/gguf_tokenizer_keys.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/tokenizer_json.h"

@@ -14,9 +14,9 @@ struct GgufNamedToken {
 };
 
 /// Those of a vocabulary, pieces by id, in order of their ids: special ones although converters
-/// have called them normal. <|end|> ends no text beside <|call|> and <|return|>, and </s> is a
-/// piece like others beside <|tool_response>.
-/// Source: llama.cpp, llama_vocab::impl::load().
+/// have called them normal; of several with one name the last. <|end|> ends no text beside <|call|>
+/// and <|return|>, and </s> is a piece like others beside <|tool_response>. Source: llama.cpp,
+/// llama_vocab::impl::load().
 std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> pieces);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/formats/gguf_token_names.h"
+#include "attnviz/formats/gguf/gguf_token_names.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -61,19 +61,22 @@ bool is_among(std::span<const std::string_view> names, std::string_view piece) {
 
 std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> pieces) {
   std::vector<GgufNamedToken> named;
+  const auto is_called = [&](std::string_view name) {
+    return [&pieces, name](const GgufNamedToken& token) { return pieces[token.id] == name; };
+  };
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string_view piece = pieces[id];
     // All names begin so, and few of a vocabulary's many pieces do.
     if (piece.starts_with('<') || piece.starts_with('[') || piece.starts_with("_<")) {
       const bool ends_text = is_among(kEnds, piece);
       if (ends_text || is_among(kOfGaps, piece)) {
+        std::erase_if(named, is_called(piece));
         named.push_back({static_cast<std::uint32_t>(id), ends_text});
       }
     }
   }
   const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(
-        named, [&](const GgufNamedToken& token) { return pieces[token.id] == name; });
+    return std::ranges::any_of(named, is_called(name));
   };
   const bool has_call = has("<|call|>") || has("<|calls|>");
   if (has_call && (has("<|return|>") || has("<|flush|>"))) {  // gpt-oss: a message's end
@@ -82,7 +85,7 @@ std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> 
     }
   }
   if (has("<|tool_response>")) {  // Gemma 4: HTML's
-    std::erase_if(named, [&](const GgufNamedToken& token) { return pieces[token.id] == kOldEnd; });
+    std::erase_if(named, is_called(kOldEnd));
   }
   return named;
 }
