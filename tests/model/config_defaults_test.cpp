@@ -83,7 +83,7 @@ TEST_CASE("LongRoPE: a factor other than that of the contexts is refused") {
   };
   CHECK(rope_of(with_factor(4.0), 0).factor == 4.0);
   test::check_refused([&] { with_factor(3.0); },
-                      "rope_scaling.factor: expected 4, max_position_embeddings by "
+                      "rope_scaling.factor: expected 4, max_position_embeddings / "
                       "original_max_position_embeddings, found 3");
   CHECK_NOTHROW(with_settings("phi3-longrope-long", {{"rope_scaling/factor", 3.0},
                                                      {"rope_scaling/attention_factor", 1.5}}));

@@ -106,7 +106,7 @@ void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope)
   if (shape.says_original && !scaling.has("attention_factor") &&
       std::abs(factor - grown) > kRounding * grown) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected {}, max_position_embeddings by "
+                fmt::format("{}expected {}, max_position_embeddings / "
                             "original_max_position_embeddings, found {}: which of them holds "
                             "depends on the library",
                             scaling.at("factor").where(), grown, factor));
