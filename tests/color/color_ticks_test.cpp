@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -73,6 +74,33 @@ TEST_CASE("color_ticks: no more than asked for, in rising order, ends exact") {
       }
     }
   }
+}
+
+TEST_CASE("end_labels: ends that values lie beyond say that they stand for these, too") {
+  ColorScale scale;
+  scale.low = 0.2f;
+  scale.high = 0.5f;
+  const auto labels_of = [&scale](std::initializer_list<float> values, bool is_ascii = false) {
+    OpenEnds open;
+    for (const float value : values) {
+      open.take(scale, value);
+    }
+    const EndLabels ends = end_labels(scale, open, is_ascii);
+    return Labels{ends.low, ends.high};
+  };
+  CHECK(labels_of({}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({0.2f, 0.5f, 0.500001f, 0.199999f}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({std::numeric_limits<float>::quiet_NaN()}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({0.87f, 0.3f}) == Labels{"0.2", "≥ 0.5"});
+  CHECK(labels_of({0.0f, 0.3f}) == Labels{"≤ 0.2", "0.5"});
+  CHECK(labels_of({0.0f, 1.0f}, true) == Labels{"<= 0.2", ">= 0.5"});
+  scale.kind = ScaleKind::kLog;  // where what is small beside the range is not small
+  scale.low = 1e-6f;
+  CHECK(labels_of({2e-7f}) == Labels{"≤ 1e-06", "0.5"});
+  CHECK(labels_of({1e-6f, 0.5f}) == Labels{"1e-06", "0.5"});
+  const std::vector<ColorTick> ticks = color_ticks(scale, 2, {true, true});
+  CHECK(ticks.front().label == "≤ 1e-06");
+  CHECK(ticks.back().label == "≥ 0.5");
 }
 
 TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger numbers") {

@@ -403,6 +403,29 @@ TEST_CASE("lay_out_figure: without a footer there are no notes, and without valu
   CHECK(no_values.height == usual.height);
 }
 
+TEST_CASE("lay_out_figure: ends of the scale that visible weights lie beyond say so") {
+  test::SampleHeatmap sample(4, 1);
+  ColorScale& scale = sample.heatmap.scale;
+  std::vector<float>& weights = sample.values.front();  // the second of them is masked
+  const auto ends = [&](float first, float second) {
+    std::ranges::fill(weights, 0.3f);
+    weights[0] = first;
+    weights[1] = second;
+    const FigureLayout layout = lay_out_figure(sample.heatmap);
+    test::check_layout(layout);
+    const std::set<std::string> texts = strings_of(layout, TextRole::kLegend);
+    return fmt::format("{}{}", texts.contains("≤ 0.2") ? "<" : "",
+                       texts.contains("≥ 0.5") ? ">" : "");
+  };
+  scale.low = 0.2f;
+  scale.high = 0.5f;
+  CHECK(ends(0.2f, 1.0f).empty());
+  CHECK(ends(0.1f, 0.3f) == "<");
+  CHECK(ends(0.6f, 0.0f) == ">");
+  scale.kind = ScaleKind::kRowMax;  // each row has a largest
+  CHECK(ends(0.3f, 0.0f) == ">");
+}
+
 TEST_CASE("lay_out_figure: tokens with gaps between them are called by their numbers") {
   test::SampleHeatmap sample(300, 1);
   std::vector<std::size_t> odd;

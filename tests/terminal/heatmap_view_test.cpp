@@ -400,6 +400,22 @@ TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when ther
   CHECK(test::contains(out, "@@@@@@"));
 }
 
+TEST_CASE("heatmap_page: ends of the scale that weights lie beyond say so") {
+  Picture picture = full_picture({0.1f, 1.0f}, {"a"}, {"a", "b"});
+  picture.heatmap.scale.low = 0.2f;
+  picture.heatmap.scale.high = 0.5f;
+  const auto shows = [&picture](TerminalStyle style, std::string_view scale) {
+    return test::contains(drawn(picture.heatmap, {style, ColorDepth::kNone, 80}), scale);
+  };
+  CHECK(shows(TerminalStyle::kAscii, "\n<= 0.2 .:-=+*#%@ >= 0.5   row"));
+  CHECK(shows(TerminalStyle::kBlocks, "\n≤ 0.2 ·░▒▓█ ≥ 0.5   row"));
+  picture.heatmap.scale.kind = ScaleKind::kSqrt;
+  CHECK(shows(TerminalStyle::kDots, "\n≤ 0.2 "));
+  CHECK(shows(TerminalStyle::kDots, " ≥ 0.5\n"));
+  picture.values[0] = {0.2f, 0.5f};
+  CHECK(shows(TerminalStyle::kDots, "\n0.2 "));
+}
+
 TEST_CASE("heatmap_page: a terminal of no width is taken as 20 columns") {
   const test::SampleHeatmap picture(6, 4);
   CHECK(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==

@@ -17,10 +17,6 @@ std::string written(double value, double step) {
   return fmt::format("{:.4g}", exact == 0.0 ? 0.0 : exact);
 }
 
-std::string end_label(float value) {
-  return fmt::format("{:.4g}", value);
-}
-
 std::vector<ColorTick> linear_ticks(double low, double high, std::size_t most) {
   const double step = round_step((high - low) / (static_cast<double>(most) - 1.0));
   const double margin = 2.0 / 3.0 * step;
@@ -81,14 +77,37 @@ double round_step(double number) noexcept {
   return 10.0 * power;
 }
 
-std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most) {
+void OpenEnds::take(const ColorScale& scale, float value) noexcept {
+  constexpr double kRounding = 1e-4;
+  const bool is_log = scale.kind == ScaleKind::kLog;
+  const double range = double{scale.high} - double{scale.low};
+  low = low || value < scale.low - kRounding * (is_log ? scale.low : range);
+  high = high || value > scale.high + kRounding * (is_log ? scale.high : range);
+}
+
+EndLabels end_labels(const ColorScale& scale, OpenEnds open, bool is_ascii) {
+  return {fmt::format("{}{:.4g}",
+                      !open.low  ? ""
+                      : is_ascii ? "<= "
+                                 : "≤ ",
+                      scale.low),
+          fmt::format("{}{:.4g}",
+                      !open.high ? ""
+                      : is_ascii ? ">= "
+                                 : "≥ ",
+                      scale.high)};
+}
+
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most, OpenEnds open,
+                                   bool is_ascii) {
   std::vector<ColorTick> ticks;
   if (most > 2) {
     const bool even = scale.kind == ScaleKind::kLinear || scale.kind == ScaleKind::kRowMax;
     ticks = even ? linear_ticks(scale.low, scale.high, most) : uneven_ticks(scale, most);
   }
-  ticks.insert(ticks.begin(), {0.0, end_label(scale.low)});
-  ticks.push_back({1.0, end_label(scale.high)});
+  EndLabels ends = end_labels(scale, open, is_ascii);
+  ticks.insert(ticks.begin(), {0.0, std::move(ends.low)});
+  ticks.push_back({1.0, std::move(ends.high)});
   return ticks;
 }
 

@@ -16,13 +16,13 @@ namespace attnviz {
 
 namespace {
 
-// Of a value, or of a share of its row; 0 or less: no line.
-float strength_of(const ColorScale& scale, float value) noexcept {
+// Of a value, or of a share of its row; 0 or less: no line. Above 1 beyond the end of the scale.
+float unclamped_strength(const ColorScale& scale, float value) noexcept {
   if (scale.low >= 0.0f) {
-    return std::min(scale.position(value), 1.0f);
+    return scale.position(value);
   }
   const float end = value < 0.0f ? scale.low : scale.high;
-  return end == 0.0f ? 0.0f : std::min(value / end, 1.0f);
+  return end == 0.0f ? 0.0f : value / end;
 }
 
 // "L2H1 induction".
@@ -141,11 +141,13 @@ class ArcsMaker {
           continue;
         }
         const float value = panel.values(query, key);
-        const float strength = strength_of(figure_.scale, by_row ? shares[key] : value);
+        const float strength = unclamped_strength(figure_.scale, by_row ? shares[key] : value);
         if (!std::isfinite(value)) {
           has_odd_ = true;
         } else if (strength >= kLeastStrength) {
-          add(ArcsEdge{first_row_ + query, key, value, strength});
+          constexpr float kRounding = 1e-4f;
+          figure_.has_stronger = figure_.has_stronger || strength > 1.0f + kRounding;
+          add(ArcsEdge{first_row_ + query, key, value, std::min(strength, 1.0f)});
         } else {
           figure_.has_weaker = figure_.has_weaker || value != 0.0f;
         }

@@ -47,6 +47,7 @@ struct ArcsFigure {
   ColorScale scale;
   float least = 0.0f;          // strength from which on an edge is a line
   bool has_weaker = false;     // edges that are none
+  bool has_stronger = false;   // edges beyond an end of the scale, whose strength is 1
   std::optional<Focus> focus;  // the only row with lines: of keys or of queries
   std::string title;
   std::vector<std::string> notes;

@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "attnviz/color/color_ticks.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -97,8 +96,15 @@ Style CellPainter::ink(float t) const {
   return inked ? Style{.ink = palette_.ink(t)} : Style();
 }
 
+void CellPainter::take(CellValue value) {
+  if (value) {
+    saw_nan_ = saw_nan_ || std::isnan(value->value);
+    open_.take(scale_, value->shown);
+  }
+}
+
 void CellPainter::cell(Line& line, CellValue value, bool show_value) {
-  saw_nan_ = saw_nan_ || (value && std::isnan(value->value));
+  take(value);
   const float t = value ? scale_.position(value->shown) : 0.0f;
   if (options_.style == TerminalStyle::kNumbers) {
     const std::string text = value ? format_.text(value->value) : charset_.masked();
@@ -125,7 +131,8 @@ void CellPainter::cell(Line& line, CellValue value, bool show_value) {
 }
 
 void CellPainter::two_cells(Line& line, CellValue upper, CellValue lower) {
-  saw_nan_ = saw_nan_ || (upper && std::isnan(upper->value)) || (lower && std::isnan(lower->value));
+  take(upper);
+  take(lower);
   blank_masked_ = true;
   const auto color = [this](const CellValue& value) {
     return palette_.color(scale_.position(value->shown));
@@ -154,8 +161,7 @@ void CellPainter::bar(Line& line, std::size_t columns) const {
 }
 
 std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
-  const std::string low = fmt::format("{:.4g}", scale_.low);
-  const std::string high = fmt::format("{:.4g}", scale_.high);
+  const auto [low, high] = end_labels(scale_, open_, charset_.is_ascii());
   if (options_.style == TerminalStyle::kMask) {
     return Line("# = sees");
   }
@@ -167,7 +173,7 @@ std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
   if (ticked()) {
     return std::nullopt;
   }
-  const std::size_t ends = low.size() + high.size() + 2;
+  const std::size_t ends = display_width(low) + display_width(high) + 2;
   const std::size_t width =
       blocks() ? std::min(kScaleWidth, columns - std::min(columns - 1, ends)) : ramp().size();
   Line line(low + " ");
@@ -232,16 +238,16 @@ Page CellPainter::ticked_scale(std::size_t columns) const {
   bar(line, width);
   page.add(std::move(line));
   std::string numbers;
-  const std::vector<ColorTick> ticks =
-      color_ticks(scale_, std::max<std::size_t>(2, width / kTickColumns));
-  const std::size_t last = width - std::min(width, ticks.back().label.size());
+  const std::vector<ColorTick> ticks = color_ticks(
+      scale_, std::max<std::size_t>(2, width / kTickColumns), open_, charset_.is_ascii());
+  const std::size_t last = width - std::min(width, display_width(ticks.back().label));
   for (const ColorTick& tick : ticks) {
     const auto at = static_cast<std::size_t>(tick.position * static_cast<double>(width));
-    const std::size_t half = tick.label.size() / 2;
+    const std::size_t wide = display_width(tick.label);
+    const std::size_t used = display_width(numbers);
     const bool is_last = &tick == &ticks.back();
-    const std::size_t begin = is_last ? last : at - std::min(at, half);
-    const bool fits = begin >= numbers.size() + (numbers.empty() ? 0 : 1) &&
-                      (is_last || begin + tick.label.size() < last);
+    const std::size_t begin = is_last ? last : at - std::min(at, wide / 2);
+    const bool fits = begin >= used + (used == 0 ? 0 : 1) && (is_last || begin + wide < last);
     if (fits) {
       numbers = pad_right(numbers, begin) + tick.label;
     }

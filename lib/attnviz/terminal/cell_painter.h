@@ -9,6 +9,7 @@
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/color/color_scale.h"
+#include "attnviz/color/color_ticks.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/page.h"
@@ -45,12 +46,12 @@ class CellPainter {
   /// Appends one column with two cells, one above the other. Only for colours.
   void two_cells(Line& line, CellValue upper, CellValue lower);
 
-  /// The scale, what the values are shares of if they are, what masked cells look like, and NaN if
-  /// one was drawn; each at most `columns` wide.
+  /// The scale, whose ends say so where cells went beyond them; what the values are shares of if
+  /// they are, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
   std::vector<Line> legend(const std::string& masked_name, std::string_view value_name,
                            std::size_t columns) const;
 
-  /// A scale whose steps are uneven, with round numbers below it; else empty.
+  /// A scale whose steps are uneven, with round numbers and its ends below it; else empty.
   Page ticked_scale(std::size_t columns) const;
 
  private:
@@ -62,6 +63,7 @@ class CellPainter {
   }
   std::span<const std::string_view> ramp() const;
   std::string_view sign(float t) const;
+  void take(CellValue value);
   Style ink(float t) const;
   Style fill(float t) const { return {.fill = palette_.color(t)}; }
   void bar(Line& line, std::size_t columns) const;
@@ -77,6 +79,7 @@ class CellPainter {
   NumberFormat format_;
   bool blank_masked_;  // else a dot
   bool saw_nan_ = false;
+  OpenEnds open_;
 };
 
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "attnviz/core/utf8.h"
@@ -43,6 +44,39 @@ bool has_nan(const Heatmap& heatmap, const HeatmapPanel& panel) {
   });
 }
 
+void take_values(const Heatmap& heatmap, const HeatmapPanel& panel, OpenEnds& open) {
+  const ColorScale& scale = heatmap.scale;
+  if (panel.pooled) {
+    open.take(scale, 0.0f);
+    open.take(scale, 1.0f);
+    return;
+  }
+  const bool by_row = scale.kind == ScaleKind::kRowMax;
+  std::vector<float> shares(by_row ? heatmap.n_keys() : 0);
+  for (std::size_t query = 0; query < panel.values.rows && !(open.low && open.high); ++query) {
+    std::span<const float> shown = panel.values.row(query);
+    if (by_row) {
+      row_shares(panel, query, shares);
+      shown = shares;
+    }
+    for (std::size_t key = 0; key < shown.size(); ++key) {
+      if (shown[key] >= scale.low && shown[key] <= scale.high) {
+        continue;
+      }
+      OpenEnds with = open;
+      with.take(scale, shown[key]);
+      // Asking for visibility is the slow part.
+      if ((with.low != open.low || with.high != open.high) && panel.is_visible(query, key)) {
+        open = with;
+      }
+    }
+  }
+}
+
+bool shows_scale(const FigureStyle& style) {
+  return style.cells == CellStyle::kColors || style.cells == CellStyle::kDots;
+}
+
 }  // namespace
 
 FigureSwatches::FigureSwatches(const Heatmap& heatmap, const FigureStyle& style)
@@ -50,6 +84,9 @@ FigureSwatches::FigureSwatches(const Heatmap& heatmap, const FigureStyle& style)
   for (const HeatmapPanel& panel : heatmap.panels) {
     masked = masked || has_masked(heatmap, panel);
     nan = nan || (!visible && has_nan(heatmap, panel));
+    if (shows_scale(style)) {
+      take_values(heatmap, panel, open);
+    }
   }
 }
 
@@ -62,11 +99,12 @@ FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
       text_column_(style.pixels(kTextColumn)),
       disc_(disc),
       bar_width_(std::max(px(kBarWidth), disc)) {
-  if (style.cells == CellStyle::kColors || style.cells == CellStyle::kDots) {
+  if (shows_scale(style)) {
     bar_length_ = std::max(std::clamp(body_length, px(kShortestBar), px(kLongestBar)), 2 * disc_);
     const int distance = std::max(px(kTickDistance), disc_);
     const int room = std::max(0, bar_length_ - disc_);
-    ticks_ = color_ticks(heatmap.scale, static_cast<std::size_t>(room / distance) + 1);
+    ticks_ =
+        color_ticks(heatmap.scale, static_cast<std::size_t>(room / distance) + 1, swatches.open);
     bar_name_ =
         style.fonts->wrap(printable_message(heatmap.value_name),
                           static_cast<std::size_t>(bar_length_ / text_column_), kMostBarNameLines);
@@ -87,7 +125,7 @@ FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
   }
   std::size_t tick_columns = 0;
   for (const ColorTick& tick : ticks_) {
-    tick_columns = std::max(tick_columns, tick.label.size());
+    tick_columns = std::max(tick_columns, display_width(tick.label));
   }
   const int ticks = static_cast<int>(tick_columns) * text_column_;
   if (place == LegendPlace::kBelow) {
@@ -122,7 +160,7 @@ int FigureLegend::place_upright_bar(const TextArea& area, int top, FigureLayout&
     const int y = bar.bottom() - 1 - tick_at(tick);
     layout.ticks.push_back(
         {bar.right() + layout.line, y - layout.line / 2, px(kTickLength), layout.line});
-    widest = std::max(widest, static_cast<int>(tick.label.size()) * text_column_);
+    widest = std::max(widest, texts.width(tick.label, text_column_));
     texts.add(TextRole::kLegend, tick.label, text_column_, labels_x, std::max(y - line() / 2, top));
   }
   int name_x = labels_x + widest + px(kSpace) / 2;
@@ -143,7 +181,7 @@ int FigureLegend::place_level_bar(const TextArea& area, FigureLayout& layout,
     const int x = bar.x + tick_at(tick);
     layout.ticks.push_back(
         {x - layout.line / 2, bar.bottom() + layout.line, layout.line, px(kTickLength)});
-    const int wide = static_cast<int>(tick.label.size()) * text_column_;
+    const int wide = texts.width(tick.label, text_column_);
     texts.add(TextRole::kLegend, tick.label, text_column_, x - wide / 2,
               bar.bottom() + tick_room(style_));
   }

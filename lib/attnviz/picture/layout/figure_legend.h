@@ -12,11 +12,12 @@
 
 namespace attnviz {
 
-/// Which colours a legend names besides the scale's.
+/// Which colours a legend names besides the scale's, and which ends of the scale are open.
 struct FigureSwatches {
   bool visible = false;  // cells that exist, where that is all they show
   bool masked = false;   // cells that do not
   bool nan = false;      // visible cells without a number
+  OpenEnds open;         // of matrices that nobody kept: those that weights may go beyond
 
   FigureSwatches(const Heatmap& heatmap, const FigureStyle& style);
 };
