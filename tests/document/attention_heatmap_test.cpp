@@ -199,6 +199,21 @@ TEST_CASE("attention_heatmap: without added tokens rows stay as they are, and th
   CHECK(attention_heatmap(document).notes == Strings{"* special token, added by the tokenizer"});
 }
 
+TEST_CASE("attention_heatmap: notes on what is left out speak of queries where keys are rows") {
+  AttentionDocument document = marked_document();
+  document.drawing.transposed = document.drawing.no_special = true;
+  CHECK(attention_heatmap(document).notes ==
+        Strings{R"(left out, the weights of each query as they are: 2 tokens ("[CLS]", "[SEP]"))"});
+  document.marks = {};
+  document.drawing.no_special = false;
+  document.drawing.drop_sink = true;
+  CHECK(attention_heatmap(document).notes ==
+        Strings{"first token ([CLS]) left out, what is left of each query scaled to sum to 1"});
+  document.drawing.transposed = false;
+  CHECK(attention_heatmap(document).notes ==
+        Strings{"first token ([CLS]) left out, what is left of each row scaled to sum to 1"});
+}
+
 TEST_CASE("attention_heatmap: special tokens that stand in the text stay, with their mark") {
   AttentionDocument document = marked_document();
   document.marks.added = {0};  // the last one was written by whoever wrote the text

@@ -92,23 +92,26 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     }
   }
   append(document.notes);
+  // Queries are columns of a turned picture, and no lines of arcs.
+  const bool is_turned = document.drawing.transposed;
+  const char* const scaled = is_turned ? "what is left of each query scaled to sum to 1"
+                                       : "what is left of each row scaled to sum to 1";
   const bool leaves_out = document.drawing.no_special && n_added(document) > 0;
   if (std::string note = marks_note(shown_marks(document, draws_sinks(document))); !note.empty()) {
     lines.push_back(std::move(note));
   }
   if (leaves_out) {
-    lines.push_back(fmt::format("left out, rows as they are: {} ({})",
-                                counted(n_added(document), "token"),
-                                fmt::join(added_tokens(document), ", ")));
+    lines.push_back(fmt::format(
+        "left out, {} as they are: {} ({})", is_turned ? "the weights of each query" : "rows",
+        counted(n_added(document), "token"), fmt::join(added_tokens(document), ", ")));
   }
   if (draws_sinks(document)) {
-    lines.emplace_back(document.drawing.drop_sink
-                           ? "learned sink left out, what is left of each row scaled to sum to 1"
-                           : "sink: a learned logit of each head, whose weight goes to no token");
+    lines.push_back(document.drawing.drop_sink
+                        ? fmt::format("learned sink left out, {}", scaled)
+                        : "sink: a learned logit of each head, whose weight goes to no token");
   } else if (document.drawing.drop_sink) {
     lines.push_back(
-        fmt::format("first token ({}) left out, what is left of each row scaled to sum to 1",
-                    document.key_tokens.front()));
+        fmt::format("first token ({}) left out, {}", document.key_tokens.front(), scaled));
   }
   return lines;
 }
