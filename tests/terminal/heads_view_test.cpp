@@ -92,6 +92,15 @@ TEST_CASE("heads_page: names stand beside their heads, however many columns are 
   CHECK(has_line(narrow, "head     names"));
 }
 
+TEST_CASE("heads_page: bars fill the room that narrow screens leave, and stay as long as shares") {
+  // Beside "  1.0  0.900 +- 0.100  " are 17 columns of 40: 15 for 0.9 of them, and 9 for 0.5.
+  const Lines narrow = drawn(three_heads(), {}, {TerminalStyle::kAscii, ColorDepth::kNone, 40});
+  CHECK(std::ranges::count(narrow, "  1.0  0.900 +- 0.100  " + std::string(15, '#')) == 1);
+  CHECK(std::ranges::count(narrow, "  0.0  0.500 +- 0.000  " + std::string(9, '#')) == 1);
+  const Lines none = drawn(three_heads(), {}, {TerminalStyle::kAscii, ColorDepth::kNone, 24});
+  CHECK(std::ranges::count(none, "  1.0  0.900 +- 0.100") == 1);
+}
+
 TEST_CASE("heads_page: no names without a probe, scores of a corpus with their errors") {
   HeadsDocument document = three_heads();
   document.source = CorpusSource{2};

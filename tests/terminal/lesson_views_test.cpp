@@ -173,6 +173,17 @@ TEST_CASE("lesson page: every lesson that does not measure fits every width") {
   }
 }
 
+TEST_CASE("lesson page: narrow screens have all words of a table") {
+  const Lesson lesson = make_lesson(LessonKind::kMasks, {});
+  for (const std::size_t columns : {40u, 60u}) {
+    const std::string page =
+        to_plain(lesson_page(lesson, {.style = TerminalStyle::kBlocks, .columns = columns}));
+    CHECK_FALSE(holds(page, "…"));
+    CHECK(holds(page, "Sparse"));
+    CHECK(holds(page, "Transformer"));
+  }
+}
+
 TEST_CASE("list of lessons: each by its name, in every width") {
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {

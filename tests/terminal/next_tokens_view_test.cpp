@@ -107,6 +107,16 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
   CHECK(wide[1] == "   after  predicted  probability  came  probability  rank");
   CHECK(wide[2] == "4  ␠sat   ␠on              75.0%  ␠by         25.0%     2  █████");
   CHECK(wide[3] == "5  ␠sat   ␠on              75.0%");
+  // What does not fit goes on below, with what came beside its own numbers.
+  all[1].top[0].token = " understand";
+  const std::vector<std::string> narrow =
+      lines(options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 40));
+  REQUIRE(narrow.size() == 7);
+  CHECK(narrow[1] == "   after  predicted   probability");
+  CHECK(narrow[2] == "4  ␠sat   ␠on               75.0%");
+  CHECK(narrow[3] == "5  ␠sat   ␠understa…        75.0%");
+  CHECK(narrow[4] == "   came  probability  rank");
+  CHECK(narrow[5] == "4  ␠by         25.0%     2");
   for (const std::size_t columns : {20u, 40u, 60u, 200u}) {
     CAPTURE(columns);
     for (const std::string& line :

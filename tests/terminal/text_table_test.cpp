@@ -53,11 +53,40 @@ TEST_CASE("columns that belong together are not folded apart") {
         " 猫   -2.25\n");
 }
 
-TEST_CASE("labels are cut to a quarter of the line, cells that are too wide at its end") {
+TEST_CASE("labels take 20 columns of a narrow line, but no more than a quarter of one from 80 on") {
+  TextTable table = two_columns();
+  table.labels[0].text = "internationalisation, internationalised";
+  CHECK(label_columns(table, 200) == 39);
+  CHECK(label_columns(table, 100) == 25);
+  CHECK(label_columns(table, 80) == 20);
+  CHECK(label_columns(table, 60) == 20);
+  CHECK(label_columns(table, 40) == 20);
+  CHECK(label_columns(table, 32) == 12);
+  CHECK(label_columns(table, 24) == 6);
+  table.labels[0].text = "attention 0";
+  CHECK(label_columns(table, 40) == 11);
+}
+
+TEST_CASE("words of a last text that is too wide go on below it, in its style") {
+  TextTable table = two_columns();
+  table.columns[1] = {
+      {"a token sees", {}}, {{"all tokens", {}}, {"the last three only", kBold}}, false, false};
+  const std::string numbers =
+      " key  score\n"
+      " cat    1.5\n"
+      " 猫   -2.25\n"
+      " key  a token sees\n"
+      " cat  all tokens\n";
+  CHECK(drawn(table, 20) == numbers +
+                                " 猫   \x1b[1mthe last three\x1b[0m\n"
+                                "      \x1b[1monly\x1b[0m\n");
+  table.columns[1].cells[1].text = std::string(30, '#');  // a bar has no words
+  CHECK(drawn(table, 20) == numbers + " 猫   \x1b[1m" + std::string(12, '#') + "..\x1b[0m\n");
+}
+
+TEST_CASE("cells that are too wide are cut at the end of the line, labels before it") {
   TextTable table = two_columns();
   table.labels[0].text = "internationalisation";
-  CHECK(label_columns(table, 80) == 20);
-  CHECK(label_columns(table, 40) == 10);
   table.columns.resize(1);
   table.columns[0].cells[0].text = std::string(40, '7');
   CHECK(drawn(table, 24).starts_with(" key"));

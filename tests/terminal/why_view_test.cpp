@@ -75,6 +75,15 @@ TEST_CASE("why page: why the last word has no number is told, of many tokens and
   CHECK_FALSE(has(why_text(document, 1, wide), "reaches to the last token"));
 }
 
+TEST_CASE("why page: narrow screens cut neither the names of parts nor logarithms") {
+  WhyDocument document = test::sample_why();
+  const std::string page = why_text(document, 0, {.columns = 40});
+  CAPTURE(page);
+  CHECK(has(page, "sum: the logit  +3.00"));
+  CHECK(has(page, "ln p -0.5\n"));
+  CHECK_FALSE(has(page, ".. "));
+}
+
 TEST_CASE("why page: fits narrow screens, in 7 bits or with colours") {
   WhyDocument document = test::sample_why();
   for (std::size_t i = 0; i < 300; ++i) {

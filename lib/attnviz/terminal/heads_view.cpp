@@ -60,8 +60,9 @@ std::string with_error(const Estimate& estimate, const Charset& charset) {
 // The heads of one name, the best first: rows of head, score and bar.
 TextTable named_heads(const HeadsDocument& document, const HeadName& name,
                       const std::vector<std::size_t>& heads, const Charset& charset,
-                      const TerminalPalette& palette) {
-  constexpr std::size_t kBar = 30;
+                      const TerminalPalette& palette, std::size_t columns) {
+  constexpr std::size_t kNarrowestBar = 4;
+  constexpr std::size_t kWidestBar = 30;
   TextTable table;
   table.indent = 2;
   table.has_headings = false;
@@ -70,10 +71,20 @@ TextTable named_heads(const HeadsDocument& document, const HeadName& name,
     const Estimate estimate = *document.raw.estimate(head, name.score);
     table.labels.push_back({head_name(document.heads[head])});
     score.cells.push_back({with_error(estimate, charset)});
-    bar.cells.push_back({charset.bar(estimate.mean, kBar),
-                         {.ink = palette.share_ink(static_cast<float>(estimate.mean))}});
   }
-  table.columns = {std::move(score), std::move(bar)};
+  // Bars that are cut would all look as long.
+  const std::size_t used =
+      table.indent + label_columns(table, columns) + score.width() + 2 * table.gap;
+  const std::size_t room = std::min(kWidestBar, columns - std::min(columns, used));
+  for (const std::size_t head : heads) {
+    const double mean = document.raw.estimate(head, name.score)->mean;
+    bar.cells.push_back(
+        {charset.bar(mean, room), {.ink = palette.share_ink(static_cast<float>(mean))}});
+  }
+  table.columns.push_back(std::move(score));
+  if (room >= kNarrowestBar) {
+    table.columns.push_back(std::move(bar));
+  }
   return table;
 }
 
@@ -122,8 +133,8 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   page.add(flow(words, 1, options.columns));
   const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
   heads.resize(heads.size() - n_more);
-  page.add(
-      draw_table(named_heads(document, name, heads, charset, palette), options.columns, charset));
+  page.add(draw_table(named_heads(document, name, heads, charset, palette, options.columns),
+                      options.columns, charset));
   if (n_more > 0) {
     page.add(fmt::format("  {} {} more", charset.ellipsis(), n_more), kDim);
   }

@@ -68,20 +68,28 @@ void add_bars(const std::vector<Predictions>& all, const TerminalOptions& option
   table.columns.push_back(std::move(bar));
 }
 
+// Where all columns do not stand beside each other, as in 80, two tokens and a probability do.
+std::size_t place_token_width(std::size_t columns) {
+  constexpr std::size_t kMost = 20;
+  constexpr std::size_t kReadable = 13;
+  constexpr std::size_t kBeside = 20;  // a place, a probability and gaps
+  const std::size_t room = (columns - std::min(columns, kBeside)) / 2;
+  return std::min(kMost, std::max(columns / 6, std::min(kReadable, room)));
+}
+
 // One row a place.
 TextTable table_of_places(const std::vector<Predictions>& all, const Colormap& colormap,
                           const TerminalOptions& options) {
-  constexpr std::size_t kMostToken = 20;
   const Charset charset(options.style);
   const TerminalPalette palette(colormap, options.color);
-  const std::size_t token_width = std::min(kMostToken, options.columns / 6);
+  const std::size_t token_width = place_token_width(options.columns);
   const bool replaces = all.front().replaces_it;
   TextTable table;
   table.corner = {"", kDim};
   TextColumn token{{replaces ? "in place of" : "after", kDim}, {}, false, true};
   TextColumn predicted{{"predicted", kDim}, {}, false, true};
   TextColumn share{{"probability", kDim}, {}, true, true};
-  TextColumn came{{replaces ? "is" : "came", kDim}, {}, false, true};
+  TextColumn came{{replaces ? "is" : "came", kDim}, {}, false};
   TextColumn actual{{"probability", kDim}, {}, true, true};
   TextColumn rank{{"rank", kDim}, {}, true, true};
   const auto named = [&](const std::string& text) {

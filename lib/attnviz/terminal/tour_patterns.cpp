@@ -16,13 +16,21 @@ namespace attnviz {
 
 namespace {
 
+constexpr const char* kTriangleCorner = "query";
+
 std::size_t n_in_triangle(const TourPage& page) {
   constexpr std::size_t kMost = 11;
   constexpr std::size_t kOfMore = 9;  // longer texts need more words
   constexpr std::size_t kCell = 4;
   const std::size_t n_tokens = page.tour.text.size();
   const std::size_t n = n_tokens <= page.rows(kMost) ? n_tokens : page.rows(kOfMore);
-  const std::size_t labels = page.columns() / 4 + page.style.indent;
+  TextTable table;
+  table.corner = {kTriangleCorner, {}};
+  for (std::size_t query = 0; query < n; ++query) {
+    table.labels.push_back(page.token_label(query));
+  }
+  const std::size_t labels =
+      std::max(page.columns() / 4, label_columns(table, page.columns())) + page.style.indent;
   const std::size_t room = page.columns() - std::min(page.columns(), labels);
   return std::max<std::size_t>(1, std::min(n, room / kCell));
 }
@@ -32,7 +40,7 @@ TextTable triangle(const TourPage& page, std::size_t n) {
   TextTable table;
   table.indent = page.style.indent;
   table.gap = 1;
-  table.corner = {"query", {}};
+  table.corner = {kTriangleCorner, {}};
   for (std::size_t query = 0; query < n; ++query) {
     table.labels.push_back(page.token_label(query));
   }

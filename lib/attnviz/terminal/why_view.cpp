@@ -110,7 +110,7 @@ class WhyPage {
     page_.blank();
     TextTable table;
     table.has_headings = false;
-    TextColumn name{{}, {}, false, true}, share{{}, {}, true, true}, log{{}, {}, false, true};
+    TextColumn name{{}, {}, false, true}, share{{}, {}, true, true}, log{{}, {}, false};
     const auto add = [&](const char* what, const WhyToken& one) {
       table.labels.push_back({what, kDim});
       name.cells.push_back({token(one.id), kBold});

@@ -1,8 +1,11 @@
 #include "attnviz/terminal/page/text_table.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {
 
@@ -63,6 +66,12 @@ class Drawing {
     used += room;
   }
 
+  // Whether words of the cell can go on below it; bars have none.
+  bool flows(const TextColumn& column, const Span& cell, std::size_t room) const {
+    return !column.to_right && room > 0 && display_width(cell.text) > room &&
+           cell.text.find(' ') != std::string::npos;
+  }
+
   void row(const Span& label, std::size_t first, std::size_t end, const auto& cell_of) {
     std::size_t used = table_.indent;
     Line line;
@@ -72,7 +81,19 @@ class Drawing {
       const std::size_t gap = std::min(table_.gap, columns_ - std::min(columns_, used));
       line.space(gap);
       used += gap;
-      put(line, cell_of(table_.columns[i]), widths_[i], table_.columns[i].to_right, used);
+      const TextColumn& column = table_.columns[i];
+      const Span& cell = cell_of(column);
+      const std::size_t room = columns_ - std::min(columns_, used);
+      if (i + 1 == end && flows(column, cell, room)) {
+        const std::size_t start = used;
+        for (const std::string& words : wrap(cell.text, room)) {
+          line.space(start - std::min(start, line.width()));
+          line.put(words, cell.style);
+          page_.add(std::exchange(line, Line()));
+        }
+        return;
+      }
+      put(line, cell, widths_[i], column.to_right, used);
     }
     page_.add(std::move(line));
   }
@@ -108,11 +129,14 @@ std::size_t TextColumn::width() const {
 
 std::size_t label_columns(const TextTable& table, std::size_t columns) {
   constexpr std::size_t kNarrowest = 6;
+  constexpr std::size_t kReadable = 20;  // labels that tell rows apart,
+  constexpr std::size_t kBeside = 20;    // which leave as much to a column
   std::size_t widest = display_width(table.corner.text);
   for (const Span& label : table.labels) {
     widest = std::max(widest, display_width(label.text));
   }
-  return std::min(widest, std::max(kNarrowest, columns / 4));
+  return std::min(widest, std::max({kNarrowest, columns / 4,
+                                    std::min(columns - std::min(columns, kBeside), kReadable)}));
 }
 
 Page draw_table(const TextTable& table, std::size_t columns, const Charset& charset) {

@@ -30,11 +30,13 @@ struct TextTable {
   bool has_headings = true;
 };
 
-/// The columns that the labels take of a table drawn in `columns`: their widest, at most a quarter.
+/// The columns that the labels take of a table drawn in `columns`: their widest, at most a quarter,
+/// or where that is less 20, as far as 20 are left beside them.
 std::size_t label_columns(const TextTable& table, std::size_t columns);
 
-/// The table in lines of at most `columns`; labels are cut to a quarter of them, and single columns
-/// that are still too wide are cut, too.
+/// The table in lines of at most `columns`; labels are cut to label_columns(). Words of a text that
+/// is too wide, and last in its line, go on below it; other columns that are still too wide are
+/// cut.
 Page draw_table(const TextTable& table, std::size_t columns, const Charset& charset);
 
 }  // namespace attnviz
