@@ -2,18 +2,31 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
+#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 namespace {
 
+// Relative luminance of WCAG 2.1.
+double wcag_luminance(Rgb color) {
+  const auto linear = [](std::uint8_t channel) {
+    const double share = channel / 255.0;
+    return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b);
+}
+
 // Contrast ratio of WCAG 2.1.
 double contrast(Rgb a, Rgb b) {
-  const double x = luminance(a) + 0.05;
-  const double y = luminance(b) + 0.05;
+  const double x = wcag_luminance(a) + 0.05;
+  const double y = wcag_luminance(b) + 0.05;
   return x > y ? x / y : y / x;
 }
 
@@ -110,6 +123,18 @@ TEST_CASE("check_fits: the least width is told in the unit that was asked for, r
   CHECK(error({708.0, LengthUnit::kPixels}, 709).ends_with("takes at least 709px"));
   style.width.reset();
   check_fits(1'000'000, style);  // nobody asked for a width
+}
+
+TEST_CASE("ink_on: numbers have a contrast of at least 4.5 on every colour of every map") {
+  for (const std::string_view name : colormap_names()) {
+    const Colormap colormap(name);
+    for (int i = 0; i < 256; ++i) {
+      const Rgb fill = colormap((static_cast<float>(i) + 0.5f) / 256.0f);
+      CAPTURE(name);
+      CAPTURE(i);
+      CHECK(contrast(ink_on(fill), fill) >= 4.5);
+    }
+  }
 }
 
 }  // namespace attnviz

@@ -46,8 +46,9 @@ inline const ThemeColors& theme_colors(FigureTheme theme) noexcept {
   return theme == FigureTheme::kLight ? kLightColors : kDarkColors;
 }
 
-// Numbers stand on the colours of the scale, whatever the theme.
-inline constexpr Rgb kDarkNumber{0x1A, 0x1A, 0x1A};
+// Numbers stand on the colours of the scale, whatever the theme. Black, as dark_text_on() has it: a
+// softer ink has less than 4.5 times the contrast on some of them.
+inline constexpr Rgb kDarkNumber{0x00, 0x00, 0x00};
 inline constexpr Rgb kLightNumber{0xFF, 0xFF, 0xFF};
 
 /// How cells show their values.
