@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -155,12 +156,28 @@ TEST_CASE("heads: the map begins and ends with what was asked for") {
   CHECK_FALSE(panel.is_visible(1, 1));
 }
 
-TEST_CASE("heads: the scale of larger scores ends at a round number; none is an error") {
+TEST_CASE("heads: the scale of larger scores ends at the largest; none is an error") {
   const HeadsDocument document =
       test::heads_document(CorpusSource{1}, {{{0, 0}, {{Score::kDistanceMean, 17.3}}}});
-  CHECK(heads_map(document, Score::kDistanceMean).scale.high == 20.0f);
+  CHECK(heads_map(document, Score::kDistanceMean).scale.high == 17.3f);
   CHECK_THROWS_WITH_AS(heads_map(document, Score::kInduction),
                        "score induction: no head has it on attention, 1 head on 1 text", Error);
+}
+
+TEST_CASE("heads: the map names its score in words") {
+  const auto name_of = [](Score score) {
+    const Heatmap map =
+        heads_map(test::heads_document(CorpusSource{1}, {{{0, 0}, {{score, 0.5}}}}), score);
+    CHECK(map.value_name == map.panels.front().title);
+    return map.value_name;
+  };
+  CHECK(name_of(Score::kEntropyBits) == "entropy (bits)");
+  CHECK(name_of(Score::kDistanceMean) == "mean distance");
+  CHECK(name_of(Score::kInduction) == "induction");
+  for (const auto& choice : kScoreNames) {
+    CAPTURE(choice.word);
+    CHECK(name_of(choice.value).find('_') == std::string::npos);
+  }
 }
 
 }  // namespace attnviz

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/color/color_ticks.h"
 #include "attnviz/core/error.h"
 
 namespace attnviz {
@@ -71,7 +70,7 @@ Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<do
   map.query_axis = "layer";
   map.key_axis = "head";
   map.value_name = value_name;
-  map.scale.high = static_cast<float>(largest > 0.0 ? round_step(largest) : 1.0);
+  map.scale.high = static_cast<float>(largest > 0.0 ? largest : 1.0);
   if (has_negative) {
     set_scale_around_zero(map, largest);
   }

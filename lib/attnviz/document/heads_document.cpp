@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string>
+#include <string_view>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
@@ -202,6 +205,29 @@ std::string largest_words(const HeadsDocument& document, Score score) {
   return words;
 }
 
+namespace {
+
+// Of names that only programs read well.
+constexpr std::array kPlainNames = {
+    Choice{"first token", Score::kFirst},
+    Choice{"largest sink alpha", Score::kSinkAlphaMax},
+    Choice{"induction, latest copy", Score::kInductionLatest},
+    Choice{"entropy (bits)", Score::kEntropyBits},
+    Choice{"entropy, of the largest possible", Score::kEntropyFraction},
+    Choice{"mean distance", Score::kDistanceMean},
+    Choice{"largest distance", Score::kDistanceMax},
+    Choice{"distance of the largest weight", Score::kDistanceOfLargest},
+    Choice{"JS divergence from uniform (bits)", Score::kJsUniform}};
+
+std::string plain_name(Score score) {
+  const std::string_view plain = word_for(kPlainNames, score);
+  std::string name(plain.empty() ? word_for(kScoreNames, score) : plain);
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+}  // namespace
+
 Heatmap heads_map(const HeadsDocument& document, Score score) {
   std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
@@ -215,7 +241,7 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
                             score == Score::kRetrieval ? "; it is of probes of two copies" : ""),
                 "score");
   }
-  Heatmap map = head_map(document.heads, values, name);
+  Heatmap map = head_map(document.heads, values, plain_name(score));
   map.masked_name = "no score";
   constexpr float kShares = 1.0F;
   map.scale.high = std::max(map.scale.high, kShares);

@@ -101,7 +101,8 @@ struct HeadRanking {
 std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking);
 
 /// One score of all heads as a picture of the layers and heads that were asked for and those
-/// between them; where there is no score is no cell. Throws Error{kUsage} when no head has it.
+/// between them, named in words ("entropy (bits)"); where there is no score is no cell. Throws
+/// Error{kUsage} when no head has it.
 Heatmap heads_map(const HeadsDocument& document, Score score);
 
 }  // namespace attnviz
