@@ -33,6 +33,32 @@ TEST_CASE("a line feed in a name makes no line of its own") {
   }
 }
 
+TEST_CASE("a line feed in a folder of models is seen where models are listed") {
+  ProgramRun run;
+  run.arguments = {"models", "--style", "blocks"};
+  for (const char* const name : {"OLLAMA_MODELS", "HF_HOME", "LLAMA_CACHE"}) {
+    run.environment[name] = "/no\nfolder";
+  }
+  const std::string listed = run_program(ATTNVIZ_PROGRAM, run).out;
+  CHECK(contains(listed, "Ollama: /no⏎folder (not there)"));
+  CHECK(contains(listed, "llama.cpp: /no⏎folder (not there)"));
+  CHECK(contains(listed, "Hugging Face: /no⏎folder/hub (not there)"));
+  run.arguments = {"models", "--style", "ascii"};
+  CHECK(contains(run_program(ATTNVIZ_PROGRAM, run).out, "Ollama: /no\\nfolder (not there)"));
+}
+
+TEST_CASE("a picture that notes make too large is advised to leave them out") {
+  const TemporaryFolder folder;
+  auto document = parse_json(attnviz({"The cat", "--json", "--head", "2.1"}).out);
+  document["notes"] = std::vector<std::string>(50'000, "a note");
+  write_file(folder.file("a.json"), document.dump());
+  std::vector<std::string> line = {"render", "a.json", "-q", "-o", "a.png"};
+  CHECK(contains(in_folder(folder, line).err,
+                 "million are drawn: leave out the notes below it (--no-footer)\n"));
+  line.emplace_back("--no-footer");
+  CHECK(in_folder(folder, line).exit_code == 0);
+}
+
 TEST_CASE("a file's own words make no lines of their own") {
   const TemporaryFolder folder;
   write_file(folder.file("tokenizer.json"),

@@ -331,17 +331,26 @@ class ListScreen {
  private:
   using Row = std::array<std::string, 8>;
 
+  // A line feed in a name or a path is a sign of it, and no blank.
+  std::string one_line(std::string_view text) const {
+    std::string line;
+    for (const char c : text) {
+      line += c != '\n' ? std::string(1, c) : charset_.is_ascii() ? "\\n" : "⏎";
+    }
+    return charset_.sentence(line);
+  }
+
   // All lines but the first are indented.
   void item(std::string_view text) {
     std::size_t indent = 0;
-    for (const std::string& piece : wrap(charset_.sentence(text), columns_ - kIndent)) {
+    for (const std::string& piece : wrap(one_line(text), columns_ - kIndent)) {
       page_.add(std::string(indent, ' ') + piece);
       indent = kIndent;
     }
   }
 
   Row row_of(const ListedModel& model) const {
-    return {charset_.sentence(model.name),
+    return {one_line(model.name),
             charset_.sentence(model.problem.empty() || !model.family.empty() ? model.family
                                                                              : "(unreadable)"),
             model.parameters ? rounded_count(*model.parameters) : "",

@@ -51,9 +51,10 @@ class BarsLayout {
     }
     std::vector<std::string> notes = {joined_legend()};
     notes.insert(notes.end(), focus_.notes.begin(), focus_.notes.end());
+    const int notes_y = y;
     y = texts_.add_notes(std::move(notes), "", {px(kSheetMargin), y - px(kSpace), room});
     Scene scene = {width_, y + px(kSheetMargin), style_.dpi, theme().background, {}};
-    check_size(scene.width, scene.height, style_);
+    check_size(scene.width, scene.height, style_, y - notes_y);
     scene.items = std::move(items_);
     std::ranges::move(texts_.take(), std::back_inserter(scene.items));
     return scene;

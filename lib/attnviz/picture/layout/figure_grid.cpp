@@ -189,14 +189,16 @@ double misfit(const FigureGrid& grid, const Request& request) {
 
 }  // namespace
 
-void check_size(double width, double height, const FigureStyle& style) {
+void check_size(double width, double height, const FigureStyle& style, double notes) {
   if (width * height <= kMostPixels) {
     return;
   }
-  std::string remedy = style.cell > 0 ? "choose smaller cells"
-                       : style.width  ? "choose a smaller width"
-                                      : "";
-  if (style.dpi > kUsualDpi) {
+  const bool has_many_notes = width * (height - notes) <= kMostPixels;
+  std::string remedy = has_many_notes   ? "leave out the notes below it"
+                       : style.cell > 0 ? "choose smaller cells"
+                       : style.width    ? "choose a smaller width"
+                                        : "";
+  if (style.dpi > kUsualDpi && !has_many_notes) {
     remedy += fmt::format("{}a lower resolution", remedy.empty() ? "choose " : " or ");
   }
   throw Error(ErrorKind::kUsage,

@@ -51,8 +51,9 @@ constexpr int kLeastPanel = 48;
 /// More than these are not drawn: 450 MB of memory.
 constexpr double kMostPixels = 150e6;
 
-/// Throws Error{kUsage} when a figure of such a size has more than kMostPixels.
-void check_size(double width, double height, const FigureStyle& style);
+/// Throws Error{kUsage} when a figure of such a size has more than kMostPixels. `notes`: what lines
+/// of text below it take of its height.
+void check_size(double width, double height, const FigureStyle& style, double notes = 0.0);
 
 /// The grid for `n_panels` panels of queries by keys cells (all at least 1): landscape, about
 /// 3:2 to 2:1 where the shape of the panels allows it, with few empty places, and unless that

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "attnviz/color/color_ticks.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
@@ -76,12 +75,13 @@ class FigureBuilder {
     if (is_below()) {
       place_legend_below();
     }
+    const int notes_y = y_;
     place_notes();
     choose_value_size();
     layout_.texts = texts_.take();
     layout_.width = width_;
     layout_.height = y_ + layout_.margin;
-    check_size(layout_.width, layout_.height, style_);
+    check_size(layout_.width, layout_.height, style_, y_ - notes_y);
     return std::move(layout_);
   }
 
