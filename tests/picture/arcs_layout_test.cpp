@@ -100,6 +100,43 @@ TEST_CASE(
   CHECK(count_role(scene, TextRole::kKeyLabel) == 3);
 }
 
+TEST_CASE("arcs_scene: lines of a tenth of the scale are seen on paper, of many heads, too") {
+  const auto opacity_of = [](std::size_t n_groups, float strength) {
+    ArcsFigure figure = sample_arcs(3, n_groups);
+    for (ArcsGroup& group : figure.panels[0].groups) {
+      group.edges = {{1, 0, strength, strength}};
+    }
+    const std::vector<Strokes> strokes = items_of<Strokes>(arcs_scene(figure));
+    const auto line = std::ranges::find_if(
+        strokes, [](const Strokes& one) { return one.curves.front().bend > 0.0; });
+    REQUIRE(line != strokes.end());
+    return line->opacity;
+  };
+  for (const std::size_t n_groups : {1UL, 4UL, 12UL}) {
+    CAPTURE(n_groups);
+    CHECK(opacity_of(n_groups, 0.1f) >= (n_groups == 1 ? 0.4 : 0.2));
+    CHECK(opacity_of(n_groups, 0.1f) < 0.5);
+    CHECK(opacity_of(n_groups, kLeastStrength) < opacity_of(n_groups, 0.1f) / 1.9);
+    CHECK(opacity_of(n_groups, 1.0f) == 1.0);
+  }
+  // The samples of the legend are drawn as lines are.
+  const std::vector<Strokes> strokes = items_of<Strokes>(arcs_scene(sample_arcs(3, 1)));
+  CHECK(std::ranges::count(strokes, opacity_of(1, 0.1f), &Strokes::opacity) == 1);
+}
+
+TEST_CASE("arcs_scene: where weights lie beyond the end of the scale its sample says so") {
+  ArcsFigure figure = sample_arcs(3, 1);
+  figure.scale.high = 0.5f;
+  const auto has = [&figure](const std::string& label) {
+    return std::ranges::any_of(items_of<TextRun>(arcs_scene(figure)),
+                               [&label](const TextRun& text) { return text.text == label; });
+  };
+  CHECK(has("0.5"));
+  figure.has_stronger = true;
+  CHECK(has("≥ 0.5"));
+  CHECK_FALSE(has("0.5"));
+}
+
 TEST_CASE("arcs_scene: whatever its size, nothing is cut off and texts do not touch") {
   for (const std::size_t n_tokens : {1UL, 3UL, 40UL, 300UL, 2500UL}) {
     for (const std::size_t n_groups : {1UL, 12UL}) {

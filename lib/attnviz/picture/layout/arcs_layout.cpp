@@ -77,10 +77,11 @@ class ArcsLayout {
       y = add_row(first, std::min(columns_, n_panels() - first), y + px(kSpace));
     }
     y = add_legend(scale_items(), figure_.value_name + ":", y + px(kSpace));
+    const int notes_y = y;
     y = texts_.add_notes(figure_.notes, weaker_note(figure_, figure_.least),
                          {px(kMargin), y, room});
     Scene scene = {width_, y + px(kMargin), style_.dpi, theme().background, {}};
-    check_size(scene.width, scene.height, style_);
+    check_size(scene.width, scene.height, style_, y - notes_y);
     scene.items = std::move(items_);
     std::ranges::move(texts_.take(), std::back_inserter(scene.items));
     return scene;
@@ -99,12 +100,14 @@ class ArcsLayout {
   // Groups beside each other in a row, each in a lane of its own.
   std::size_t n_lanes() const { return figure_.is_signed() ? 1 : n_groups(); }
 
-  // Many groups are more lines: weak ones must not add up to a surface.
+  // Thin lines that are faint, too, would be lost on paper: what has a tenth of the scale is to be
+  // seen. What has less is most lines of long texts, and many groups are more lines: these must not
+  // add up to a surface.
   double opacity_of(std::size_t level) const {
     const auto crowd = static_cast<double>(n_lanes() - 1) / (kMostGroups - 1);
-    const double faintest = 0.1 - 0.05 * crowd;
+    const double faintest = 0.2 - 0.1 * crowd;
     const double share = static_cast<double>(level - 1) / (kLevels - 1);
-    return faintest + (1.0 - faintest) * std::pow(share, 1.0 + 0.25 * crowd);
+    return faintest + (1.0 - faintest) * std::pow(share, 0.5 + 0.25 * crowd);
   }
 
   // In pixels of the figure.
@@ -197,8 +200,10 @@ class ArcsLayout {
   std::vector<LegendItem> scale_items() const {
     std::vector<LegendItem> items;
     for (const float strength : {0.1f, 0.25f, 0.5f, 1.0f}) {
-      items.push_back({fmt::format("{:.3g}", value_at(figure_.scale, strength)), theme().text,
-                       level_of(strength)});
+      const bool is_open = strength == 1.0f && figure_.has_stronger;
+      items.push_back(
+          {fmt::format("{}{:.3g}", is_open ? "≥ " : "", value_at(figure_.scale, strength)),
+           theme().text, level_of(strength)});
     }
     return items;
   }
