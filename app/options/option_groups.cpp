@@ -163,8 +163,8 @@ void define_selection(OptionList& list, HeadOptions& selection, const char* defa
   list.add_value("Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3", selection.layers);
   list.add_value(
       "Attention", "--head", "SEL",
-      fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with "
-                  "commas (default {})",
+      fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 5.0-2, 1 (of every layer), or a list "
+                  "with commas (default {})",
                   default_heads),
       selection.heads);
 }

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "attnviz/text/token_choice.h"
 
@@ -33,52 +33,14 @@ constexpr std::string_view kHide = "--hide";
               fmt::format("{}: expected {}, found {}", option, expected, attnviz::quoted(found)));
 }
 
-// *, 3 or 3-5; nothing for other words, and for numbers whose end would be kNoEnd.
-std::optional<IndexRange> range_of(std::string_view word) {
-  if (word == "*") {
-    return IndexRange{};
-  }
-  const std::size_t dash = word.find('-');
-  const auto first = parse_number<std::size_t>(word.substr(0, dash));
-  const auto last =
-      dash == std::string_view::npos ? first : parse_number<std::size_t>(word.substr(dash + 1));
-  if (!first || !last || *last < *first || *last >= IndexRange::kNoEnd - 1) {
-    return std::nullopt;
-  }
-  return IndexRange{*first, *last + 1};
-}
-
-// L2, 2, L1-3, 2.1, L2H1, 1-3.*: layers, and heads where they are said.
-struct Places {
-  IndexRange layers;
-  std::optional<IndexRange> heads;
-  bool has_letter = false;  // the L in front
-};
-
-std::optional<Places> places_of(std::string_view word) {
-  Places places;
-  places.has_letter = word.starts_with('L') || word.starts_with('l');
-  word.remove_prefix(places.has_letter ? 1 : 0);
-  const std::size_t split = word.find_first_of(places.has_letter ? ".hH" : ".");
-  const auto layers = range_of(word.substr(0, split));
-  if (!layers) {
-    return std::nullopt;
-  }
-  places.layers = *layers;
-  if (split != std::string_view::npos) {
-    places.heads = range_of(word.substr(split + 1));
-    return places.heads ? std::optional(places) : std::nullopt;
-  }
-  return places;
-}
-
 AblationRule parse_item(std::string_view item, bool by_mean) {
   AblationRule rule;
   rule.item = item;
   rule.by_mean = by_mean;
   constexpr std::string_view kMlp = ".mlp";
   rule.mlps = item.ends_with(kMlp);
-  const auto places = places_of(rule.mlps ? item.substr(0, item.size() - kMlp.size()) : item);
+  const auto places =
+      parse_head_places(rule.mlps ? item.substr(0, item.size() - kMlp.size()) : item);
   const bool is_clear =
       places && (rule.mlps ? !places->heads : places->heads || places->has_letter);
   if (!is_clear) {
@@ -116,7 +78,7 @@ TokenPart token_part(std::string_view word, std::string_view rule) {
   const std::size_t stop = word.find_first_not_of("0123456789-");
   if (word == "*" || (dash != std::string_view::npos && stop == std::string_view::npos)) {
     const bool has_end = dash + 1 != word.size();
-    const auto range = range_of(word == "*" || has_end ? word : word.substr(0, dash));
+    const auto range = parse_index_range(word == "*" || has_end ? word : word.substr(0, dash));
     if (!range) {
       fail_item(kHide, "a range as in 3-5 or 3-", word);
     }
@@ -300,7 +262,7 @@ HideRule parse_hidden(std::string_view rule) {
   parsed.queries = token_parts(edges.substr(0, arrow), rule);
   parsed.keys = token_parts(edges.substr(arrow + 1), rule);
   if (at != std::string_view::npos) {
-    const auto places = places_of(rule.substr(at + 1));
+    const auto places = parse_head_places(rule.substr(at + 1));
     if (!places) {
       fail_item(kHide, "layers behind @ as in @1, @0-2 or @2.1, with a head", rule);
     }

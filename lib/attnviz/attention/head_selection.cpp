@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -39,14 +38,12 @@ std::string no_heads(const Model& model, std::size_t layer) {
                      mixer_phrase(model.layers[layer].mixer()));
 }
 
-// One item of a head list; an absent index matches every one.
+// One item of a head list.
 struct HeadPattern {
-  std::optional<std::size_t> layer;
-  std::optional<std::size_t> head;
+  IndexRange layers;
+  IndexRange heads;
 
-  bool matches(HeadId id) const noexcept {
-    return layer.value_or(id.layer) == id.layer && head.value_or(id.head) == id.head;
-  }
+  bool matches(HeadId id) const noexcept { return layers.has(id.layer) && heads.has(id.head); }
 };
 
 // What stands for the layer and for the head in "0.3" or "L0H3".
@@ -63,41 +60,50 @@ std::optional<std::pair<std::string_view, std::string_view>> layer_and_head(std:
 }
 
 HeadPattern parse_head(std::string_view item) {
-  const auto index = [item](std::string_view text) -> std::optional<std::size_t> {
-    if (text == "*") {
-      return std::nullopt;
-    }
-    const auto number = parse_number<std::size_t>(text);
-    if (!number) {
-      fail(
-          fmt::format("head \"{}\": expected LAYER.HEAD as in 0.3 or L0H3, * for every one as in "
-                      "0.*, or a head's number alone",
-                      item));
-    }
-    return number;
-  };
-  if (const auto both = layer_and_head(item)) {
-    return {index(both->first), index(both->second)};
+  const auto places = parse_head_places(item);
+  if (!places) {
+    fail(fmt::format(
+        "head \"{}\": expected LAYER.HEAD as in 0.3 or L0H3, a range as in 0.1-3, * for "
+        "every one as in 0.*, or a head's number alone",
+        item));
   }
-  return {std::nullopt, index(item)};
+  if (places->heads) {
+    return {places->layers, *places->heads};
+  }
+  if (places->has_letter) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("head \"{}\": this names a layer: choose by layer {}", item, item.substr(1)),
+        "heads");
+  }
+  return {IndexRange{}, places->layers};
+}
+
+// Precondition: they are layers of the model.
+std::size_t most_heads(const Model& model, const IndexRange& layers) {
+  std::size_t most = 0;
+  for (std::size_t layer = layers.first; layer < layers.end; ++layer) {
+    most = std::max(most, model.layers[layer].heads.size());
+  }
+  return most;
 }
 
 void check_head(const Model& model, const HeadPattern& pattern, std::string_view item) {
-  if (pattern.layer) {
-    check_layer(model, *pattern.layer, item);
+  const IndexRange& layers = pattern.layers;
+  if (!layers.is_all()) {
+    check_layer(model, layers.end - 1, item);
   }
-  if (pattern.layer && model.layers[*pattern.layer].heads.empty()) {
-    fail(fmt::format("\"{}\": {}", item, no_heads(model, *pattern.layer)));
+  const std::size_t n_heads = layers.is_all() ? model.n_heads() : most_heads(model, layers);
+  if (!layers.is_all() && n_heads == 0) {
+    fail(fmt::format("\"{}\": {}", item, no_heads(model, layers.first)));
   }
-  if (!pattern.head) {
-    return;
-  }
-  const std::size_t n_heads =
-      pattern.layer ? model.layers[*pattern.layer].heads.size() : model.n_heads();
-  if (*pattern.head >= n_heads) {
+  if (!pattern.heads.is_all() && pattern.heads.end > n_heads) {
     const std::string owner =
-        pattern.layer ? fmt::format("layer {}", *pattern.layer) : std::string("the model");
-    fail(fmt::format("\"{}\": no head {}: {} has {}", item, *pattern.head, owner,
+        layers.is_all() ? std::string("the model has")
+        : layers.end == layers.first + 1
+            ? fmt::format("layer {} has", layers.first)
+            : fmt::format("layers {} to {} have", layers.first, layers.end - 1);
+    fail(fmt::format("\"{}\": no head {}: {} {}", item, pattern.heads.end - 1, owner,
                      valid_range("head", n_heads)));
   }
 }
@@ -115,25 +121,12 @@ std::vector<HeadPattern> parse_heads(std::string_view list, const Check& check) 
   return patterns;
 }
 
-// One item of a layer list: [first, last].
-struct LayerRange {
-  std::size_t first;
-  std::size_t last;
-};
-
-// An item that is * is every layer.
-LayerRange parse_layer_range(std::string_view item) {
-  if (item == "*") {
-    return {0, std::numeric_limits<std::size_t>::max()};
-  }
-  const std::size_t dash = item.find('-');
-  const auto first = parse_number<std::size_t>(item.substr(0, dash));
-  const auto last =
-      dash == std::string_view::npos ? first : parse_number<std::size_t>(item.substr(dash + 1));
-  if (!first || !last || *last < *first) {
+IndexRange parse_layers(std::string_view item) {
+  const auto range = parse_index_range(item);
+  if (!range) {
     fail(fmt::format("layer \"{}\": expected a number, a range as in 0-2, or *", item));
   }
-  return {*first, *last};
+  return *range;
 }
 
 // The layers of a list; an empty list is every layer.
@@ -142,11 +135,11 @@ class LayerList {
   template <class Check>
   LayerList(std::string_view list, const Check& check) {
     if (list.empty()) {
-      ranges_.push_back(parse_layer_range("*"));
+      ranges_.emplace_back();
       return;
     }
     for (const std::string_view item : list_parts(list)) {
-      ranges_.push_back(parse_layer_range(item));
+      ranges_.push_back(parse_layers(item));
       if (item != "*") {
         check(ranges_.back(), item);
       }
@@ -154,13 +147,12 @@ class LayerList {
   }
 
   bool has(std::size_t layer) const noexcept {
-    return std::any_of(ranges_.begin(), ranges_.end(), [layer](const LayerRange& range) {
-      return range.first <= layer && layer <= range.last;
-    });
+    return std::any_of(ranges_.begin(), ranges_.end(),
+                       [layer](const IndexRange& range) { return range.has(layer); });
   }
 
  private:
-  std::vector<LayerRange> ranges_;
+  std::vector<IndexRange> ranges_;
 };
 
 std::vector<HeadId> selected_of(std::span<const HeadId> available,
@@ -196,17 +188,46 @@ std::optional<HeadId> head_named(std::string_view name) {
   return layer && head ? std::optional(HeadId{*layer, *head}) : std::nullopt;
 }
 
+std::optional<IndexRange> parse_index_range(std::string_view word) {
+  if (word == "*") {
+    return IndexRange{};
+  }
+  const std::size_t dash = word.find('-');
+  const auto first = parse_number<std::size_t>(word.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<std::size_t>(word.substr(dash + 1));
+  if (!first || !last || *last < *first || *last >= IndexRange::kNoEnd - 1) {
+    return std::nullopt;
+  }
+  return IndexRange{*first, *last + 1};
+}
+
+std::optional<HeadPlaces> parse_head_places(std::string_view word) {
+  HeadPlaces places;
+  places.has_letter = word.starts_with('L') || word.starts_with('l');
+  word.remove_prefix(places.has_letter ? 1 : 0);
+  const std::size_t split = word.find_first_of(places.has_letter ? ".hH" : ".");
+  const auto layers = parse_index_range(word.substr(0, split));
+  if (!layers) {
+    return std::nullopt;
+  }
+  places.layers = *layers;
+  if (split != std::string_view::npos) {
+    places.heads = parse_index_range(word.substr(split + 1));
+    return places.heads ? std::optional(places) : std::nullopt;
+  }
+  return places;
+}
+
 std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
                                  std::string_view layers) {
   const auto patterns =
       parse_heads(heads, [&model](const HeadPattern& pattern, std::string_view item) {
         check_head(model, pattern, item);
       });
-  const LayerList layer_list(layers, [&model](const LayerRange& range, std::string_view item) {
-    check_layer(model, range.last, item);
-    const auto behind = model.layers.begin() + static_cast<std::ptrdiff_t>(range.last) + 1;
-    const auto first = model.layers.begin() + static_cast<std::ptrdiff_t>(range.first);
-    if (std::all_of(first, behind, [](const LayerWeights& layer) { return layer.heads.empty(); })) {
+  const LayerList layer_list(layers, [&model](const IndexRange& range, std::string_view item) {
+    check_layer(model, range.end - 1, item);
+    if (most_heads(model, range) == 0) {
       fail(fmt::format("\"{}\": {}", item, no_heads(model, range.first)));
     }
   });
@@ -239,9 +260,8 @@ std::vector<HeadId> select_heads(std::span<const HeadId> available, std::string_
         require_one(item, [&pattern](HeadId id) { return pattern.matches(id); });
       });
   const LayerList layer_list(
-      layers, [&require_one](const LayerRange& range, std::string_view item) {
-        require_one(
-            item, [range](HeadId id) { return range.first <= id.layer && id.layer <= range.last; });
+      layers, [&require_one](const IndexRange& range, std::string_view item) {
+        require_one(item, [range](HeadId id) { return range.has(id.layer); });
       });
   return selected_of(available, patterns, layer_list, heads, layers);
 }
