@@ -279,10 +279,10 @@ void check_words(const TypedLine& line, const CommandEntry& entry, const NamesMo
   if (parsed.error) {
     throw AdviceError(*parsed.error);
   }
-  const auto option = std::ranges::find_if(parsed.extras, [](const std::string& word) {
-    return word.size() > 1 && word.starts_with('-');
-  });
-  if (option != parsed.extras.end()) {
+  const auto in_front = std::span(parsed.extras).first(parsed.n_extras_in_front);
+  const auto option = std::ranges::find_if(
+      in_front, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  if (option != in_front.end()) {
     fail_unknown_option(list, *option);
   }
   if (!parsed.extras.empty() && list.find(kSecondText) == nullptr) {
@@ -400,7 +400,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
     typed = entry->told.name;
     arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
   }
-  const bool is_text = std::ranges::find(arguments, "--") != arguments.end();
+  const std::vector<std::string> words = arguments;
   OptionList list;
   const auto take = entry->build(list);
   define_help(list);
@@ -415,8 +415,9 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
   }
   const std::vector<KnownCommand> known = known_commands();
   const TypedLine line{typed, list, parsed, known};
+  check_options_in_front(line, words);
   check_words(line, *entry, names_model);
-  if (!is_text) {
+  if (std::ranges::find(words, "--") == words.end()) {
     check_lone_word(line);
   }
   check_given(parsed.given);

@@ -292,6 +292,58 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
   throw Error(ErrorKind::kUsage, meant);  // not reached
 }
 
+void check_options_in_front(const TypedLine& line, const std::vector<std::string>& words) {
+  if (line.parsed.extras.empty() && !line.parsed.given.has(kSecondText)) {
+    return;
+  }
+  const auto option_of = [&line](const std::string& word) {
+    return line.options.find(std::string_view(word).substr(0, word.find('=')));
+  };
+  // The value of an option may be "--", too.
+  auto mark = words.begin();
+  while (mark != words.end() && *mark != "--") {
+    const OptionSpec* const option = mark->starts_with('-') ? line.options.find(*mark) : nullptr;
+    const bool has_value = option != nullptr && !option->is_flag();
+    mark += has_value && mark + 1 != words.end() ? 2 : 1;
+  }
+  if (mark == words.end()) {
+    return;
+  }
+  Words typed = {"attnviz"};
+  if (!line.command.empty()) {
+    typed.push_back(line.command);
+  }
+  typed.insert(typed.end(), words.begin(), mark);
+  Words texts;
+  std::string first;  // of the options behind it
+  for (auto word = mark + 1; word != words.end(); ++word) {
+    const OptionSpec* const option = word->starts_with('-') ? option_of(*word) : nullptr;
+    if (option == nullptr) {
+      texts.push_back(*word);
+      continue;
+    }
+    first = first.empty() ? *word : first;
+    typed.push_back(*word);
+    if (!option->is_flag() && word->find('=') == std::string::npos && word + 1 != words.end()) {
+      typed.push_back(*++word);
+    }
+  }
+  if (first.empty()) {
+    return;
+  }
+  if (!texts.empty()) {
+    typed.emplace_back("--");
+    typed.insert(typed.end(), texts.begin(), texts.end());
+  }
+  std::string to_type = typed.front();
+  for (const std::string& word : std::span(typed).subspan(1)) {
+    to_type += " " + typed_word(word);
+  }
+  throw AdviceError(ErrorKind::kUsage, {fmt::format("{} behind -- is a text; options go before --:",
+                                                    attnviz::quoted(first)),
+                                        {std::move(to_type)}});
+}
+
 void check_lone_word(const TypedLine& line) {
   const Words texts = texts_of(line);
   if (!line.command.empty() || texts.size() != 1) {

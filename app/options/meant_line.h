@@ -42,6 +42,10 @@ struct TypedLine {
 /// line to type.
 [[noreturn]] void fail_two_texts(const TypedLine& line, const NamesModel& names_model);
 
+/// Throws Error{kUsage} for a line of more words than are taken, options among those behind "--",
+/// with the line to type: all of them in front of it. `words` are those behind the command.
+void check_options_in_front(const TypedLine& line, const std::vector<std::string>& words);
+
 /// Throws Error{kUsage} for a line of one word that is a command's name and an s: "lessons".
 void check_lone_word(const TypedLine& line);
 

@@ -126,6 +126,11 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
     parsed.error.emplace(error);
   } catch (const CLI::ExtrasError&) {
     parsed.extras = app.remaining();
+    const auto mark = std::ranges::find(parsed.extras, "--");
+    parsed.n_extras_in_front = static_cast<std::size_t>(mark - parsed.extras.begin());
+    if (mark != parsed.extras.end()) {
+      parsed.extras.erase(mark);
+    }
   } catch (const CLI::ArgumentMismatch& error) {
     parsed.error.emplace(missing_value(list, error.what()));
   } catch (const CLI::ParseError& error) {

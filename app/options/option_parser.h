@@ -17,8 +17,9 @@ struct ParsedWords {
   Given given;
   /// Options and the words for each, in the order of the list.
   std::vector<std::pair<const OptionSpec*, std::vector<std::string>>> options;
-  std::vector<std::string> extras;   // words that nothing takes
-  std::optional<AdviceError> error;  // the first mistake that is not an extra word
+  std::vector<std::string> extras;    // words that nothing takes, without the "--"
+  std::size_t n_extras_in_front = 0;  // of that: only these may be options
+  std::optional<AdviceError> error;   // the first mistake that is not an extra word
 };
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);

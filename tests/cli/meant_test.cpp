@@ -225,6 +225,37 @@ TEST_CASE("lines to type keep what they are about: texts that look like commands
   CHECK(contains(unseen.err, "\n  attnviz $'\\xe2\\x80\\xae\u732B b\\xff'\n"));
 }
 
+TEST_CASE("options behind -- are to go in front of it, and the line that has them there works") {
+  const TemporaryFolder folder;
+  const std::vector<Meant> cases = {
+      {{"--", "meaning", "-q", "-o", "w.html"}, {"attnviz -q -o w.html -- meaning"}},
+      {{"--", "-dash", "-q"}, {"attnviz -q -- -dash"}},
+      {{"show", "--title", "--", "--", "a cat", "--width=85mm", "-o", "a.png"},
+       {"attnviz show --title -- --width=85mm -o a.png -- \"a cat\""}},
+      {{"inspect", "--", "The cat", "--query", "1"}, {"attnviz inspect --query 1 -- \"The cat\""}},
+      {{"diff", "--", "a cat", "a dog", "-q"}, {"attnviz diff -q -- \"a cat\" \"a dog\""}},
+      {{"a cat", "--", "-q"}, {"attnviz \"a cat\" -q"}},
+  };
+  for (const Meant& item : cases) {
+    CAPTURE(item.arguments.front());
+    const ProgramResult run = in_folder(folder, item.arguments);
+    CHECK(run.exit_code == 2);
+    CHECK(contains(run.err, "behind -- is a text; options go before --:\n"));
+    CHECK_MESSAGE(lines_to_type(run.err) == item.lines, run.err);
+    CHECK(pasted(folder, item.lines.front()).exit_code == 0);
+  }
+  CHECK(contains(attnviz({"lesson", "--", "masks", "cost"}).err,
+                 "lesson takes one NAME, found \"cost\"\n"));
+  CHECK(contains(attnviz({"--", "-a", "-b"}).err, "more than one TEXT, \"-a\" and \"-b\""));
+}
+
+TEST_CASE("a layer among heads: the option that chooses layers is told") {
+  CHECK(contains(attnviz({"The cat", "--head", "L2"}).err,
+                 "head \"L2\": this names a layer: choose it with --layer 2\n"));
+  CHECK(attnviz({"The cat", "--head", "2.0-1,*.3", "--json"}).out ==
+        attnviz({"The cat", "--head", "2.0,2.1,0.3,1.3,2.3,3.3", "--json"}).out);
+}
+
 TEST_CASE("what is near an option or a name is told with the line to type") {
   CHECK(contains(attnviz({"lesson", "softmax"}).err, "\n  attnviz softmax 2.1 8.7 3.2\n"));
   CHECK(contains(attnviz({"cat", "-o", "my cat.pdf"}).err,
