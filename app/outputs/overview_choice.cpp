@@ -111,7 +111,9 @@ void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
     return tell_unused(talk, all, "nothing was drawn in cells");
   }
   if (has_page) {  // which leaves the first key out itself
-    tell_unused(talk, all.first(3), "it shows all tokens, and queries as rows", " in the page");
+    tell_unused(talk, all.first(1), "its labels show spaces as signs", " in the page");
+    tell_unused(talk, all.subspan(1, 2), "it shows all tokens, and queries as rows",
+                " in the page");
     const std::pair<bool, const char*> pool[] = {{request.pool == PoolKind::kMean, "--pool"}};
     tell_unused(talk, pool, "where cells are small it draws the largest of them", " in the page");
   }

@@ -215,6 +215,8 @@ TEST_CASE("what cannot go together is refused, and what changes nothing is told"
   CHECK(contains(
       said({"--transpose", "--plain-labels", "--no-special", "-o", "-", "--format", "npy"}),
       "--plain-labels, --transpose, --no-special changed nothing: nothing was drawn in cells"));
+  CHECK(contains(said({"--plain-labels", "-o", "-", "--format", "html"}),
+                 "--plain-labels changed nothing in the page: its labels show spaces as signs\n"));
   CHECK_FALSE(contains(said({"--transpose", "--plain-labels", "--json"}), "changed nothing"));
   CHECK(
       contains(said({"--focus", "cat", "--head", "0.0", "--scale", "row-max", "--range", "auto",
