@@ -85,6 +85,8 @@ TEST_CASE("arcs_figure: what is weaker than a hundredth of the scale is left out
   figure = arcs_of(document);
   CHECK(told(figure.panels[0].groups[0].edges) ==
         Labels{"0.291: 2>2", "0.500: 1>0", "0.500: 1>1", "0.500: 2>0", "1.000: 0>0"});
+  CHECK(figure.has_stronger);
+  CHECK_FALSE(arcs_of(arcs_document()).has_stronger);
   CHECK(weaker_note(figure, figure.least) == "lines below 0.206 are left out");
 }
 
