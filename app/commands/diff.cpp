@@ -302,11 +302,7 @@ class Comparison {
         document.notes.push_back(masks_note());
       }
       document.run.mask = hides_later_keys ? Mask{} : Mask{MaskKind::kNone};
-      for (LayerFacts& layer : document.run.layers) {
-        layer.window = layer.around = 0;
-      }
-      std::erase_if(document.run.layers,
-                    [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
+      forget_layer_masks(document.run);
     }
     const auto edges = [this](std::size_t side) {
       const auto& what = requests_[side].interventions;

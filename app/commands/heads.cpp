@@ -105,7 +105,7 @@ class Scorer {
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
     request_.attention = request_of(options_, model_, text);
     require_memory_for(text.size());
-    sums_.n_longest = std::max(sums_.n_longest, text.size());
+    sums_.take_length(text.size());
     const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);

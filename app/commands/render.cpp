@@ -13,8 +13,8 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/weight_notes.h"
@@ -162,11 +162,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   keep_chosen_heads(options.heads, document);
   if (options.mask) {
     document.run.mask = options.mask;
-    for (LayerFacts& layer : document.run.layers) {
-      layer.window = layer.around = 0;
-    }
-    std::erase_if(document.run.layers,
-                  [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
+    forget_layer_masks(document.run);
   }
   settle_kind(options, read.kind, document);
   take_scores(options, document);

@@ -324,7 +324,10 @@ void check_options_in_front(const TypedLine& line, const std::vector<std::string
     }
     first = first.empty() ? *word : first;
     typed.push_back(*word);
-    if (!option->is_flag() && word->find('=') == std::string::npos && word + 1 != words.end()) {
+    if (!option->is_flag() && word->find('=') == std::string::npos) {
+      if (word + 1 == words.end()) {
+        return;  // no line that could be typed
+      }
       typed.push_back(*++word);
     }
   }

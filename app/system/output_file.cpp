@@ -95,7 +95,10 @@ void keep_permissions(int fd, const fs::path& replaced, const struct stat& info)
     return;
   }
   const bool has_list = size > 0 || (size < 0 && errno == ERANGE);
-  if (!has_group || has_list) {
+  // The folder may have given it a list of its own.
+  const bool has_own_list =
+      fremovexattr(fd, kAccessList) != 0 && errno != ENODATA && errno != EOPNOTSUPP;
+  if (!has_group || has_list || has_own_list) {
     mode &= ~kOfGroup;
   }
   [[maybe_unused]] const int changed = fchmod(fd, mode);

@@ -198,6 +198,13 @@ TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the lo
   std::filesystem::remove(sums);
   REQUIRE(score("{\"ids\": [1, 2, 3]}\n", "-q") == 0);
   CHECK(!contains(attnviz({"heads", sums}).out, "uniform and names go by"));
+  // A file that does not say how long its texts are may have longer ones.
+  nlohmann::json older = parse_json(read_file(sums));
+  CHECK(older["n_longest"] == 3);
+  older.erase("n_longest");
+  write_file(folder.file("older.json"), older.dump());
+  REQUIRE(in_folder(folder, {"merge", "p.json", "older.json", "-o", "m.json"}).exit_code == 0);
+  CHECK(!parse_json(read_file(folder.file("m.json"))).contains("n_longest"));
 }
 
 TEST_CASE("heads: layers that see otherwise are told of attention in a file, too") {

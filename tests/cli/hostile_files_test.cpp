@@ -127,6 +127,13 @@ TEST_CASE("a file in place of another can be read by nobody who could not read t
     std::string kept(100, '\0');
     const ssize_t size = getxattr(file.c_str(), kAccessList, kept.data(), kept.size());
     CHECK(kept.substr(0, static_cast<std::size_t>(std::max<ssize_t>(size, 0))) == list);
+    // A folder may give lists to what is made in it; the file that was there had none.
+    setxattr(folder.path().c_str(), "system.posix_acl_default", list.data(), list.size(), 0);
+    removexattr(file.c_str(), kAccessList);
+    chmod(file.c_str(), 0640);
+    replaced();
+    CHECK(getxattr(file.c_str(), kAccessList, nullptr, 0) < 0);
+    removexattr(folder.path().c_str(), "system.posix_acl_default");
   }
 }
 

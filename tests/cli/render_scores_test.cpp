@@ -150,11 +150,15 @@ TEST_CASE("render: --softmax says what the model does to scores and these have n
   const ProgramResult masked = attnviz({"render", "-", "--softmax"}, scores_of("masked"));
   CHECK(masked.err.empty());
   CHECK_FALSE(contains(masked.out, without));
-  const ProgramResult sinks = attnviz({"render", "-", "--softmax"},
-                                      attnviz({"-m", kReference + "experts/gptoss-bf16", "--ids",
-                                               "1,2,3", "--show", "masked", "--json"})
-                                          .out);
-  CHECK(contains(sinks.err, "softmax of scores without learned sinks, which the model has"));
+  const std::string of_sinks = attnviz({"-m", kReference + "experts/gptoss-bf16", "--ids", "1,2,3",
+                                        "--show", "masked", "--json"})
+                                   .out;
+  for (const Words& more : {Words{}, Words{"--mask", "causal"}}) {
+    Words words = {"render", "-", "--softmax"};
+    words.insert(words.end(), more.begin(), more.end());
+    CHECK(contains(attnviz(words, of_sinks).err,
+                   "softmax of scores without learned sinks, which the model has"));
+  }
 }
 
 TEST_CASE("show: what scores cannot be is refused") {

@@ -206,4 +206,19 @@ TEST_CASE("run facts: interventions that are none of ours are refused by their p
   CHECK(contains(refusal(R"({"hide": 7})"), "interventions[0].hide"));
 }
 
+TEST_CASE("run facts: where another mask holds, layers keep what else they have to tell") {
+  RunFacts facts;
+  facts.layers = {{.layer = 0, .window = 4},
+                  {.layer = 1, .window = 4, .soft_cap = 50.0f},
+                  {.layer = 2, .learned_sink = true},
+                  {.layer = 3, .mixer = MixerKind::kConvolution},
+                  {.layer = 4, .around = 2}};
+  forget_layer_masks(facts);
+  REQUIRE(facts.layers.size() == 3);
+  CHECK(facts.layers[0].layer == 1);
+  CHECK(facts.layers[0].window == 0);
+  CHECK(facts.layers[1].learned_sink);
+  CHECK(facts.layers[2].mixer == MixerKind::kConvolution);
+}
+
 }  // namespace attnviz

@@ -69,6 +69,8 @@ TEST_CASE("GGUF: <|end|> of gpt-oss ends a message, and </s> of Gemma 4 is HTML'
   CHECK(ends_of({"<|return|>", "<|call|>", "<|end|>"}) == Ids{0, 1});
   CHECK(ends_of({"<|flush|>", "<|calls|>", "<|end|>"}) == Ids{0, 1});
   CHECK(ends_of({"a", "<|return|>", "<|end|>"}) == Ids{0, 1, 2});
+  // Also where a key has it, as the one of the first token here.
+  CHECK(ends_of({"<|end|>", "<|return|>", "<|call|>"}) == Ids{1, 2});
   CHECK(ends_of({"a", "<|tool_response>", "</s>"}) == Ids{0, 1});
 }
 

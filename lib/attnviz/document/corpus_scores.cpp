@@ -64,6 +64,10 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
        })});
 }
 
+bool knows_longest(const CorpusScores& scores) noexcept {
+  return scores.n_longest > 0 || scores.raw.n_texts() == 0;
+}
+
 }  // namespace
 
 std::string CorpusScores::difference(const CorpusScores& other) const {
@@ -101,6 +105,10 @@ std::vector<std::string> CorpusScores::prints() const {
   return is_one_input ? std::vector{lines_print} : merged_prints;
 }
 
+void CorpusScores::take_length(std::size_t n_tokens) noexcept {
+  n_longest = knows_longest(*this) ? std::max(n_longest, n_tokens) : 0;
+}
+
 void CorpusScores::add(const CorpusScores& other) {
   if (n_lines > 0) {
     merged_prints = prints();
@@ -115,7 +123,8 @@ void CorpusScores::add(const CorpusScores& other) {
     reading->format.reset();
     reading->pair.reset();
   }
-  n_longest = std::max(n_longest, other.n_longest);
+  n_longest =
+      knows_longest(*this) && knows_longest(other) ? std::max(n_longest, other.n_longest) : 0;
   raw.add(other.raw);
   weighted.add(other.weighted);
   uniform.add(other.uniform);

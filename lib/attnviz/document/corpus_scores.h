@@ -46,7 +46,7 @@ struct CorpusScores {
   ModelFacts model;
   RunFacts run;
   std::size_t band = kUsualBand;
-  std::size_t n_longest = 0;  // tokens of the longest text; 0 in files that do not say it
+  std::size_t n_longest = 0;  // tokens of the longest text; 0 where it is not known
   std::size_t n_lines = 0;    // of the input, that have been read; of several inputs 0
   std::string lines_print;    // LinesRead::fingerprint() of these; of several inputs empty
   std::vector<std::string> merged_prints;     // of several inputs: of the lines of each
@@ -63,6 +63,8 @@ struct CorpusScores {
   std::string input_difference(const CorpusScores& other) const;
   /// Of the lines of each input that is in it: what has one in common would count them twice.
   std::vector<std::string> prints() const;
+  /// To be told of each text before its scores are added.
+  void take_length(std::size_t n_tokens) noexcept;
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 

@@ -187,6 +187,15 @@ std::optional<Mask> LayerFacts::mask() const noexcept {
                       : std::nullopt;
 }
 
+void forget_layer_masks(RunFacts& facts) {
+  for (LayerFacts& layer : facts.layers) {
+    layer.window = layer.around = 0;
+  }
+  std::erase_if(facts.layers, [](const LayerFacts& layer) {
+    return layer.soft_cap == 0.0f && !layer.learned_sink && layer.mixer == MixerKind::kAttention;
+  });
+}
+
 RunFacts run_facts(const Model& model, const AttentionRequest& request) {
   RunFacts facts{common_mask(model, request),
                  request.temperature,

@@ -64,6 +64,9 @@ struct RunFacts {
   std::vector<std::string> hidden_in_each = {};
 };
 
+/// Another mask than the layers' own holds: of these stays what else they have to tell.
+void forget_layer_masks(RunFacts& facts);
+
 ModelFacts model_facts(const Model& model, const TokenizedText& text);
 RunFacts run_facts(const Model& model, const AttentionRequest& request);
 

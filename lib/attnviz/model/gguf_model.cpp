@@ -76,6 +76,8 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
   for (const GgufNamedToken& token : gguf_named_tokens(pieces)) {
     if (token.ends_text) {
       add(token.id);
+    } else {
+      std::erase(ids, token.id);  // whatever a key says: gpt-oss ends messages with <|end|>
     }
   }
   return ids;

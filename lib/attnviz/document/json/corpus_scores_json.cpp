@@ -145,7 +145,7 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   if (scores.reading) {
     write_reading_member(json, *scores.reading);
   }
-  json.member("n_longest", scores.n_longest);
+  json.member_if_any("n_longest", scores.n_longest);
   json.member("n_lines", scores.n_lines);
   if (!scores.lines_print.empty()) {
     json.member("lines_fingerprint", scores.lines_print);

@@ -152,8 +152,8 @@ std::string tied_note(const WeightReader& weights, std::string_view embeddings,
   const std::string other = fmt::format("{}.weight", unembedding);
   return weights.differ(fmt::format("{}.weight", embeddings), other)
              ? fmt::format(
-                   "the embeddings predict, as in transformers 4, although the model is "
-                   "tied and its {} is another one, which transformers 5 takes",
+                   "the embeddings predict, as the model is tied (transformers 4), although "
+                   "its {} is another matrix, which transformers 5 takes",
                    other)
              : std::string();
 }

@@ -89,7 +89,9 @@ void check_agreement(const TokenizerParts& parts, const TokenizerSettings& setti
   // Where the settings say it, these are made anew of the vocabulary.
   const std::string kind = settings.tokenizer_class();
   if (parts.prepends_space && (kind.starts_with("LlamaTokenizer") || kind.starts_with("T5"))) {
-    settings.check_flag("add_prefix_space", "Prepend or prepend_scheme", *parts.prepends_space);
+    settings.check_flag("add_prefix_space",
+                        *parts.prepends_space ? "Prepend or prepend_scheme" : "Prepend (none)",
+                        *parts.prepends_space);
   }
   if (parts.bert_normalization && !settings.tokenizer_class().starts_with("PreTrainedTokenizer")) {
     const BertNormalization& does = *parts.bert_normalization;
