@@ -119,8 +119,8 @@ TEST_CASE("info: weights JSON, and random ones are said to be so") {
 
 TEST_CASE("info: where heads differ in size, all dimensions of each are turned") {
   const TemporaryFolder folder;
-  json weights = parse_json(
-      attnviz({"weights", "--heads", "2", "--d-model", "8", "--positions", "rope"}).out);
+  json weights =
+      parse_json(attnviz({"weights", "--heads", "2", "--d-model", "8", "--positions", "rope"}).out);
   for (const char* matrix : {"W_Q", "W_K"}) {
     for (json& row : weights["layers"][0]["heads"][0][matrix]) {
       row.erase(row.begin() + 2, row.end());

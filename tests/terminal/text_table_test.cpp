@@ -82,6 +82,8 @@ TEST_CASE("words of a last text that is too wide go on below it, in its style") 
                                 "      \x1b[1monly\x1b[0m\n");
   table.columns[1].cells[1].text = std::string(30, '#');  // a bar has no words
   CHECK(drawn(table, 20) == numbers + " 猫   \x1b[1m" + std::string(12, '#') + "..\x1b[0m\n");
+  table.columns[1].cells[1].text = std::string(30, ' ');  // nor has a blank, whose row stays
+  CHECK(drawn(table, 20).starts_with(numbers + " 猫 "));
 }
 
 TEST_CASE("cells that are too wide are cut at the end of the line, labels before it") {

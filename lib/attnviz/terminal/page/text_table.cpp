@@ -69,7 +69,8 @@ class Drawing {
   // Whether words of the cell can go on below it; bars have none.
   bool flows(const TextColumn& column, const Span& cell, std::size_t room) const {
     return !column.to_right && room > 0 && display_width(cell.text) > room &&
-           cell.text.find(' ') != std::string::npos;
+           cell.text.find(' ') != std::string::npos &&
+           cell.text.find_first_not_of(' ') != std::string::npos;
   }
 
   void row(const Span& label, std::size_t first, std::size_t end, const auto& cell_of) {
