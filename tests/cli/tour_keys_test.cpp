@@ -147,8 +147,11 @@ TEST_CASE("tour: however it ends, the terminal is as it was") {
   const auto settings = [](const std::string& keys, const std::string& signal) {
     ProgramRun run;
     const std::string tour = "'" ATTNVIZ_PROGRAM "' tour < /dev/tty & ";
+    const std::string wait =
+        "for i in $(seq 200); do [ \"$(stty -g)\" = \"$before\" ] || break; sleep 0.1; done; ";
     run.arguments = {"-c", "-w", "/bin/sh", "-c",
-                     "trap : INT; stty -g; " + tour + "sleep 1; echo; stty -g; echo READY; " +
+                     "trap : INT; before=$(stty -g); echo \"$before\"; " + tour + wait +
+                         "echo; stty -g; echo READY; " +
                          (signal.empty() ? "" : "kill -" + signal + " $!; ") +
                          "wait $!; code=$?; echo; echo $code; stty -g"};
     run.environment["TERM"] = "xterm";
