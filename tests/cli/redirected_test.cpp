@@ -89,7 +89,7 @@ TEST_CASE("no shard of a model is written over") {
   const std::vector<std::string> shards = {fmt::format("{}1-of-00002.gguf", name),
                                            fmt::format("{}2-of-00002.gguf", name)};
   for (const std::string& shard : shards) {
-    write_file(folder.file(shard), read_file(kReference + "gguf/models/" + shard));
+    write_file(folder.file(shard), read_file(fmt::format("{}gguf/models/{}", kReference, shard)));
   }
   for (const std::string& shard : shards) {
     const ProgramResult result =

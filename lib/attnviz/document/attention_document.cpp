@@ -352,6 +352,7 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
   }
   const auto groups = average_groups(all, over);
   std::vector<std::vector<float>> sinks;
+  sinks.reserve(groups.size());
   for (const std::vector<HeadId>& heads : groups) {
     sinks.push_back(mean_sink(given_sinks, heads));
   }

@@ -129,7 +129,7 @@ std::string why_this_head(const Tour& tour) {
 }
 
 std::string what_is_below(const Tour& tour, std::size_t layer) {
-  const std::string first = tour.adds_positions ? "embedding and position" : "the embedding";
+  std::string first = tour.adds_positions ? "embedding and position" : "the embedding";
   switch (layer) {
     case 0:
       return first;
