@@ -25,12 +25,8 @@ bool is_sample(const fs::path& file) {
 // Its schema stands at the beginning of what attnviz wrote, and of what is written after it.
 bool is_weights(const fs::path& file) {
   constexpr std::size_t kBeginning = 300;
-  try {
-    return MappedFile(file).bytes().substr(0, kBeginning).find("attnviz.weights/") !=
-           std::string_view::npos;
-  } catch (const Error&) {
-    return false;
-  }
+  return MappedFile(file).bytes().substr(0, kBeginning).find("attnviz.weights/") !=
+         std::string_view::npos;
 }
 
 std::optional<fs::path> find_sample(const fs::path& folder, std::string_view name) {
@@ -93,7 +89,11 @@ bool is_sample_of_attention(const std::string& word) {
   const auto path = word.starts_with(kSamplePrefix)
                         ? find_sample(samples_folder(), word.substr(kSamplePrefix.size()))
                         : std::nullopt;
-  return path && !is_weights(*path);
+  try {
+    return path && !is_weights(*path);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 Store sample_store() {
@@ -105,8 +105,12 @@ Store sample_store() {
             std::vector<StoreEntry> entries;
             for (const std::string& file : names_in(root, &unread)) {
               const fs::path path = root / file;
-              if (is_sample(path) && is_weights(path)) {
-                entries.push_back({name_of_sample(path), path, {}});
+              try {
+                if (is_sample(path) && is_weights(path)) {
+                  entries.push_back({name_of_sample(path), path, {}});
+                }
+              } catch (const Error& error) {
+                entries.push_back({name_of_sample(path), path, error.what()});
               }
             }
             return entries;

@@ -84,6 +84,12 @@ TEST_CASE("samples: they are found beside a program that was unpacked anywhere")
   CHECK(run_program(prefix.path() / "bin/attnviz", run).exit_code == 0);
   run.arguments = {"info", "sample:four-heads"};
   CHECK(contains(run_program(prefix.path() / "bin/attnviz", run).err, "there is sample:mine"));
+
+  fs::create_symlink("nowhere", prefix.path() / "share/attnviz/samples/lost.json");
+  run.arguments = {"models", "--json"};
+  const std::string listed = run_program(prefix.path() / "bin/attnviz", run).out;
+  CHECK(contains(listed, "\"sample:lost\""));
+  CHECK(contains(listed, "lost.json: cannot read: No such file or directory"));
 }
 
 TEST_CASE("samples: without a TEXT weights are drawn with the text that they are for") {

@@ -340,10 +340,26 @@ TEST_CASE("Jinja: templates that make items of texts, and texts of items, again 
     lists += "| list ";
   }
   CHECK(failure(joins + "}}").find(": a list is too long") != std::string::npos);
-  CHECK(failure(lists + "}}").find(": the texts are too long") != std::string::npos);
+  CHECK(failure(lists + "}}").find(": too many steps") != std::string::npos);
   CHECK(failure("{% for i in range(999) %}{% for c in '" + std::string(9999, 'x') +
                 "' %}{% endfor %}{% endfor %}")
             .find(": too many steps") != std::string::npos);
+}
+
+TEST_CASE("Jinja: `loop` is that of the innermost loop, also beside loops that do not name it") {
+  const std::string inner = "{% for i in 'ab' %}{% for j in 'cd' %}";
+  CHECK(rendered(inner + "{{ j }}{% endfor %}{{ loop.index }}{% endfor %}", Map()) == "cd1cd2");
+  CHECK(rendered(inner + "{{ loop.index }}{% endfor %}{{ i }}{% endfor %}", Map()) == "12a12b");
+  CHECK(rendered("{% for i in 'ab' %}{% endfor %}{{ loop is defined }}", Map()) == "False");
+}
+
+TEST_CASE("Jinja: a list counts for more than its items") {
+  const auto lists = [](int turns) {
+    return "{% for i in range(" + std::to_string(turns) +
+           ") %}{% set x = [[[[[[[[[[i]]]]]]]]]] %}{% endfor %}done";
+  };
+  CHECK(rendered(lists(20000), Map()) == "done");
+  CHECK(failure(lists(40000)).find(": too many steps") != std::string::npos);
 }
 
 TEST_CASE("Jinja: templates whose values hold one another many times end") {
@@ -373,12 +389,17 @@ TEST_CASE("Jinja: namespaces and loops that hold themselves are freed") {
 
 TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are freed") {
   const std::string wrapped =
-      "{% set n = namespace(l = []) %}{% for i in range(20000) %}"
+      "{% set n = namespace(l = []) %}{% for i in range(10000) %}"
       "{% set n.l = [[[[[[[[[[n.l]]]]]]]]]] %}{% endfor %}";
   CHECK(rendered(wrapped + "hi", Map()) == "hi");
-  CHECK(rendered("{% set n = namespace() %}{% set n.a = n %}{% for i in range(90000) %}"
-                 "{% set n.l = {'a': n.l} %}{% endfor %}hi",
-                 Map()) == "hi");
+  std::string maps = "n.l";
+  for (int i = 0; i < 10; ++i) {
+    maps = "{'a': " + maps + "}";
+  }
+  CHECK(
+      rendered("{% set n = namespace() %}{% set n.a = n %}{% for i in range(9000) %}{% set n.l = " +
+                   maps + " %}{% endfor %}hi",
+               Map()) == "hi");
   // Loops whose attributes are set stay until the end, and are paid for.
   CHECK(
       failure("{% for k in range(9999) %}{% for i in range(15) %}{% set loop.x = [] %}{% endfor %}"

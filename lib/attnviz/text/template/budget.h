@@ -29,6 +29,8 @@ class Budget {
       fail("too many steps");
     }
   }
+  /// A turn of a loop, which makes its scope and, where that is asked for, `loop`.
+  void turn(bool makes_loop) { step(makes_loop ? kStepsOfNamedTurn : kStepsOfTurn); }
   /// Text that was made, in bytes.
   void make(std::size_t bytes) {
     bytes_ += bytes;
@@ -59,13 +61,14 @@ class Budget {
   void look_up(std::size_t names, std::string_view name) {
     read(1 + names * (1 + name.size() / kAtOnce));
   }
-  /// Items of one list, before they are made. Each may be as much work as a step.
+  /// Items of one list, before they are made. Each may be as much work as a step, and the list
+  /// itself as several: it takes memory twice, and gives it back.
   void make_items(std::size_t count) {
     if (count > kMostItems) {
       fail("a list is too long");
     }
     make(count * kBytesPerItem);
-    step(count);
+    step(kStepsOfList + count);
   }
 
   /// One level deeper, as long as it lives.
@@ -87,7 +90,10 @@ class Budget {
 
  private:
   static constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
-  static constexpr std::size_t kMostSteps = 2000000;
+  static constexpr std::size_t kStepsOfTurn = 6;
+  static constexpr std::size_t kStepsOfNamedTurn = 20;
+  static constexpr std::size_t kStepsOfList = 4;
+  static constexpr std::size_t kMostSteps = 1500000;
   static constexpr std::size_t kMostBytes = 64000000;
   static constexpr std::size_t kMostWritten = 16000000;
   static constexpr std::size_t kMostRead = 256000000;

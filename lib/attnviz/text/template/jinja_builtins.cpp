@@ -204,6 +204,7 @@ Value loop_value(const std::vector<Value>& items, std::size_t i) {
   const auto n = static_cast<std::int64_t>(items.size());
   const auto at = static_cast<std::int64_t>(i);
   auto loop = std::make_shared<Map>();
+  loop->members.reserve(12);
   loop->add("index", at + 1);
   loop->add("index0", at);
   loop->add("revindex", n - at);

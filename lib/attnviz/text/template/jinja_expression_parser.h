@@ -31,7 +31,12 @@ class JinjaExpressionParser {
   const JinjaToken& behind_next() const noexcept {
     return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_];
   }
-  JinjaToken take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
+  JinjaToken take() {
+    n_loop_words_ += next().text == "loop" ? 1U : 0U;
+    return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_];
+  }
+  /// How often a word "loop" has been taken.
+  std::size_t n_loop_words() const noexcept { return n_loop_words_; }
   bool is_operator(std::string_view text) const noexcept;
   bool is_word(std::string_view text) const noexcept;
   bool take_operator(std::string_view text);
@@ -82,6 +87,7 @@ class JinjaExpressionParser {
   std::string_view where_;
   std::vector<JinjaToken> tokens_;
   std::size_t at_ = 0;
+  std::size_t n_loop_words_ = 0;
   Budget budget_;
 };
 

@@ -151,7 +151,9 @@ class JinjaParser : JinjaExpressionParser {
     }
     expect(Kind::kBlockEnd, "%}");
     ++n_loops_;
+    const std::size_t before = n_loop_words();
     block.body = parse_body(kEnds);
+    block.names_loop = n_loop_words() != before;
     --n_loops_;
     if (take_word("else")) {
       expect(Kind::kBlockEnd, "%}");

@@ -31,8 +31,6 @@ struct Scope {
   }
 };
 
-constexpr std::size_t kStepsOfTurn = 10;  // of a loop, which makes its scope and `loop`
-
 enum class JinjaFlow { kOn, kBreak, kContinue };
 
 // Marks an error that has its place already.
@@ -211,9 +209,11 @@ class JinjaRun {
     const std::shared_ptr<Scope> outer = scope_;
     const std::optional<std::size_t> outer_message = message_;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      budget_.step(kStepsOfTurn);
+      budget_.turn(loop.names_loop);
       scope_ = std::make_shared<Scope>(Scope{{}, outer});
-      scope_->own.add("loop", loop_value(items, i));
+      if (loop.names_loop) {
+        scope_->own.add("loop", loop_value(items, i));
+      }
       assign(*loop.target, items[i]);
       if (const Map* const map = items[i].map(); map != nullptr && map->message) {
         message_ = map->message;

@@ -87,6 +87,7 @@ struct Statement {
   std::vector<Parameter> parameters = {};
   Body body = {};
   Body otherwise = {};
+  bool names_loop = false;  // the body of a loop: it may ask for `loop`
 };
 
 /// Throws Error{kMalformed} `where: line 3, column 14: …` for what is no template.
