@@ -60,8 +60,8 @@ COMMANDS = {
     "standard input": ["--tokenizer", "chars", *SMALL, "--json"],
 }
 INPUT = b"ab\n"
-# As (kind, what is found, command): the list of models is of those that can be opened; where a folder
-# cannot, it says so and goes on.
+# As (kind, what is found, command): where a folder or a sample cannot be opened, the list of models
+# says so and goes on.
 KNOWN = {(kind, "another result, and no error", "models") for kind in ("open", "stat")}
 
 Result = collections.namedtuple("Result", "code out err files")
