@@ -180,6 +180,7 @@ install_debian13() {
     mmdebstrap --variant=apt --include="${packages%,}" trixie "$1" http://deb.debian.org/debian
 }
 in_debian13() (
+  unset CMAKE_CXX_COMPILER_LAUNCHER  # of this system, and perhaps not of that one
   # shellcheck disable=SC2016
   exec unshare --mount bash -euc '
     mkdir -p "$1$2"
