@@ -389,7 +389,7 @@ TEST_CASE("Jinja: namespaces and loops that hold themselves are freed") {
 
 TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are freed") {
   const std::string wrapped =
-      "{% set n = namespace(l = []) %}{% for i in range(10000) %}"
+      "{% set n = namespace(l = []) %}{% for i in range(20000) %}"
       "{% set n.l = [[[[[[[[[[n.l]]]]]]]]]] %}{% endfor %}";
   CHECK(rendered(wrapped + "hi", Map()) == "hi");
   std::string maps = "n.l";
