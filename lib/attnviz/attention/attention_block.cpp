@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/copy.h"
 #include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
@@ -22,6 +23,21 @@ Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
   return {scratch.scores.view().data, rows, cols, stride};
 }
 
+// Each query's, and all of them together. Copies of what does not change: the compiler takes it
+// that a stored range might change it.
+KeyRange find_ranges(Mask mask, std::size_t first_query, std::size_t n_queries, std::size_t n_keys,
+                     std::vector<KeyRange>& ranges) {
+  ranges.resize(n_queries);
+  KeyRange seen{n_keys, 0};
+  KeyRange* range = ranges.data();
+  for (std::size_t query = first_query; query < first_query + n_queries; ++query) {
+    const KeyRange of_query{mask.first_key(query), mask.end_key(query, n_keys)};
+    seen = {std::min(seen.first, of_query.first), std::max(seen.end, of_query.end)};
+    *range++ = of_query;
+  }
+  return seen;
+}
+
 }  // namespace
 
 std::size_t attending_rows(std::size_t n_keys) noexcept {
@@ -36,17 +52,9 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-  const std::size_t n_keys = tensors.keys->n_keys();
-  scratch.ranges.resize(n_queries);
-  for (std::size_t i = 0; i < n_queries; ++i) {
-    const std::size_t query = first_query + i;
-    scratch.ranges[i] = {rule.mask.first_key(query), rule.mask.end_key(query, n_keys)};
-  }
   // Whole panels of the keys that one of the queries sees.
-  KeyRange seen = scratch.ranges.front();
-  for (const KeyRange& range : scratch.ranges) {
-    seen = {std::min(seen.first, range.first), std::max(seen.end, range.end)};
-  }
+  const KeyRange seen =
+      find_ranges(rule.mask, first_query, n_queries, tensors.keys->n_keys(), scratch.ranges);
   const std::size_t first_key = seen.first / kPanel * kPanel;
   const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
   const Matrix rows = scratch_rows(scratch, n_queries, cols);
@@ -67,16 +75,19 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   } else {
     scratch.sinks.clear();
   }
-  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows,
-                        edges ? &*edges : nullptr, copy, scratch.sinks) != n_queries) {
-    block.fault = BlockFault::kScore;
-    return block;
-  }
-  if (!context.empty()) {
+  const bool is_fine =
+      scores_to_weights(rule, first_query, scratch.ranges, first_key, rows,
+                        edges ? &*edges : nullptr, copy, scratch.sinks) == n_queries;
+  if (is_fine && !context.empty()) {
     kernels::mix_values(rows, tensors.value, scratch.ranges, first_key, context);
-    if (!kernels::all_finite(context)) {
-      block.fault = BlockFault::kContext;
-    }
+  }
+  if (block.stored) {
+    kernels::flush_streams();  // behind the mixing, while which most of them have arrived
+  }
+  if (!is_fine) {
+    block.fault = BlockFault::kScore;
+  } else if (!kernels::all_finite(context)) {
+    block.fault = BlockFault::kContext;
   }
   return block;
 }

@@ -82,19 +82,20 @@ KeyRange joined(const KeyRange* ranges, std::size_t count) {
 template <std::size_t kTallest>
 class TileRanges {
  public:
-  static constexpr std::size_t kRows = 12 * kTallest;  // the most that there may be
+  static constexpr std::size_t kRows = 16 * kTallest;  // the most that there may be
 
-  TileRanges(const KeyRange* ranges, std::size_t n_rows) : all_(joined(ranges, n_rows)) {
+  TileRanges(const KeyRange* ranges, std::size_t n_rows) {
     std::size_t tile = 0;
     for_each_row_tile<kTallest>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
       ranges_[tile++] = joined(ranges + row, rows());
     });
+    all_ = joined(ranges_, tile);
   }
   const KeyRange& all() const { return all_; }
   const KeyRange& operator[](std::size_t tile) const { return ranges_[tile]; }
 
  private:
-  static constexpr std::size_t kMostTiles = 12 + 4;  // and those for the rest of the rows
+  static constexpr std::size_t kMostTiles = 16 + 4;  // and those for the rest of the rows
   KeyRange all_;
   KeyRange ranges_[kMostTiles];
 };
@@ -139,6 +140,7 @@ HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride,
   const TileColumns<kVectors, D> values{value.data, value.stride, 0};
   add_products(d, weights, weight_stride, value.rows, values, sum);
   forget_origin(context);
+  __asm__("" : "+r"(context_stride));
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
     hn::StoreU(sum[r][v], d, context + r * context_stride + v * kLanes);
   });
@@ -154,11 +156,13 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
   const std::size_t end_col = col + (value.cols - col) / width * width;
   // As many values as stay in the first-level cache beside the weights.
   const std::size_t chunk = HWY_MAX(16, 8192 / width);
-  const KeyRange all = joined(ranges, weights.rows);
+  const TileRanges<kTallest> seen_by(ranges, weights.rows);
+  const KeyRange all = seen_by.all();
   for (std::size_t first = all.first; first < all.end || first == all.first; first += chunk) {
     const bool is_first = first == all.first;
+    std::size_t tile = 0;
     for_each_row_tile<kTallest>(weights.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      const KeyRange seen = joined(ranges + row, rows());
+      const KeyRange seen = seen_by[tile++];
       const std::size_t begin = HWY_MAX(seen.first, first);
       const std::size_t end = HWY_MIN(seen.end, first + chunk);
       const std::size_t count = begin < end ? end - begin : 0;
@@ -178,6 +182,14 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
 
 void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
                 std::size_t first_key, Matrix context) {
+  constexpr std::size_t kMostRows = TileRanges<kWideTile>::kRows;
+  if (weights.rows > kMostRows) {
+    mix_values(weights.row_block(0, kMostRows), value, ranges, first_key,
+               context.row_block(0, kMostRows));
+    return mix_values(weights.row_block(kMostRows, weights.rows - kMostRows), value,
+                      ranges + kMostRows, first_key,
+                      context.row_block(kMostRows, context.rows - kMostRows));
+  }
   const hn::ScalableTag<float> full;
   const hn::CappedTag<float, 4> quarter;
   const hn::CappedTag<float, 1> one;

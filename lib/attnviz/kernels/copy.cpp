@@ -52,5 +52,9 @@ void copy(ConstMatrix from, Matrix to, bool stream) noexcept {
   }
 }
 
+void flush_streams() noexcept {
+  hwy::FlushStream();
+}
+
 }  // namespace attnviz::kernels
 #endif  // HWY_ONCE

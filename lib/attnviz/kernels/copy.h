@@ -9,4 +9,8 @@ namespace attnviz::kernels {
 /// faster for what is read again much later; every thread sees them when the call returns.
 void copy(ConstMatrix from, Matrix to, bool stream) noexcept;
 
+/// What this thread stored past the caches is seen by every thread that sees what it stores next.
+/// Waits until those stores have arrived.
+void flush_streams() noexcept;
+
 }  // namespace attnviz::kernels

@@ -89,10 +89,15 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
     const auto second = r + 2 < kRows ? side_by_side(r + 2, r + 3) : first;
     const auto four = combine(hn::BitCast(d, hn::InterleaveLower(pairs, first, second)),
                               hn::BitCast(d, hn::InterleaveUpper(pairs, first, second)));
-    HWY_ALIGN float lanes[4];
-    hn::Store(combine_blocks(d, four, combine), hn::Full128<float>(), lanes);
-    for (std::size_t i = 0; i < HWY_MIN(4, kRows); ++i) {
-      results[r + i] = lanes[i];
+    const auto combined = combine_blocks(d, four, combine);
+    if constexpr (kRows % 4 == 0) {
+      hn::StoreU(combined, hn::Full128<float>(), results + r);
+    } else {
+      HWY_ALIGN float lanes[4];
+      hn::Store(combined, hn::Full128<float>(), lanes);
+      for (std::size_t i = 0; i < kRows; ++i) {
+        results[r + i] = lanes[i];
+      }
     }
   }
 #else
@@ -109,12 +114,17 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  RowGroup(const Row* rows, float sink) : rows_(rows), sink_(sink) {
+  // Of `rows`, which stay where they are.
+  HWY_INLINE void start(const Row* rows, float sink) {
+    rows_ = rows;
+    sink_ = sink;
+    divided_ = 0;
     fewest_ = rows[0].count;
     most_room_ = rows[0].room;
     room_ = rows[0].room;
     std::size_t most = rows[0].count;
     for (std::size_t r = 0; r < kRows; ++r) {
+      sinks_[r] = 0.0;
       x_[r] = rows[r].x;
       fewest_ = HWY_MIN(fewest_, rows[r].count);
       most = HWY_MAX(most, rows[r].count);
@@ -125,58 +135,69 @@ class RowGroup {
     end_ = (most + kLanes - 1) / kLanes * kLanes;
   }
 
-  // Whether every row has numbers, and all stay in the first-level cache together.
-  HWY_INLINE bool is_short() const {
-    constexpr std::size_t kLongest = 1024;
-    return fewest_ > 0 && end_ <= HWY_MIN(room_, kLongest);
-  }
+  // Whether every row has numbers, and what the template asks for.
+  HWY_INLINE bool has_room() const { return fewest_ > 0 && end_ <= room_; }
 
   // All numbers are finite, as far as a maximum and a minimum show, and so is each times `factor`.
+  // Where there is room, -infinity follows a row's numbers: from then on all vectors are whole.
   HWY_INLINE bool find_largest(float factor, bool may_hide) {
     V most[kRows];
-    V least[kRows];
+    V least[kLeastSums];
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
       most[r] = hn::Set(d_, -kInfinity);
-      least[r] = hn::Set(d_, kInfinity);
+      least[r % kLeastSums] = hn::Set(d_, kInfinity);
     }
-    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
+    for_each_vector(0, end_, [&](std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < kRows; ++r) {
-        const V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, *x_[r]);
+        V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, -kInfinity);
         most[r] = hn::Max(most[r], value);
-        least[r] = hn::Min(least[r], value);
+        if constexpr (!is_whole()) {
+          if (kHasRoom) {
+            hn::StoreU(value, d_, x_[r] + i);
+          }
+          value = hn::IfThenElse(hn::FirstN(d_, left(r, i)), value, hn::Set(d_, kInfinity));
+        }
+        least[r % kLeastSums] = hn::Min(least[r % kLeastSums], value);
       }
     });
-    float smallest[kRows];
+    if (kHasRoom) {
+      whole_ = end_;
+    }
+    for (std::size_t i = kLeastSums - 1; i > 0; --i) {
+      least[0] = hn::Min(least[0], least[i]);
+    }
+    const float smallest = hn::GetLane(hn::MinOfLanes(d_, least[0]));
     combine_lanes(
         d_, most, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, largest_);
-    combine_lanes(
-        d_, least, [](auto a, auto b) HWY_ATTR { return hn::Min(a, b); }, smallest);
-    bool is_fine = true;
-    float farthest = 0.0f;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      if (has_sink()) {
+    if (has_sink()) {
+      for (std::size_t r = 0; r < kRows; ++r) {
         largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
         sinks_[r] = std::exp(static_cast<double>(sink_) -
                              static_cast<double>(largest_[r]) * static_cast<double>(factor));
       }
-      farthest = HWY_MIN(farthest, smallest[r] - largest_[r]);
-      is_fine &=
-          std::isfinite(largest_[r] * factor) & (may_hide | (smallest[r] * factor > -kInfinity));
     }
-    is_spread_ = !(farthest * (factor * kLog2E) >= kSmall);
+    bool is_fine = may_hide || smallest * factor > -kInfinity;
+    float largest = largest_[0];
+    for (std::size_t r = 0; r < kRows; ++r) {
+      largest = HWY_MAX(largest, largest_[r]);
+      is_fine &= std::isfinite(largest_[r] * factor);
+    }
+    is_spread_ = !((smallest - largest) * (factor * kLog2E) >= kSmall);
     return is_fine;
   }
   HWY_INLINE float largest(std::size_t row) const { return largest_[row]; }
 
   // x[i] = 2^(factor · (x[i] - largest)), whose sum is at least 1 and cannot overflow. Returns the
-  // first row that has a NaN, or kRows.
-  HWY_INLINE std::size_t take_powers(float factor) {
+  // first row that has a NaN, or kRows. meanwhile(end) is called whenever the numbers before `end`
+  // are done.
+  template <class Work>
+  HWY_INLINE std::size_t take_powers(float factor, const Work& meanwhile) {
     double sums[kRows];
     std::copy(sinks_, sinks_ + kRows, sums);
     for (std::size_t begin = 0; begin < end_; begin += kStretch) {
-      add_powers(begin, hn::Set(d_, factor), sums);
+      add_powers(begin, hn::Set(d_, factor), sums, meanwhile);
     }
     bool is_fine = true;
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -194,16 +215,33 @@ class RowGroup {
     return kRows;
   }
 
-  HWY_INLINE void divide() {
+  // The powers before `end` by their sums, as far as that is not done yet.
+  HWY_INLINE void divide(std::size_t end) {
+    const std::size_t begin = divided_;
+    divided_ = HWY_MIN(end, end_);
     const bool is_copied = kHasRoom && rows_[0].copy != nullptr;
     if (is_spread_) {
-      is_copied ? multiply(std::true_type(), std::true_type())
-                : multiply(std::true_type(), std::false_type());
+      is_copied ? multiply(begin, std::true_type(), std::true_type())
+                : multiply(begin, std::true_type(), std::false_type());
     } else {
-      is_copied ? multiply(std::false_type(), std::true_type())
-                : multiply(std::false_type(), std::false_type());
+      is_copied ? multiply(begin, std::false_type(), std::true_type())
+                : multiply(begin, std::false_type(), std::false_type());
     }
+  }
+  // The rest of them; then zeros.
+  HWY_INLINE void divide() {
+    divide(end_);
+    const bool is_copied = kHasRoom && rows_[0].copy != nullptr;
     const std::size_t filled = kHasRoom ? HWY_MAX(end_, room_ / kLanes * kLanes) : rows_[0].count;
+    for (std::size_t i = end_; kHasRoom && i < filled; i += kLanes) {
+      HWY_UNROLL(8)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        hn::StoreU(hn::Zero(d_), d_, x_[r] + i);
+        if (is_copied) {
+          hn::Stream(hn::Zero(d_), d_, rows_[r].copy + i);
+        }
+      }
+    }
     for (std::size_t r = 0; r < kRows && filled < most_room_; ++r) {
       fill_zeros(rows_[r], filled);
     }
@@ -213,20 +251,20 @@ class RowGroup {
   using D = hn::CappedTag<float, 16>;
   using V = hn::Vec<D>;
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
+  static constexpr std::size_t kLeastSums = HWY_MIN(kRows, 4);
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
 
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
-  // By one over the sums; what would become subnormal becomes 0. Then zeros, as far as all rows
-  // have room for whole vectors.
+  // From `begin` to divided_; what would become subnormal becomes 0.
   template <class IsSpread, class IsCopied>
-  HWY_INLINE void multiply(IsSpread is_spread, IsCopied is_copied) const {
+  HWY_INLINE void multiply(std::size_t begin, IsSpread is_spread, IsCopied is_copied) const {
     float* copy[kRows];
     for (std::size_t r = 0; r < kRows; ++r) {
       copy[r] = rows_[r].copy;
     }
-    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
+    for_each_vector(begin, divided_, [&](std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < kRows; ++r) {
         V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, 0.0f);
@@ -240,15 +278,6 @@ class RowGroup {
         }
       }
     });
-    for (std::size_t i = end_; kHasRoom && i + kLanes <= room_; i += kLanes) {
-      HWY_UNROLL(8)
-      for (std::size_t r = 0; r < kRows; ++r) {
-        hn::StoreU(hn::Zero(d_), d_, x_[r] + i);
-        if constexpr (is_copied()) {
-          hn::Stream(hn::Zero(d_), d_, copy[r] + i);
-        }
-      }
-    }
   }
 
   HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
@@ -284,28 +313,31 @@ class RowGroup {
       }
     }
   }
-  template <class Work>
-  HWY_INLINE void for_each_vector(const Work& work) const {
-    for_each_vector(0, end_, work);
-  }
 
-  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums) {
+  template <class Work>
+  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, const Work& meanwhile) {
+    // Sixteen vectors at a time: measured to be best for rows of any length.
+    constexpr std::size_t kStep = 16 / kRows * kLanes;
     V sum[kRows];
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
       sum[r] = hn::Zero(d_);
     }
-    for_each_vector(
-        begin, HWY_MIN(begin + kStretch, end_), [&](std::size_t i, auto is_whole) HWY_ATTR {
-          HWY_UNROLL(8)
-          for (std::size_t r = 0; r < kRows; ++r) {
-            const V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, -kInfinity);
-            const V below = hn::Sub(value, hn::Set(d_, largest_[r]));
-            const V power = power_of_two(d_, hn::Mul(below, factor));
-            put(is_whole, power, r, i);
-            sum[r] = hn::Add(sum[r], power);
-          }
-        });
+    const std::size_t end = HWY_MIN(begin + kStretch, end_);
+    for (; begin < end; begin += kStep) {
+      const std::size_t step_end = HWY_MIN(begin + kStep, end);
+      for_each_vector(begin, step_end, [&](std::size_t i, auto is_whole) HWY_ATTR {
+        HWY_UNROLL(8)
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, -kInfinity);
+          const V below = hn::Sub(value, hn::Set(d_, largest_[r]));
+          const V power = power_of_two(d_, hn::Mul(below, factor));
+          put(is_whole, power, r, i);
+          sum[r] = hn::Add(sum[r], power);
+        }
+      });
+      meanwhile(step_end);
+    }
     float found[kRows];
     combine_lanes(
         d_, sum, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); }, found);
@@ -314,19 +346,20 @@ class RowGroup {
     }
   }
 
-  const D d_;
+  const D d_{};
   const Row* rows_;    // all with copies or none, and with sinks or none
-  const float sink_;   // a logit
+  float sink_;         // a logit
   std::size_t whole_;  // numbers in vectors that every row fills
   std::size_t end_;    // numbers in vectors that some row needs
   std::size_t fewest_;
   std::size_t room_;  // that every row has
   std::size_t most_room_;
+  std::size_t divided_;  // numbers that divide() is done with
   float* x_[kRows];
   float largest_[kRows];
   float by_[kRows];
-  double sinks_[kRows] = {};  // the sink's terms of the sums
-  bool is_spread_;            // some term may be smaller than 2^kSmall
+  double sinks_[kRows];  // the sink's terms of the sums
+  bool is_spread_;       // some term may be smaller than 2^kSmall
 };
 
 }  // namespace attnviz::kernels::HWY_NAMESPACE

@@ -3,6 +3,7 @@
 #include "attnviz/kernels/softmax.h"
 
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/softmax.cpp"
@@ -35,14 +36,15 @@ bool hide_all(float* x, std::size_t n) {
 
 template <bool kHasRoom>
 bool softmax_row(const Row& row, float factor, bool may_hide, float sink) {
-  RowGroup<1, kHasRoom> group(&row, sink);
+  RowGroup<1, kHasRoom> group;
+  group.start(&row, sink);
   if (!group.find_largest(factor, may_hide)) {
     const bool is_hidden = group.largest(0) == -std::numeric_limits<float>::infinity() &&
                            (may_hide || row.count == 0) && hide_all(row.x, row.count);
     fill_zeros(row, row.count);
     return is_hidden;
   }
-  if (group.take_powers(factor * kLog2E) == 0) {
+  if (group.take_powers(factor * kLog2E, [](std::size_t) {}) == 0) {
     return false;
   }
   group.divide();
@@ -61,24 +63,59 @@ bool softmax_row(const Row& row, float factor, float sink) {
 }
 
 // As many rows as there are registers for.
-constexpr std::size_t kGroup = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
+constexpr std::size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
+// And no more numbers: stores past the caches wait for one another when too many come in a row.
+constexpr std::size_t kMostNumbers = 4096;
 
-// The first row that is refused, or kGroup.
-std::size_t softmax_group(const Row* rows, float factor, float sink) {
-  RowGroup<kGroup, true> group(rows, sink);
-  if (group.is_short() && group.find_largest(factor, /*may_hide=*/false)) {
-    const std::size_t refused = group.take_powers(factor * kLog2E);
-    if (refused == kGroup) {
-      group.divide();
+// Groups of kRows rows, one after another. While the powers of one are taken, those before it are
+// divided: arithmetic and stores past the caches take turns.
+template <std::size_t kRows>
+class GroupsOfRows {
+ public:
+  GroupsOfRows(float factor, float sink) : factor_(factor), sink_(sink) {}
+
+  Row& row(std::size_t r) { return rows_[next_][r]; }
+
+  // The first of the rows set that is refused, or kRows.
+  std::size_t take() {
+    RowGroup<kRows, true>& group = groups_[next_];
+    RowGroup<kRows, true>* const before = is_left_ ? &groups_[1 - next_] : nullptr;
+    group.start(rows_[next_], sink_);
+    if (group.has_room() && group.find_largest(factor_, /*may_hide=*/false)) {
+      const std::size_t refused =
+          group.take_powers(factor_ * kLog2E, [before](std::size_t end) HWY_ATTR {
+            if (before != nullptr) {
+              before->divide(end);
+            }
+          });
+      finish();
+      next_ = 1 - next_;
+      is_left_ = true;
+      return refused;
     }
-    return refused;
+    finish();
+    std::size_t row = 0;
+    while (row < kRows && softmax_row(rows_[next_][row], factor_, sink_)) {
+      ++row;
+    }
+    return row;
   }
-  std::size_t row = 0;
-  while (row < kGroup && softmax_row(rows[row], factor, sink)) {
-    ++row;
+
+  void finish() {
+    if (is_left_) {
+      groups_[1 - next_].divide();
+    }
+    is_left_ = false;
   }
-  return row;
-}
+
+ private:
+  float factor_;
+  float sink_;
+  std::size_t next_ = 0;
+  bool is_left_ = false;  // to be divided: the group before the next
+  Row rows_[2][kRows];
+  RowGroup<kRows, true> groups_[2];
+};
 
 std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor,
                          Matrix copy, float sink, float* weights) {
@@ -92,41 +129,60 @@ std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_
             weights == nullptr ? nullptr : weights + row};
   };
   std::size_t row = 0;
-  for (; row + kGroup <= rows.rows; row += kGroup) {
-    Row group[kGroup];
-    for (std::size_t r = 0; r < kGroup; ++r) {
-      group[r] = row_of(row + r);
+  bool is_refused = false;
+  const auto take_groups = [&](auto size) HWY_ATTR {
+    constexpr std::size_t kRows = size();
+    if (is_refused || row + kRows > rows.rows || (kRows > 1 && kRows * rows.cols > kMostNumbers)) {
+      return;
     }
-    const std::size_t refused = softmax_group(group, factor, sink);
-    if (refused < kGroup) {
-      return row + refused;
+    GroupsOfRows<kRows> groups(factor, sink);
+    while (row + kRows <= rows.rows && !is_refused) {
+      for (std::size_t r = 0; r < kRows; ++r) {
+        groups.row(r) = row_of(row + r);
+      }
+      const std::size_t refused = groups.take();
+      is_refused = refused < kRows;
+      row += refused;
     }
-  }
-  while (row < rows.rows && softmax_row(row_of(row), factor, sink)) {
-    ++row;
-  }
-  if (!copy.empty()) {
-    hwy::FlushStream();
-  }
+    groups.finish();
+  };
+  take_groups(std::integral_constant<std::size_t, kMostRows>());
+  take_groups(std::integral_constant<std::size_t, kMostRows / 2>());
+  take_groups(std::integral_constant<std::size_t, HWY_MAX(1, kMostRows / 4)>());
+  take_groups(std::integral_constant<std::size_t, 1>());
   return row;
 }
 
 bool all_finite(ConstMatrix x) {
   const hn::ScalableTag<float> d;
-  const auto largest = hn::Set(d, std::numeric_limits<float>::max());
-  auto finite = hn::Le(hn::Zero(d), largest);
-  bool rest = true;
+  // Infinity and NaN times 0 are NaN, which every sum keeps.
+  constexpr std::size_t kSums = 4;
+  hn::Vec<decltype(d)> sums[kSums];
+  for (auto& sum : sums) {
+    sum = hn::Zero(d);
+  }
+  const auto add = [&](const float* values, std::size_t i) HWY_ATTR {
+    sums[i] = hn::MulAdd(hn::LoadU(d, values + i * hn::Lanes(d)), hn::Zero(d), sums[i]);
+  };
+  float rest = 0.0f;
   for (std::size_t row = 0; row < x.rows; ++row) {
     const float* const values = x.row_data(row);
     std::size_t i = 0;
+    for (; i + kSums * hn::Lanes(d) <= x.cols; i += kSums * hn::Lanes(d)) {
+      HWY_UNROLL(4)
+      for (std::size_t sum = 0; sum < kSums; ++sum) {
+        add(values + i, sum);
+      }
+    }
     for (; i + hn::Lanes(d) <= x.cols; i += hn::Lanes(d)) {
-      finite = hn::And(finite, hn::Le(hn::Abs(hn::LoadU(d, values + i)), largest));
+      add(values + i, 0);
     }
     for (; i < x.cols; ++i) {
-      rest &= values[i] - values[i] == 0.0f;  // infinity minus itself is NaN
+      rest += 0.0f * values[i];
     }
   }
-  return rest && hn::AllTrue(d, finite);
+  const auto all = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+  return rest == 0.0f && hn::AllTrue(d, hn::Eq(all, hn::Zero(d)));
 }
 
 }  // namespace attnviz::kernels::HWY_NAMESPACE

@@ -66,20 +66,22 @@ HWY_INLINE void forget_origin(auto*& pointer) {
 template <std::size_t kRows>
 class RowCursor {
  public:
-  HWY_INLINE RowCursor(const float* x, std::size_t stride) : stride_(stride) {
+  HWY_INLINE RowCursor(const float* x, std::size_t stride) : stride_(stride * sizeof(float)) {
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kPointers; ++i) {
       pointers_[i] = x + i * kShare * stride;
     }
   }
   HWY_INLINE float value(std::size_t row) const {
-    return pointers_[row / kShare][row % kShare * stride_];
+    return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(pointers_[row / kShare]) +
+                                           row % kShare * stride_);
   }
   HWY_INLINE void advance() {
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kPointers; ++i) {
-      ++pointers_[i];
-      forget_origin(pointers_[i]);  // or there would be a pointer to every row again
+      const float* pointer = pointers_[i] + 1;
+      forget_origin(pointer);  // or there would be a pointer to every row again
+      pointers_[i] = pointer;
     }
   }
 
@@ -119,6 +121,7 @@ template <class D, class Columns, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::size_t depth,
                              Columns columns, TileSums<kRows, kVectors, D>& sum) {
   RowCursor<kRows> rows(x, x_stride);
+  HWY_UNROLL(2)
   for (std::size_t k = 0; k < depth; ++k) {
     hn::Vec<D> vectors[kVectors];
     HWY_UNROLL(16)
