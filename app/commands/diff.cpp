@@ -170,8 +170,8 @@ class Comparison {
     const std::size_t n_tokens = std::max(texts_[0].size(), texts_[1].size());
     const double kept = options_.draws_heads() ? 3.0 : 1.0;  // A, B and the change
     const auto bytes = [&](std::size_t n_heads, std::size_t n_compared) {
-      const auto n = static_cast<double>(std::min(alignment_.size(), n_compared));
-      return kept * static_cast<double>(n_heads) * n * n * sizeof(float) +
+      const std::size_t n = std::min(alignment_.size(), n_compared);
+      return kept * PatternStore::bytes(n_heads, n, n) +
              (other_ ? stream_bytes(setup_.model, n_compared) : 0.0) +
              std::max(layer_bytes(model(0), n_compared), layer_bytes(model(1), n_compared));
     };

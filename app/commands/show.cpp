@@ -40,11 +40,6 @@ namespace attnviz::app {
 
 namespace {
 
-double patterns_bytes(std::size_t n_heads, std::size_t n_tokens) {
-  const auto n = static_cast<double>(n_tokens);
-  return static_cast<double>(n_heads) * n * n * static_cast<double>(sizeof(float));
-}
-
 std::size_t n_runs(const ShowOptions& options) {
   return std::max<std::size_t>(options.side_by_side.size(), 1);
 }
@@ -67,7 +62,8 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
     // Means are of all heads that there are.
     const std::size_t n_kept =
         options.pattern.average ? n_patterns : n_patterns * n_heads / setup.heads.size();
-    return patterns_bytes(n_kept * n_runs(options), std::min(n_tokens, text.shown().size())) +
+    const std::size_t n = std::min(n_tokens, text.shown().size());
+    return PatternStore::bytes(n_kept * n_runs(options), n, n) +
            layer_bytes(setup.model, n_tokens) +
            step_bytes(setup.model, heads, n_tokens, options.kind);
   };

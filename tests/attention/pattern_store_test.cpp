@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -32,15 +33,22 @@ TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
   CHECK(test::largest_difference(store.pattern({0, 1}), std::vector<double>(9, 0.0)) == 0.0);
 }
 
-TEST_CASE("pattern store: gives out the places of a head's rows where they hold whole lines") {
-  PatternStore store({{0, 1}, {2, 0}}, 32);
-  const Matrix place = store.place({2, 0}, 30, 2);
-  CHECK(place.rows == 2);
-  CHECK(place.cols == 32);
-  place(1, 31) = 0.5f;
-  CHECK(store.pattern({2, 0})(31, 31) == 0.5f);
-  CHECK(store.place({0, 0}, 30, 2).empty());
-  CHECK(PatternStore({{0, 1}}, 33).place({0, 1}, 30, 2).empty());
+TEST_CASE("pattern store: gives out the places of a head's rows, which hold whole lines") {
+  for (const std::size_t n : {std::size_t{32}, std::size_t{33}}) {
+    PatternStore store({{0, 1}, {2, 0}}, n);
+    const Matrix place = store.place({2, 0}, n - 2, 2);
+    CHECK(place.rows == 2);
+    CHECK(place.cols == (n == 32 ? 32 : 48));
+    CHECK(place.stride % 16 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(place.data) % 64 == 0);
+    place(1, n - 1) = 0.5f;
+    const ConstMatrix pattern = store.pattern({2, 0});
+    CHECK(pattern.rows == n);
+    CHECK(pattern.cols == n);
+    CHECK(pattern(n - 1, n - 1) == 0.5f);
+    CHECK(store.place({0, 0}, n - 2, 2).empty());
+    CHECK(PatternStore::bytes(2, n, n) == static_cast<double>(2 * n * place.cols * 4));
+  }
 }
 
 TEST_CASE("pattern store: keeps every one of many heads") {
@@ -73,6 +81,7 @@ TEST_CASE("pattern store: a head that was not chosen is a usage error that names
 TEST_CASE("pattern store: sizes that cannot be counted are refused before memory is taken") {
   const std::size_t most = std::numeric_limits<std::size_t>::max();
   CHECK_THROWS_AS(PatternStore({{0, 0}}, most / 2), Error);
+  CHECK_THROWS_AS(PatternStore({{0, 0}}, most), Error);
   CHECK_THROWS_AS(PatternStore({{0, 0}, {0, 1}}, most), Error);
 }
 

@@ -54,8 +54,8 @@ class PatternSink {
                      std::span<const float> /*weights*/) {}
 
   /// Where the weights of some queries may be written, in place of a call of rows(): [n_queries,
-  /// n_keys], in rows aligned to 64 bytes that hold whole 64 bytes. Nothing when rows() is to be
-  /// called in any case. What is not written stays 0.
+  /// n_keys and zeros up to whole 64 bytes], in rows aligned to 64 bytes. Nothing when rows() is to
+  /// be called in any case. What is not written stays 0.
   virtual Matrix place(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*n_queries*/) {
     return {};
   }

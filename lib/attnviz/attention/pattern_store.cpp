@@ -8,13 +8,31 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/copy.h"
+#include "attnviz/kernels/key_panels.h"
 
 namespace attnviz {
+
+namespace {
+
+// Too many to count stay what they are.
+std::size_t whole_lines(std::size_t n_keys) noexcept {
+  return std::max(n_keys, kernels::KeyPanels::rounded_up(n_keys));
+}
+
+}  // namespace
+
+double PatternStore::bytes(std::size_t n_heads, std::size_t n_queries,
+                           std::size_t n_keys) noexcept {
+  return static_cast<double>(n_heads) * static_cast<double>(n_queries) *
+         static_cast<double>(whole_lines(n_keys)) * static_cast<double>(sizeof(float));
+}
 
 PatternStore::PatternStore(std::vector<HeadId> heads, std::size_t n_queries, std::size_t n_keys)
     : heads_(std::move(heads)),
       n_queries_(n_queries),
-      weights_(checked_product({heads_.size(), n_queries}, "attention patterns"), n_keys) {
+      n_keys_(n_keys),
+      weights_(checked_product({heads_.size(), n_queries}, "attention patterns"),
+               whole_lines(n_keys)) {
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     indices_.emplace(heads_[i], i);
   }
@@ -45,10 +63,7 @@ void PatternStore::rows(HeadId head, std::size_t first_query, std::size_t first_
 
 Matrix PatternStore::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
   const auto index = index_of(head);
-  constexpr std::size_t kLine = 16;
-  return index && weights_.cols() % kLine == 0
-             ? weights_.view().row_block(*index * n_queries_ + first_query, n_queries)
-             : Matrix{};
+  return index ? weights_.view().row_block(*index * n_queries_ + first_query, n_queries) : Matrix{};
 }
 
 ConstMatrix PatternStore::pattern(HeadId head) const {
@@ -57,7 +72,7 @@ ConstMatrix PatternStore::pattern(HeadId head) const {
     throw Error(ErrorKind::kUsage,
                 fmt::format("head {}: its pattern was not kept", head_name(head)));
   }
-  return weights_.view().row_block(*index * n_queries_, n_queries_);
+  return weights_.view().row_block(*index * n_queries_, n_queries_).col_block(0, n_keys_);
 }
 
 }  // namespace attnviz

@@ -25,11 +25,15 @@ namespace attnviz {
 ///     if (store.pattern({.layer = 0, .head = 1}).rows != 3) return 1;
 class PatternStore : public PatternSink {
  public:
-  /// Takes the memory at once: heads.size() * n_tokens² floats. Throws Error{kUsage} when that
-  /// overflows and Error{kIo} when it is not to be had. `heads` without repeats.
+  /// Takes the memory at once: bytes(). Throws Error{kUsage} when that overflows and Error{kIo}
+  /// when it is not to be had. `heads` without repeats.
   PatternStore(std::vector<HeadId> heads, std::size_t n_tokens)
       : PatternStore(std::move(heads), n_tokens, n_tokens) {}
   PatternStore(std::vector<HeadId> heads, std::size_t n_queries, std::size_t n_keys);
+
+  /// What it takes: rows are as long as whole lines of the cache, so that weights of any number of
+  /// keys can be written past the caches.
+  static double bytes(std::size_t n_heads, std::size_t n_queries, std::size_t n_keys) noexcept;
 
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -48,7 +52,8 @@ class PatternStore : public PatternSink {
   std::vector<HeadId> heads_;
   std::map<HeadId, std::size_t> indices_;  // of heads_: asked once a block, so a search would show
   std::size_t n_queries_;
-  MatrixBuffer weights_;  // [heads_.size() * n_queries, n_keys]
+  std::size_t n_keys_;
+  MatrixBuffer weights_;  // [heads_.size() * n_queries, n_keys and 0 up to a whole line]
 };
 
 }  // namespace attnviz
