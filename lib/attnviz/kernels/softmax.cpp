@@ -117,40 +117,57 @@ class GroupsOfRows {
   RowGroup<kRows, true> groups_[2];
 };
 
+// What softmax_rows() is given.
+struct AllRows {
+  Matrix rows;
+  const KeyRange* ranges;
+  std::size_t first_key;
+  Matrix copy;
+  float* weights;
+
+  HWY_INLINE Row row(std::size_t row) const {
+    float* const x = rows.row_data(row);
+    const KeyRange range = ranges[row];
+    float* const copied = copy.empty() ? nullptr : copy.row_data(row);
+    float* const weight = weights == nullptr ? nullptr : weights + row;
+    if (range.first >= range.end) {
+      return {x, 0, rows.cols, copied, weight};
+    }
+    const std::size_t begin = range.first - first_key;
+    fill_zeros(x, x + begin);
+    return {x + begin, range.end - range.first, rows.cols - begin, copied, weight};
+  }
+};
+
+// From `row` on, as many groups as there are; which row follows, or is refused.
+template <std::size_t kRows>
+std::size_t take_groups(const AllRows all, std::size_t row, float factor, float sink,
+                        bool& is_refused) {
+  const std::size_t n_rows = all.rows.rows;
+  if (is_refused || row + kRows > n_rows || (kRows > 1 && kRows * all.rows.cols > kMostNumbers)) {
+    return row;
+  }
+  GroupsOfRows<kRows> groups(factor, sink);
+  while (row + kRows <= n_rows && !is_refused) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      groups.row(r) = all.row(row + r);
+    }
+    const std::size_t n_taken = groups.take();
+    is_refused = n_taken < kRows;
+    row += n_taken;
+  }
+  groups.finish();
+  return row;
+}
+
 std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor,
                          Matrix copy, float sink, float* weights) {
-  const auto row_of = [&](std::size_t row) -> Row {
-    float* const x = rows.row_data(row);
-    const bool is_empty = ranges[row].first >= ranges[row].end;
-    const std::size_t begin = is_empty ? 0 : ranges[row].first - first_key;
-    fill_zeros(x, x + begin);
-    return {x + begin, is_empty ? 0 : ranges[row].size(), rows.cols - begin,
-            copy.empty() ? nullptr : copy.row_data(row),
-            weights == nullptr ? nullptr : weights + row};
-  };
-  std::size_t row = 0;
+  const AllRows all{rows, ranges, first_key, copy, weights};
   bool is_refused = false;
-  const auto take_groups = [&](auto size) HWY_ATTR {
-    constexpr std::size_t kRows = size();
-    if (is_refused || row + kRows > rows.rows || (kRows > 1 && kRows * rows.cols > kMostNumbers)) {
-      return;
-    }
-    GroupsOfRows<kRows> groups(factor, sink);
-    while (row + kRows <= rows.rows && !is_refused) {
-      for (std::size_t r = 0; r < kRows; ++r) {
-        groups.row(r) = row_of(row + r);
-      }
-      const std::size_t refused = groups.take();
-      is_refused = refused < kRows;
-      row += refused;
-    }
-    groups.finish();
-  };
-  take_groups(std::integral_constant<std::size_t, kMostRows>());
-  take_groups(std::integral_constant<std::size_t, kMostRows / 2>());
-  take_groups(std::integral_constant<std::size_t, HWY_MAX(1, kMostRows / 4)>());
-  take_groups(std::integral_constant<std::size_t, 1>());
-  return row;
+  std::size_t row = take_groups<kMostRows>(all, 0, factor, sink, is_refused);
+  row = take_groups<kMostRows / 2>(all, row, factor, sink, is_refused);
+  row = take_groups<HWY_MAX(1, kMostRows / 4)>(all, row, factor, sink, is_refused);
+  return take_groups<1>(all, row, factor, sink, is_refused);
 }
 
 bool all_finite(ConstMatrix x) {
