@@ -23,17 +23,25 @@ Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
   return {scratch.scores.view().data, rows, cols, stride};
 }
 
-// Each query's, and all of them together. Copies of what does not change: the compiler takes it
-// that a stored range might change it.
-KeyRange find_ranges(Mask mask, std::size_t first_query, std::size_t n_queries, std::size_t n_keys,
-                     std::vector<KeyRange>& ranges) {
+// Each query's, and all of them together.
+KeyRange find_ranges(const Mask& mask, std::size_t first_query, std::size_t n_queries,
+                     std::size_t n_keys, std::vector<KeyRange>& ranges) {
   ranges.resize(n_queries);
   KeyRange seen{n_keys, 0};
-  KeyRange* range = ranges.data();
-  for (std::size_t query = first_query; query < first_query + n_queries; ++query) {
-    const KeyRange of_query{mask.first_key(query), mask.end_key(query, n_keys)};
-    seen = {std::min(seen.first, of_query.first), std::max(seen.end, of_query.end)};
-    *range++ = of_query;
+  const auto find = [&](const auto& range_of) {
+    for (std::size_t i = 0; i < n_queries; ++i) {
+      const KeyRange range = range_of(first_query + i);
+      ranges[i] = range;
+      seen = {std::min(seen.first, range.first), std::max(seen.end, range.end)};
+    }
+  };
+  if (mask.kind == MaskKind::kCausal) {
+    // A loop of its own: with few keys asking the mask would show.
+    find([n_keys](std::size_t query) { return KeyRange{0, std::min(query + 1, n_keys)}; });
+  } else {
+    find([&](std::size_t query) {
+      return KeyRange{mask.first_key(query), mask.end_key(query, n_keys)};
+    });
   }
   return seen;
 }

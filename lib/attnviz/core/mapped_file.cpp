@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "attnviz/core/descriptor.h"
@@ -39,6 +40,12 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr std::size_t kMostEntries = 1024;  // more are mapped without
 std::array<MapEntry, kMostEntries> entries{};
+std::atomic<std::size_t> n_entered{
+    0};  // entries behind were never used: looking at them takes time
+
+std::span<const MapEntry> entered() noexcept {
+  return std::span(entries).first(n_entered.load());
+}
 
 std::mutex entries_change;
 // The name of the first file that was found shorter when its map went; as much of it as fits.
@@ -48,9 +55,11 @@ std::array<char, 1024> shortened_before{};
 MapEntry* enter(const char* begin, std::size_t size, const char* name, const char* path,
                 const struct stat& file) noexcept {
   const std::lock_guard lock(entries_change);
-  for (MapEntry& entry : entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    MapEntry& entry = entries[i];
     const char* nothing = nullptr;
     if (entry.begin.compare_exchange_strong(nothing, begin)) {
+      n_entered.store(std::max(n_entered.load(), i + 1));
       entry.name.store(name);
       entry.size.store(size);
       entry.path = path;
@@ -221,7 +230,7 @@ void MappedFile::forget(std::string_view piece) const noexcept {
 
 const char* mapped_file_at(const void* address) noexcept {
   const auto* const place = static_cast<const char*>(address);
-  for (const MapEntry& entry : entries) {
+  for (const MapEntry& entry : entered()) {
     const char* const begin = entry.begin.load();
     const std::less<> before;
     if (begin != nullptr && !before(place, begin) && before(place, begin + entry.size.load())) {
@@ -233,10 +242,11 @@ const char* mapped_file_at(const void* address) noexcept {
 
 std::string shortened_file() {
   const std::lock_guard lock(entries_change);
-  const auto found = std::ranges::find_if(entries, [](const MapEntry& entry) {
+  const std::span<const MapEntry> all = entered();
+  const auto found = std::ranges::find_if(all, [](const MapEntry& entry) {
     return entry.begin.load() != nullptr && is_shortened(entry);
   });
-  return found != entries.end() ? found->name.load() : shortened_before.data();
+  return found != all.end() ? found->name.load() : shortened_before.data();
 }
 
 void require_whole_files() {
