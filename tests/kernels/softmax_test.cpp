@@ -119,35 +119,38 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("softmax_rows: a copy has the same bits, in every column") {
-  constexpr std::size_t kMost = 1056;  // more than is taken at once
+TEST_CASE("softmax_rows: a copy has the same bits, in every column, and those of a row alone") {
+  // Rows that are taken by eight, by four, by two and one by one.
+  constexpr std::size_t kMost = 2112;
   for_each_target([] {
-    for (const std::size_t longest : {1u, 16u, 50u, 130u, 1050u}) {
+    for (const std::size_t longest : {1u, 16u, 50u, 130u, 600u, 1050u, 2100u}) {
       CAPTURE(longest);
-      // Ever longer ranges, one of them empty, and a row that is left over.
+      // Ever longer ranges, one of them empty, and rows that are left over.
+      constexpr std::size_t kRows = 27;
       std::vector<KeyRange> ranges;
-      for (std::size_t row = 0; row < 9; ++row) {
-        ranges.push_back({32, row == 6 ? 32 : 32 + longest - longest * (8 - row) / 9});
+      for (std::size_t row = 0; row < kRows; ++row) {
+        ranges.push_back({32, row == 6 ? 32 : 32 + longest - longest * (kRows - 1 - row) / kRows});
       }
       const std::size_t cols = kernels::KeyPanels::rounded_up(longest);
-      const std::vector<float> scores = test::random_values(ranges.size() * kMost, 3);
-      MatrixBuffer rows(ranges.size(), kMost);
-      MatrixBuffer alone(ranges.size(), kMost);
-      MatrixBuffer copy(ranges.size(), kMost);
+      const std::vector<float> scores = test::random_values(kRows * kMost, 3);
+      MatrixBuffer rows(kRows, kMost);
+      MatrixBuffer copy(kRows, kMost);
       for (std::size_t i = 0; i < scores.size(); ++i) {
         rows.view().data[i] = scores[i];
-        alone.view().data[i] = scores[i];
         copy.view().data[i] = -1.0f;
       }
       const Matrix of_rows = rows.view().col_block(0, cols);
       const Matrix of_copy = copy.view().col_block(0, cols);
-      REQUIRE(kernels::softmax_rows(of_rows, ranges, 32, 0.5f, of_copy) == ranges.size());
-      REQUIRE(kernels::softmax_rows(alone.view().col_block(0, cols), ranges, 32, 0.5f) ==
-              ranges.size());
-      CHECK(test::same_bits(of_rows, alone.view().col_block(0, cols)));
+      REQUIRE(kernels::softmax_rows(of_rows, ranges, 32, 0.5f, of_copy) == kRows);
       CHECK(test::same_bits(of_copy, of_rows));
-      for (std::size_t row = 0; row < ranges.size() && cols < kMost; ++row) {
-        CHECK(copy.view()(row, cols) == -1.0f);
+      for (std::size_t row = 0; row < kRows; ++row) {
+        std::vector<float> alone(scores.begin() + static_cast<std::ptrdiff_t>(row * kMost),
+                                 scores.begin() + static_cast<std::ptrdiff_t>(row * kMost + cols));
+        std::fill(alone.begin() + static_cast<std::ptrdiff_t>(ranges[row].size()), alone.end(),
+                  -std::numeric_limits<float>::infinity());
+        REQUIRE(kernels::softmax(alone.data(), alone.size(), 0.5f));
+        CHECK(test::same_bits(test::matrix_over(alone, 1, cols), of_rows.row_block(row, 1)));
+        CHECK((cols == kMost || copy.view()(row, cols) == -1.0f));
       }
     }
   });

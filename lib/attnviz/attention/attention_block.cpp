@@ -90,7 +90,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
     kernels::mix_values(rows, tensors.value, scratch.ranges, first_key, context);
   }
   if (block.stored) {
-    kernels::flush_streams();  // behind the mixing, while which most of them have arrived
+    kernels::flush_streams();  // after the mixing, during which most of them arrive
   }
   if (!is_fine) {
     block.fault = BlockFault::kScore;

@@ -40,8 +40,8 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr std::size_t kMostEntries = 1024;  // more are mapped without
 std::array<MapEntry, kMostEntries> entries{};
-std::atomic<std::size_t> n_entered{
-    0};  // entries behind were never used: looking at them takes time
+// Entries behind were never used, and looking at them takes time.
+std::atomic<std::size_t> n_entered = 0;
 
 std::span<const MapEntry> entered() noexcept {
   return std::span(entries).first(n_entered.load());

@@ -140,7 +140,7 @@ HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride,
   const TileColumns<kVectors, D> values{value.data, value.stride, 0};
   add_products(d, weights, weight_stride, value.rows, values, sum);
   forget_origin(context);
-  __asm__("" : "+r"(context_stride));
+  forget_origin(context_stride);
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
     hn::StoreU(sum[r][v], d, context + r * context_stride + v * kLanes);
   });

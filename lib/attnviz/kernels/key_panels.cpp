@@ -31,10 +31,52 @@ HWY_INLINE void pack_four_dimensions(D d, const float* keys, std::size_t stride,
   });
 }
 
-// The first dimensions of a whole panel, four at a time; how many that were.
+#if HWY_TARGET <= HWY_AVX3
+// The dimensions k to k + 15 of sixteen keys: whole lines are loaded, and a half of the shuffles
+// goes across blocks of four lanes.
+void pack_sixteen_dimensions(const float* keys, std::size_t stride, float* to) {
+  const hn::Full512<float> d;
+  hn::Vec<decltype(d)> columns[4][4];  // of four keys each, four dimensions apart in its blocks
+  HWY_UNROLL(4)
+  for (std::size_t group = 0; group < 4; ++group) {
+    hn::Vec<decltype(d)> rows[4];
+    HWY_UNROLL(4)
+    for (std::size_t key = 0; key < 4; ++key) {
+      rows[key] = hn::LoadU(d, keys + (4 * group + key) * stride);
+    }
+    interleave_four(d, rows, 0, [&](std::size_t dimension, auto column) HWY_ATTR {
+      columns[dimension][group] = column;
+    });
+  }
+  constexpr int kEven = 0x88;  // blocks 0 and 2 of either
+  constexpr int kOdd = 0xdd;
+  HWY_UNROLL(4)
+  for (std::size_t dimension = 0; dimension < 4; ++dimension) {
+    const auto& of = columns[dimension];
+    const __m512 even01 = _mm512_shuffle_f32x4(of[0].raw, of[1].raw, kEven);
+    const __m512 even23 = _mm512_shuffle_f32x4(of[2].raw, of[3].raw, kEven);
+    const __m512 odd01 = _mm512_shuffle_f32x4(of[0].raw, of[1].raw, kOdd);
+    const __m512 odd23 = _mm512_shuffle_f32x4(of[2].raw, of[3].raw, kOdd);
+    const __m512 blocks[4] = {
+        _mm512_shuffle_f32x4(even01, even23, kEven), _mm512_shuffle_f32x4(odd01, odd23, kEven),
+        _mm512_shuffle_f32x4(even01, even23, kOdd), _mm512_shuffle_f32x4(odd01, odd23, kOdd)};
+    HWY_UNROLL(4)
+    for (std::size_t block = 0; block < 4; ++block) {
+      _mm512_storeu_ps(to + (4 * block + dimension) * KeyPanels::kKeys, blocks[block]);
+    }
+  }
+}
+#endif
+
+// The first dimensions of a whole panel, four or sixteen at a time; how many that were.
 std::size_t pack_whole_panel(ConstMatrix keys, float* panel) {
   const hn::CappedTag<float, KeyPanels::kKeys> d;
   std::size_t k = 0;
+#if HWY_TARGET <= HWY_AVX3
+  for (; k + 16 <= keys.cols; k += 16) {
+    pack_sixteen_dimensions(keys.data + k, keys.stride, panel + k * KeyPanels::kKeys);
+  }
+#endif
   for (; k + 4 <= keys.cols; k += 4) {
     for (std::size_t key = 0; key < KeyPanels::kKeys; key += hn::Lanes(d)) {
       pack_four_dimensions(d, keys.row_data(key) + k, keys.stride,

@@ -53,11 +53,11 @@ HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
   rest(Size<1>{});
 }
 
-// The same pointer, of which the compiler does not know where it comes from: it would compute in
-// advance, and keep in registers, what is derived from it.
-HWY_INLINE void forget_origin(auto*& pointer) {
+// The same pointer or number, of which the compiler does not know where it comes from: it would
+// compute in advance, and keep in registers, what is derived from it.
+HWY_INLINE void forget_origin(auto& value) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-  __asm__("" : "+r"(pointer));
+  __asm__("" : "+r"(value));
 #endif
 }
 
