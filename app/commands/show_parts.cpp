@@ -208,9 +208,11 @@ class PartsRun {
   void require_room() {
     WeightsToCome weights;
     std::size_t n_kept = 0;
+    double kept_bytes = 0.0;
     for (const auto& [name, part] : kPartChoices) {
       const std::size_t n_heads = heads_of(part).size();
       n_kept += n_heads;
+      kept_bytes += PatternStore::bytes(n_heads, n_queries(part), n_keys(part));
       weights.n_patterns += n_heads;
       weights.n_visible += static_cast<double>(n_heads) * static_cast<double>(n_queries(part)) *
                            static_cast<double>(n_keys(part));
@@ -223,7 +225,7 @@ class PartsRun {
       const double of_text = static_cast<double>(n_tokens) / static_cast<double>(weights.n_tokens);
       const std::size_t n_source = std::min(source_.size(), n_tokens);
       const std::size_t n_written = std::min(n_target(), n_tokens);
-      return copies * weights.n_visible * of_heads * of_text * of_text * sizeof(float) +
+      return copies * kept_bytes * of_heads * of_text * of_text +
              layer_bytes(*model_.encoder, n_source) + layer_bytes(model_, n_written) +
              cross_bytes(model_, n_written, n_source);
     };

@@ -108,32 +108,34 @@ TEST_CASE("weights alone: the same bits as with outputs, of the wanted heads alo
 }
 
 TEST_CASE("engine: weights written where they stay have the bits of those that are handed over") {
-  // Whole lines a row, more than a block.
-  constexpr std::size_t kManyTokens = 176;
-  ModelBuilder builder(kManyTokens, 16);
-  builder.add_layer({{8, 8}, {8, 8}}, test::OutputForm::kPerLayer);
-  for (const char* mask : {"causal", "none", "window:1000", "window:30", "strided:4"}) {
-    for (const float dropout : {0.0f, 0.3f}) {
-      CAPTURE(mask);
-      CAPTURE(dropout);
-      AttentionRequest request;
-      request.mask = parse_mask(mask);
-      request.dropout = dropout;
-      PatternStore written({{0, 0}, {0, 1}}, kManyTokens);
-      HandedStore handed({{0, 0}, {0, 1}}, kManyTokens);
-      PatternStore one_of_two({{0, 1}}, kManyTokens);
-      HandedStore other_of_two({{0, 1}}, kManyTokens);
-      SinkGroup both({&one_of_two, &other_of_two});
-      for (PatternSink* sink :
-           {static_cast<PatternSink*>(&written), static_cast<PatternSink*>(&handed),
-            static_cast<PatternSink*>(&both)}) {
-        run(builder.model, test::Pieces(kManyTokens), request, *sink);
+  // Rows that fill their last line, and that do not; more than a block.
+  for (const std::size_t n_tokens : {176u, 177u}) {
+    CAPTURE(n_tokens);
+    ModelBuilder builder(n_tokens, 16);
+    builder.add_layer({{8, 8}, {8, 8}}, test::OutputForm::kPerLayer);
+    for (const char* mask : {"causal", "none", "window:1000", "window:30", "strided:4"}) {
+      for (const float dropout : {0.0f, 0.3f}) {
+        CAPTURE(mask);
+        CAPTURE(dropout);
+        AttentionRequest request;
+        request.mask = parse_mask(mask);
+        request.dropout = dropout;
+        PatternStore written({{0, 0}, {0, 1}}, n_tokens);
+        HandedStore handed({{0, 0}, {0, 1}}, n_tokens);
+        PatternStore one_of_two({{0, 1}}, n_tokens);
+        HandedStore other_of_two({{0, 1}}, n_tokens);
+        SinkGroup both({&one_of_two, &other_of_two});
+        for (PatternSink* sink :
+             {static_cast<PatternSink*>(&written), static_cast<PatternSink*>(&handed),
+              static_cast<PatternSink*>(&both)}) {
+          run(builder.model, test::Pieces(n_tokens), request, *sink);
+        }
+        CHECK(!written.place({0, 1}, 0, 1).empty());
+        CHECK(same_bits(written.pattern({0, 0}), handed.pattern({0, 0})));
+        CHECK(same_bits(written.pattern({0, 1}), handed.pattern({0, 1})));
+        CHECK(same_bits(one_of_two.pattern({0, 1}), handed.pattern({0, 1})));
+        CHECK(same_bits(other_of_two.pattern({0, 1}), handed.pattern({0, 1})));
       }
-      CHECK(!written.place({0, 1}, 0, 1).empty());
-      CHECK(same_bits(written.pattern({0, 0}), handed.pattern({0, 0})));
-      CHECK(same_bits(written.pattern({0, 1}), handed.pattern({0, 1})));
-      CHECK(same_bits(one_of_two.pattern({0, 1}), handed.pattern({0, 1})));
-      CHECK(same_bits(other_of_two.pattern({0, 1}), handed.pattern({0, 1})));
     }
   }
 }

@@ -58,6 +58,18 @@ TEST_CASE("softmax_rows: the first row with a score that is not finite is told")
       CHECK(kernels::softmax_rows(beyond.view(), {&range, 1}, 0, 1.0f) == 1);
       CHECK(beyond.view()(0, 30) == 0.0f);
     }
+    // Whatever is wrong in the rows behind it, which one group takes at once.
+    for (const float bad : {kInfinity, -kInfinity, kNan}) {
+      for (std::size_t row = 1; row < 8; ++row) {
+        for (const std::size_t where : {0u, 16u, 40u}) {
+          MatrixBuffer rows(8, 48);
+          rows.view()(0, 0) = bad;
+          rows.view()(row, where) = kNan;
+          const std::vector<KeyRange> ranges(8, KeyRange{0, 48});
+          CHECK(kernels::softmax_rows(rows.view(), ranges, 0, 1.0f) == 0);
+        }
+      }
+    }
     MatrixBuffer large(1, 16);
     const KeyRange range{0, 16};
     for (const float score : {1e30f, -1e30f}) {

@@ -43,7 +43,8 @@ class PatternStore : public PatternSink {
   std::span<const HeadId> heads() const noexcept { return heads_; }
   std::size_t n_tokens() const noexcept { return n_queries_; }
 
-  /// One head's pattern [query, key]. Throws Error{kUsage} when it was not chosen.
+  /// One head's pattern [query, key], in rows that lie whole lines apart. Throws Error{kUsage} when
+  /// it was not chosen.
   ConstMatrix pattern(HeadId head) const;
 
  private:

@@ -36,7 +36,8 @@ struct MapEntry {
 
 namespace {
 
-static_assert(std::atomic<const char*>::is_always_lock_free);
+static_assert(std::atomic<const char*>::is_always_lock_free &&
+              std::atomic<std::size_t>::is_always_lock_free);
 
 constexpr std::size_t kMostEntries = 1024;  // more are mapped without
 std::array<MapEntry, kMostEntries> entries{};

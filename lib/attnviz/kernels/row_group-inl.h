@@ -142,11 +142,11 @@ class RowGroup {
   // Where there is room, -infinity follows a row's numbers: from then on all vectors are whole.
   HWY_INLINE bool find_largest(float factor, bool may_hide) {
     V most[kRows];
-    V least[kLeastSums];
+    V least[kRows];
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
       most[r] = hn::Set(d_, -kInfinity);
-      least[r % kLeastSums] = hn::Set(d_, kInfinity);
+      least[r] = hn::Set(d_, kInfinity);
     }
     for_each_vector(0, end_, [&](std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
@@ -159,16 +159,22 @@ class RowGroup {
           }
           value = hn::IfThenElse(hn::FirstN(d_, left(r, i)), value, hn::Set(d_, kInfinity));
         }
-        least[r % kLeastSums] = hn::Min(least[r % kLeastSums], value);
+        least[r] = hn::Min(least[r], value);
       }
     });
     if (kHasRoom) {
       whole_ = end_;
     }
-    for (std::size_t i = kLeastSums - 1; i > 0; --i) {
-      least[0] = hn::Min(least[0], least[i]);
+    // Row by row: a minimum may pass over -infinity where the other number is NaN, which the sum of
+    // its own row keeps, but not that of another.
+    auto is_hidden = hn::Le(hn::Mul(least[0], hn::Set(d_, factor)), hn::Set(d_, -kInfinity));
+    V lowest = least[0];
+    HWY_UNROLL(8)
+    for (std::size_t r = 1; r < kRows; ++r) {
+      is_hidden = hn::Or(is_hidden,
+                         hn::Le(hn::Mul(least[r], hn::Set(d_, factor)), hn::Set(d_, -kInfinity)));
+      lowest = hn::Min(lowest, least[r]);
     }
-    const float smallest = hn::GetLane(hn::MinOfLanes(d_, least[0]));
     combine_lanes(
         d_, most, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, largest_);
     if (has_sink()) {
@@ -178,13 +184,14 @@ class RowGroup {
                              static_cast<double>(largest_[r]) * static_cast<double>(factor));
       }
     }
-    bool is_fine = may_hide || smallest * factor > -kInfinity;
+    bool is_fine = may_hide || hn::AllFalse(d_, is_hidden);
     float largest = largest_[0];
     for (std::size_t r = 0; r < kRows; ++r) {
       largest = HWY_MAX(largest, largest_[r]);
       is_fine &= std::isfinite(largest_[r] * factor);
     }
-    is_spread_ = !((smallest - largest) * (factor * kLog2E) >= kSmall);
+    const float farthest = hn::GetLane(hn::MinOfLanes(d_, lowest)) - largest;
+    is_spread_ = !(farthest * (factor * kLog2E) >= kSmall);
     return is_fine;
   }
   HWY_INLINE float largest(std::size_t row) const { return largest_[row]; }
@@ -251,7 +258,6 @@ class RowGroup {
   using D = hn::CappedTag<float, 16>;
   using V = hn::Vec<D>;
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
-  static constexpr std::size_t kLeastSums = HWY_MIN(kRows, 4);
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
 

@@ -18,7 +18,7 @@ namespace attnviz {
 void attend(const LanguageModel& model, const TokenizedText& text, const AttentionRequest& request,
             PatternSink& sink);
 
-/// The patterns of every head, kept: n_layers · n_heads · n_tokens² floats.
+/// The patterns of every head, kept: PatternStore::bytes().
 ///
 /// Example:
 ///     const attnviz::LanguageModel model = attnviz::random_language_model({.n_heads = 2}, 42);
