@@ -67,7 +67,7 @@ double peak_memory(std::vector<std::string> command) {
 // A copy, as an installation makes it: what a linker wrote piece by piece lies in the system's
 // cache in single pages, whose faults take longer.
 std::string installed() {
-  const std::string copy = folder().file("attnviz");
+  std::string copy = folder().file("attnviz");
   std::filesystem::copy_file(ATTNVIZ_PROGRAM, copy, std::filesystem::copy_options::skip_existing);
   return copy;
 }

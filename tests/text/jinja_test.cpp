@@ -394,7 +394,7 @@ TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are fre
   CHECK(rendered(wrapped + "hi", Map()) == "hi");
   std::string maps = "n.l";
   for (int i = 0; i < 10; ++i) {
-    maps = "{'a': " + maps + "}";
+    maps.insert(0, "{'a': ").append("}");
   }
   CHECK(
       rendered("{% set n = namespace() %}{% set n.a = n %}{% for i in range(9000) %}{% set n.l = " +
