@@ -18,7 +18,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/key_panels.h"
 #include "attnviz/kernels/map-inl.h"
+#include "attnviz/kernels/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
@@ -28,13 +31,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 // hundred thousand keys sums to 1 as well as a short one does.
 constexpr std::size_t kStretch = 1024;
 
-// Numbers with room behind them, which is filled with zeros.
-struct Row {
-  float* x;
-  std::size_t count;
-  std::size_t room;  // `count` included
-  float* copy;       // of it all, aligned, when there is room for whole vectors; or nullptr
-  float* sink;       // gets the weight that goes to no key; or nullptr
+// Rows of scores, of which each has the columns of its range, from that of first_key on. Of what it
+// has no column for, zeros are written.
+struct AllRows {
+  Matrix rows;
+  const KeyRange* ranges;
+  std::size_t first_key;
+  Matrix copy;   // of it all, aligned, when there is room for whole vectors; or empty
+  float* sinks;  // get the weight that goes to no key; or nullptr
 };
 
 HWY_INLINE void fill_zeros(float* begin, float* end) {
@@ -45,16 +49,6 @@ HWY_INLINE void fill_zeros(float* begin, float* end) {
   }
   for (; begin < end; ++begin) {
     *begin = 0.0f;
-  }
-}
-
-// From `begin` on, in its copy too.
-HWY_INLINE void fill_zeros(const Row& row, std::size_t begin) {
-  fill_zeros(row.x + begin, row.x + row.room);
-  const hn::CappedTag<float, 16> d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = (begin + lanes - 1) / lanes * lanes; row.copy && i < row.room; i += lanes) {
-    hn::Stream(hn::Zero(d), d, row.copy + i);
   }
 }
 
@@ -114,29 +108,56 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  // Of `rows`, which stay where they are.
-  HWY_INLINE void start(const Row* rows, float sink) {
-    rows_ = rows;
-    sink_ = sink;
-    divided_ = 0;
-    fewest_ = rows[0].count;
-    most_room_ = rows[0].room;
-    room_ = rows[0].room;
-    std::size_t most = rows[0].count;
+  // Of the rows from `first` on.
+  HWY_INLINE void start(const AllRows& all, std::size_t first, float sink) {
+    std::size_t fewest = std::numeric_limits<std::size_t>::max();
+    std::size_t most = 0;
+    std::size_t begin = 0;
+    std::size_t first_begin = 0;
+    std::size_t step = 0;
+    bool is_even = true;
+    HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
-      sinks_[r] = 0.0;
-      x_[r] = rows[r].x;
-      fewest_ = HWY_MIN(fewest_, rows[r].count);
-      most = HWY_MAX(most, rows[r].count);
-      most_room_ = HWY_MAX(most_room_, rows[r].room);
-      room_ = HWY_MIN(room_, rows[r].room);
+      const KeyRange range = all.ranges[first + r];
+      const std::size_t count = range.first < range.end ? range.end - range.first : 0;
+      const std::size_t before = begin;
+      begin = count == 0 ? 0 : range.first - all.first_key;
+      if (r == 0) {
+        first_begin = begin;
+      } else if (r == 1) {
+        step = begin - before;
+      } else {
+        is_even &= begin - before == step;
+      }
+      counts_[r] = static_cast<std::int32_t>(count);
+      fewest = HWY_MIN(fewest, count);
+      most = HWY_MAX(most, count);
     }
-    whole_ = fewest_ / kLanes * kLanes;
+    x_ = all.rows.row_data(first) + first_begin;
+    stride_ = all.rows.stride + step;
+    row_ends_ = all.rows.row_data(first) + all.rows.cols;
+    row_stride_ = all.rows.stride;
+    copy_ = all.copy.empty() ? nullptr : all.copy.row_data(first);
+    copy_stride_ = all.copy.stride;
+    sink_ = sink;
+    sinks_ = all.sinks == nullptr ? nullptr : all.sinks + first;
+    whole_ = fewest / kLanes * kLanes;
     end_ = (most + kLanes - 1) / kLanes * kLanes;
+    room_ = all.rows.cols - HWY_MAX(first_begin, begin);
+    most_room_ = all.rows.cols - HWY_MIN(first_begin, begin);
+    divided_ = 0;
+    is_fit_ = is_even && fewest > 0 && (!kHasRoom || end_ <= room_);
+    if (first_begin + begin > 0 && (is_fit_ || kRows == 1)) {
+      for (std::size_t r = 0; r < kRows; ++r) {
+        fill_zeros(all.rows.row_data(first + r), x_ + r * stride_);
+      }
+    }
   }
 
-  // Whether every row has numbers, and what the template asks for.
-  HWY_INLINE bool has_room() const { return fewest_ > 0 && end_ <= room_; }
+  // Whether every row has numbers, as far from those of the row before as the others', and there is
+  // what the template asks for.
+  HWY_INLINE bool is_fit() const { return is_fit_; }
+  HWY_INLINE bool has_room() const { return end_ <= room_; }
 
   // All numbers are finite, as far as a maximum and a minimum show, and so is each times `factor`.
   // Where there is room, -infinity follows a row's numbers: from then on all vectors are whole.
@@ -148,76 +169,85 @@ class RowGroup {
       most[r] = hn::Set(d_, -kInfinity);
       least[r] = hn::Set(d_, kInfinity);
     }
-    for_each_vector(0, end_, [&](std::size_t i, auto is_whole) HWY_ATTR {
+    for_each_vector(0, end_, [&](const auto& x, std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < kRows; ++r) {
-        V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, -kInfinity);
-        most[r] = hn::Max(most[r], value);
-        if constexpr (!is_whole()) {
+        if constexpr (is_whole()) {
+          const V value = hn::LoadU(d_, x.at(r));
+          most[r] = hn::Max(most[r], value);
+          least[r] = hn::Min(least[r], value);
+        } else {
+          const auto is_there = is_before_end(r, i);
+          const V value = load_end(x.at(r), r, i, -kInfinity);
+          most[r] = hn::Max(most[r], value);
+          least[r] = hn::IfThenElse(is_there, hn::Min(least[r], value), least[r]);
           if (kHasRoom) {
-            hn::StoreU(value, d_, x_[r] + i);
+            hn::StoreU(value, d_, x.at(r));
           }
-          value = hn::IfThenElse(hn::FirstN(d_, left(r, i)), value, hn::Set(d_, kInfinity));
         }
-        least[r] = hn::Min(least[r], value);
       }
     });
     if (kHasRoom) {
       whole_ = end_;
-    }
-    // Row by row: a minimum may pass over -infinity where the other number is NaN, which the sum of
-    // its own row keeps, but not that of another.
-    auto is_hidden = hn::Le(hn::Mul(least[0], hn::Set(d_, factor)), hn::Set(d_, -kInfinity));
-    V lowest = least[0];
-    HWY_UNROLL(8)
-    for (std::size_t r = 1; r < kRows; ++r) {
-      is_hidden = hn::Or(is_hidden,
-                         hn::Le(hn::Mul(least[r], hn::Set(d_, factor)), hn::Set(d_, -kInfinity)));
-      lowest = hn::Min(lowest, least[r]);
     }
     combine_lanes(
         d_, most, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, largest_);
     if (has_sink()) {
       for (std::size_t r = 0; r < kRows; ++r) {
         largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
-        sinks_[r] = std::exp(static_cast<double>(sink_) -
-                             static_cast<double>(largest_[r]) * static_cast<double>(factor));
+        sink_terms_[r] = std::exp(static_cast<double>(sink_) -
+                                  static_cast<double>(largest_[r]) * static_cast<double>(factor));
       }
     }
-    bool is_fine = may_hide || hn::AllFalse(d_, is_hidden);
-    float largest = largest_[0];
-    for (std::size_t r = 0; r < kRows; ++r) {
-      largest = HWY_MAX(largest, largest_[r]);
-      is_fine &= std::isfinite(largest_[r] * factor);
+    bool is_fine = true;
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; r += hn::MaxLanes(some_)) {
+      const auto product = hn::Mul(hn::LoadU(some_, largest_ + r), hn::Set(some_, factor));
+      is_fine &= hn::AllTrue(some_, hn::Lt(hn::Abs(product), hn::Set(some_, kInfinity)));
     }
-    const float farthest = hn::GetLane(hn::MinOfLanes(d_, lowest)) - largest;
-    is_spread_ = !(farthest * (factor * kLog2E) >= kSmall);
+    // Row by row: a minimum may pass over a number where the other is NaN, which the sum of its own
+    // row keeps, but not that of another.
+    const V limit = hn::Set(d_, HWY_MAX(kSmall / (factor * kLog2E), -kMost));
+    auto is_near = hn::Ge(hn::Sub(least[0], hn::Set(d_, largest_[0])), limit);
+    HWY_UNROLL(8)
+    for (std::size_t r = 1; r < kRows; ++r) {
+      is_near = hn::And(is_near, hn::Ge(hn::Sub(least[r], hn::Set(d_, largest_[r])), limit));
+    }
+    is_spread_ = !hn::AllTrue(d_, is_near);
+    if (is_spread_ && !may_hide) {
+      for (std::size_t r = 0; r < kRows; ++r) {
+        is_fine &= hn::AllFalse(
+            d_, hn::Le(hn::Mul(least[r], hn::Set(d_, factor)), hn::Set(d_, -kInfinity)));
+      }
+    }
     return is_fine;
   }
-  HWY_INLINE float largest(std::size_t row) const { return largest_[row]; }
 
   // x[i] = 2^(factor · (x[i] - largest)), whose sum is at least 1 and cannot overflow. Returns the
-  // first row that has a NaN, or kRows. meanwhile(end) is called whenever the numbers before `end`
-  // are done.
-  template <class Work>
-  HWY_INLINE std::size_t take_powers(float factor, const Work& meanwhile) {
-    double sums[kRows];
-    std::copy(sinks_, sinks_ + kRows, sums);
+  // first row that has a NaN, or kRows. In the meantime `left`, or nullptr, is divided as far:
+  // arithmetic and stores past the caches take turns.
+  HWY_INLINE std::size_t take_powers(float factor, RowGroup* left) {
+    double sums[kRows] = {};
+    if (has_sink()) {
+      std::copy(sink_terms_, sink_terms_ + kRows, sums);
+    }
     for (std::size_t begin = 0; begin < end_; begin += kStretch) {
-      add_powers(begin, hn::Set(d_, factor), sums, meanwhile);
+      add_powers(begin, hn::Set(d_, factor), sums, left);
     }
     bool is_fine = true;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      by_[r] = static_cast<float>(1.0 / sums[r]);
-      is_fine &= sums[r] >= kLeastSum;
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; r += hn::MaxLanes(few_)) {
+      const auto sum = hn::LoadU(few_, sums + r);
+      is_fine &= hn::AllTrue(few_, hn::Ge(sum, hn::Set(few_, kLeastSum)));
+      hn::StoreU(hn::DemoteTo(narrow_, hn::Div(hn::Set(few_, 1.0), sum)), narrow_, by_ + r);
     }
     for (std::size_t r = 0; r < kRows && !is_fine; ++r) {
       if (!(sums[r] >= kLeastSum)) {
         return r;
       }
     }
-    for (std::size_t r = 0; r < kRows && rows_[0].sink != nullptr; ++r) {
-      *rows_[r].sink = static_cast<float>(sinks_[r] / sums[r]);
+    for (std::size_t r = 0; r < kRows && sinks_ != nullptr; ++r) {
+      sinks_[r] = has_sink() ? static_cast<float>(sink_terms_[r] / sums[r]) : 0.0f;
     }
     return kRows;
   }
@@ -226,7 +256,7 @@ class RowGroup {
   HWY_INLINE void divide(std::size_t end) {
     const std::size_t begin = divided_;
     divided_ = HWY_MIN(end, end_);
-    const bool is_copied = kHasRoom && rows_[0].copy != nullptr;
+    const bool is_copied = kHasRoom && copy_ != nullptr;
     if (is_spread_) {
       is_copied ? multiply(begin, std::true_type(), std::true_type())
                 : multiply(begin, std::true_type(), std::false_type());
@@ -237,21 +267,23 @@ class RowGroup {
   }
   // The rest of them; then zeros.
   HWY_INLINE void divide() {
-    divide(end_);
-    const bool is_copied = kHasRoom && rows_[0].copy != nullptr;
-    const std::size_t filled = kHasRoom ? HWY_MAX(end_, room_ / kLanes * kLanes) : rows_[0].count;
-    for (std::size_t i = end_; kHasRoom && i < filled; i += kLanes) {
-      HWY_UNROLL(8)
-      for (std::size_t r = 0; r < kRows; ++r) {
-        hn::StoreU(hn::Zero(d_), d_, x_[r] + i);
-        if (is_copied) {
-          hn::Stream(hn::Zero(d_), d_, rows_[r].copy + i);
-        }
-      }
+    if (divided_ < end_) {
+      divide(end_);
     }
-    for (std::size_t r = 0; r < kRows && filled < most_room_; ++r) {
-      fill_zeros(rows_[r], filled);
+    fill_zeros_from(kHasRoom ? end_ : static_cast<std::size_t>(counts_[0]));
+  }
+
+  // Of a single row for which find_largest() returns false: it becomes zeros when all of it is
+  // hidden.
+  HWY_INLINE bool hide(bool may_hide) {
+    bool is_hidden = counts_[0] == 0 || (may_hide && largest_[0] == -kInfinity);
+    for (std::int32_t i = 0; is_hidden && i < counts_[0]; ++i) {
+      is_hidden = x_[i] == -kInfinity;  // or NaN, which a maximum may pass over
     }
+    if (is_hidden) {
+      fill_zeros_from(0);
+    }
+    return is_hidden;
   }
 
  private:
@@ -259,69 +291,93 @@ class RowGroup {
   using V = hn::Vec<D>;
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  static constexpr float kMost = std::numeric_limits<float>::max();
   static constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
 
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
+  HWY_INLINE void fill_zeros_from(std::size_t begin) const {
+    for (; kHasRoom && begin + kLanes <= room_; begin += kLanes) {
+      for (std::size_t r = 0; r < kRows; ++r) {
+        hn::StoreU(hn::Zero(d_), d_, x_ + r * stride_ + begin);
+        if (copy_ != nullptr) {
+          hn::Stream(hn::Zero(d_), d_, copy_ + r * copy_stride_ + begin);
+        }
+      }
+    }
+    for (std::size_t r = 0; r < kRows && begin < most_room_; ++r) {
+      fill_zeros(x_ + r * stride_ + begin, row_ends_ + r * row_stride_);
+    }
+  }
+
   // From `begin` to divided_; what would become subnormal becomes 0.
   template <class IsSpread, class IsCopied>
   HWY_INLINE void multiply(std::size_t begin, IsSpread is_spread, IsCopied is_copied) const {
-    float* copy[kRows];
-    for (std::size_t r = 0; r < kRows; ++r) {
-      copy[r] = rows_[r].copy;
-    }
-    for_each_vector(begin, divided_, [&](std::size_t i, auto is_whole) HWY_ATTR {
+    RowCursor<kRows, float> copy(copy_ + begin, copy_stride_);
+    for_each_vector(begin, divided_, [&](const auto& x, std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < kRows; ++r) {
-        V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, 0.0f);
+        V value = is_whole() ? hn::LoadU(d_, x.at(r)) : load_end(x.at(r), r, i, 0.0f);
         if constexpr (is_spread()) {
           value = hn::IfThenElseZero(hn::Ge(value, hn::Set(d_, kLeast / by_[r])), value);
         }
         const V weight = hn::Mul(value, hn::Set(d_, by_[r]));
-        put(is_whole, weight, r, i);
+        put(is_whole, weight, x.at(r), r, i);
         if constexpr (is_copied()) {
-          hn::Stream(weight, d_, copy[r] + i);
+          hn::Stream(weight, d_, copy.at(r));
         }
+      }
+      if constexpr (is_copied()) {
+        copy.advance(kLanes);
       }
     });
   }
 
-  HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
-    return HWY_MIN(kLanes, rows_[row].count - HWY_MIN(i, rows_[row].count));
+  // Which of the numbers from the i-th on are the row's.
+  HWY_INLINE hn::Mask<D> is_before_end(std::size_t row, std::size_t i) const {
+    const hn::RebindToSigned<D> di;
+    const auto places = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
+    return hn::RebindMask(d_, hn::Lt(places, hn::Set(di, counts_[row])));
   }
-  HWY_INLINE V load_end(std::size_t row, std::size_t i, float filler) const {
-    const float* from = x_[row] + i;
+  HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
+    const auto count = static_cast<std::size_t>(counts_[row]);
+    return HWY_MIN(kLanes, count - HWY_MIN(i, count));
+  }
+  HWY_INLINE V load_end(const float* x, std::size_t row, std::size_t i, float filler) const {
     if constexpr (kHasRoom) {
-      return hn::IfThenElse(hn::FirstN(d_, left(row, i)), hn::LoadU(d_, from), hn::Set(d_, filler));
+      return hn::IfThenElse(is_before_end(row, i), hn::LoadU(d_, x), hn::Set(d_, filler));
     } else {
-      return load_some(d_, from, left(row, i), filler);
+      return load_some(d_, x, left(row, i), filler);
     }
   }
   template <class IsWhole>
-  HWY_INLINE void put(IsWhole is_whole, V value, std::size_t row, std::size_t i) const {
+  HWY_INLINE void put(IsWhole is_whole, V value, float* x, std::size_t row, std::size_t i) const {
     if constexpr (kHasRoom || is_whole()) {
-      hn::StoreU(value, d_, x_[row] + i);
+      hn::StoreU(value, d_, x);
     } else {
-      store_some(d_, value, x_[row] + i, left(row, i));
+      store_some(d_, value, x, left(row, i));
     }
   }
 
-  // work(first, whether the vector is whole in every row) for the vectors of [begin, end).
+  // work(rows, i, whether the vector is whole in every row) for the vectors of [begin, end).
   template <class Work>
   HWY_INLINE void for_each_vector(std::size_t begin, std::size_t end, const Work& work) const {
+    RowCursor<kRows, float> x(x_ + begin, stride_);
+    const std::size_t whole = HWY_MIN(end, whole_);
     std::size_t i = begin;
-    for (; i < HWY_MIN(end, whole_); i += kLanes) {
-      work(i, std::true_type());
+    for (; i < whole; i += kLanes) {
+      work(x, i, std::true_type());
+      x.advance(kLanes);
     }
     if constexpr (kLanes > 1 || kRows > 1) {
       for (; i < end; i += kLanes) {
-        work(i, std::false_type());
+        work(x, i, std::false_type());
+        x.advance(kLanes);
       }
     }
   }
 
-  template <class Work>
-  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, const Work& meanwhile) {
+  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* left) {
     // Sixteen vectors at a time: measured to be best for rows of any length.
     constexpr std::size_t kStep = 16 / kRows * kLanes;
     V sum[kRows];
@@ -332,40 +388,54 @@ class RowGroup {
     const std::size_t end = HWY_MIN(begin + kStretch, end_);
     for (; begin < end; begin += kStep) {
       const std::size_t step_end = HWY_MIN(begin + kStep, end);
-      for_each_vector(begin, step_end, [&](std::size_t i, auto is_whole) HWY_ATTR {
+      for_each_vector(begin, step_end, [&](const auto& x, std::size_t i, auto is_whole) HWY_ATTR {
         HWY_UNROLL(8)
         for (std::size_t r = 0; r < kRows; ++r) {
-          const V value = is_whole() ? hn::LoadU(d_, x_[r] + i) : load_end(r, i, -kInfinity);
+          const V value = is_whole() ? hn::LoadU(d_, x.at(r)) : load_end(x.at(r), r, i, -kInfinity);
           const V below = hn::Sub(value, hn::Set(d_, largest_[r]));
           const V power = power_of_two(d_, hn::Mul(below, factor));
-          put(is_whole, power, r, i);
+          put(is_whole, power, x.at(r), r, i);
           sum[r] = hn::Add(sum[r], power);
         }
       });
-      meanwhile(step_end);
+      if (left != nullptr) {
+        left->divide(step_end);
+      }
     }
     float found[kRows];
     combine_lanes(
         d_, sum, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); }, found);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      sums[r] += static_cast<double>(found[r]);
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; r += hn::MaxLanes(few_)) {
+      const auto wide = hn::PromoteTo(few_, hn::LoadU(narrow_, found + r));
+      hn::StoreU(hn::Add(hn::LoadU(few_, sums + r), wide), few_, sums + r);
     }
   }
 
   const D d_{};
-  const Row* rows_;    // all with copies or none, and with sinks or none
+  // A number of each of some rows.
+  const hn::CappedTag<float, HWY_MIN(kRows, 4)> some_{};
+  const hn::CappedTag<double, HWY_MIN(kRows, 4)> few_{};
+  const hn::Rebind<float, hn::CappedTag<double, HWY_MIN(kRows, 4)>> narrow_{};
+  float* x_;            // the first row's numbers
+  std::size_t stride_;  // from them to those of the next
+  float* row_ends_;     // the first row's
+  std::size_t row_stride_;
+  float* copy_;  // the first row's; or nullptr
+  std::size_t copy_stride_;
+  float* sinks_;       // each row's weight of the sink; or nullptr
   float sink_;         // a logit
   std::size_t whole_;  // numbers in vectors that every row fills
   std::size_t end_;    // numbers in vectors that some row needs
-  std::size_t fewest_;
-  std::size_t room_;  // that every row has
+  std::size_t room_;   // that every row has, and that some row has
   std::size_t most_room_;
   std::size_t divided_;  // numbers that divide() is done with
-  float* x_[kRows];
+  bool is_fit_;
+  bool is_spread_;  // some term may be smaller than 2^kSmall
+  std::int32_t counts_[kRows];
   float largest_[kRows];
   float by_[kRows];
-  double sinks_[kRows];  // the sink's terms of the sums
-  bool is_spread_;       // some term may be smaller than 2^kSmall
+  double sink_terms_[kRows];  // of the sums
 };
 
 }  // namespace attnviz::kernels::HWY_NAMESPACE

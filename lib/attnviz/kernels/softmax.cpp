@@ -3,7 +3,7 @@
 #include "attnviz/kernels/softmax.h"
 
 #include <limits>
-#include <type_traits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/softmax.cpp"
@@ -23,43 +23,32 @@ void scale(float* x, std::size_t n, float factor) {
               [&](auto d, auto load) HWY_ATTR { return hn::Mul(load(x), hn::Set(d, factor)); });
 }
 
-// No number of a row is larger than -infinity: then nothing is visible, or there is nothing.
-bool hide_all(float* x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (x[i] != -std::numeric_limits<float>::infinity()) {
-      return false;  // NaN, which a maximum may pass over
-    }
+template <bool kHasRoom>
+bool take_row(RowGroup<1, kHasRoom>& row, float factor, bool may_hide) {
+  if (!row.find_largest(factor, may_hide)) {
+    return row.hide(may_hide);
   }
-  fill_zeros(x, x + n);
+  if (row.take_powers(factor * kLog2E, nullptr) == 0) {
+    return false;
+  }
+  row.divide();
   return true;
 }
 
-template <bool kHasRoom>
-bool softmax_row(const Row& row, float factor, bool may_hide, float sink) {
-  RowGroup<1, kHasRoom> group;
-  group.start(&row, sink);
-  if (!group.find_largest(factor, may_hide)) {
-    const bool is_hidden = group.largest(0) == -std::numeric_limits<float>::infinity() &&
-                           (may_hide || row.count == 0) && hide_all(row.x, row.count);
-    fill_zeros(row, row.count);
-    return is_hidden;
+bool softmax_row(const AllRows& all, std::size_t row, float factor, float sink, bool may_hide) {
+  RowGroup<1, true> group;
+  group.start(all, row, sink);
+  if (group.has_room()) {
+    return take_row(group, factor, may_hide);
   }
-  if (group.take_powers(factor * kLog2E, [](std::size_t) {}) == 0) {
-    return false;
-  }
-  group.divide();
-  return true;
+  RowGroup<1, false> bare;
+  bare.start(all, row, sink);
+  return take_row(bare, factor, may_hide);
 }
 
 bool softmax(float* x, std::size_t n, float factor, float sink, float* weight) {
-  return softmax_row<false>({x, n, n, nullptr, weight}, factor, /*may_hide=*/true, sink);
-}
-
-bool softmax_row(const Row& row, float factor, float sink) {
-  const std::size_t lanes = hn::Lanes(hn::CappedTag<float, 16>());
-  return (row.count + lanes - 1) / lanes * lanes <= row.room
-             ? softmax_row<true>(row, factor, /*may_hide=*/false, sink)
-             : softmax_row<false>(row, factor, /*may_hide=*/false, sink);
+  const KeyRange range{0, n};
+  return softmax_row({{x, 1, n, n}, &range, 0, {}, weight}, 0, factor, sink, /*may_hide=*/true);
 }
 
 // As many rows as there are registers for.
@@ -67,97 +56,88 @@ constexpr std::size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
 // And no more numbers: stores past the caches wait for one another when too many come in a row.
 constexpr std::size_t kMostNumbers = 4096;
 
-// Groups of kRows rows, one after another. While the powers of one are taken, those before it are
-// divided: arithmetic and stores past the caches take turns.
+// Groups of kRows rows, one after another: while the powers of one are taken, those before it are
+// divided, so that arithmetic and stores past the caches take turns; and the largest of the one
+// after it are known by then, as nothing else can be done while they are waited for.
 template <std::size_t kRows>
 class GroupsOfRows {
  public:
-  GroupsOfRows(float factor, float sink) : factor_(factor), sink_(sink) {}
+  GroupsOfRows(const AllRows& all, float factor, float sink)
+      : all_(all), factor_(factor), sink_(sink) {}
 
-  Row& row(std::size_t r) { return rows_[next_][r]; }
-
-  // The first of the rows set that is refused, or kRows.
-  std::size_t take() {
-    RowGroup<kRows, true>& group = groups_[next_];
-    RowGroup<kRows, true>* const before = is_left_ ? &groups_[1 - next_] : nullptr;
-    group.start(rows_[next_], sink_);
-    if (group.has_room() && group.find_largest(factor_, /*may_hide=*/false)) {
-      const std::size_t refused =
-          group.take_powers(factor_ * kLog2E, [before](std::size_t end) HWY_ATTR {
-            if (before != nullptr) {
-              before->divide(end);
-            }
-          });
-      finish();
-      next_ = 1 - next_;
-      is_left_ = true;
-      return refused;
+  // From `row` on, as many groups as there are; which row follows, or is refused.
+  HWY_INLINE std::size_t take(std::size_t row, bool& is_refused) {
+    std::size_t first = row;  // of the group whose largest are sought
+    for (; first + kRows <= all_.rows.rows; first += kRows) {
+      next_->start(all_, first, sink_);
+      const bool is_found = next_->is_fit() && next_->find_largest(factor_, /*may_hide=*/false);
+      row = take_powers(first, is_refused);
+      if (is_refused) {
+        return row;
+      }
+      if (is_found) {
+        std::swap(next_, found_);
+        is_found_ = true;
+        continue;
+      }
+      divide();
+      for (std::size_t r = 0; r < kRows; ++r) {
+        if (!softmax_row(all_, first + r, factor_, sink_, /*may_hide=*/false)) {
+          is_refused = true;
+          return first + r;
+        }
+      }
     }
-    finish();
-    std::size_t row = 0;
-    while (row < kRows && softmax_row(rows_[next_][row], factor_, sink_)) {
-      ++row;
-    }
+    row = take_powers(first, is_refused);
+    divide();
     return row;
   }
 
-  void finish() {
+ private:
+  using Group = RowGroup<kRows, true>;
+
+  // Of the group whose largest are found, which ends before row `end`; which row is refused, or
+  // `end`.
+  HWY_INLINE std::size_t take_powers(std::size_t end, bool& is_refused) {
+    if (!is_found_) {
+      return end;
+    }
+    is_found_ = false;
+    const std::size_t taken = found_->take_powers(factor_ * kLog2E, is_left_ ? left_ : nullptr);
+    divide();
+    std::swap(found_, left_);
+    is_left_ = true;
+    is_refused = taken < kRows;
+    return end - kRows + taken;
+  }
+
+  HWY_INLINE void divide() {
     if (is_left_) {
-      groups_[1 - next_].divide();
+      left_->divide();
     }
     is_left_ = false;
   }
 
- private:
+  const AllRows& all_;
   float factor_;
   float sink_;
-  std::size_t next_ = 0;
-  bool is_left_ = false;  // to be divided: the group before the next
-  Row rows_[2][kRows];
-  RowGroup<kRows, true> groups_[2];
-};
-
-// What softmax_rows() is given.
-struct AllRows {
-  Matrix rows;
-  const KeyRange* ranges;
-  std::size_t first_key;
-  Matrix copy;
-  float* weights;
-
-  HWY_INLINE Row row(std::size_t row) const {
-    float* const x = rows.row_data(row);
-    const KeyRange range = ranges[row];
-    float* const copied = copy.empty() ? nullptr : copy.row_data(row);
-    float* const weight = weights == nullptr ? nullptr : weights + row;
-    if (range.first >= range.end) {
-      return {x, 0, rows.cols, copied, weight};
-    }
-    const std::size_t begin = range.first - first_key;
-    fill_zeros(x, x + begin);
-    return {x + begin, range.end - range.first, rows.cols - begin, copied, weight};
-  }
+  Group groups_[3];
+  Group* next_ = &groups_[0];
+  Group* found_ = &groups_[1];  // its largest
+  Group* left_ = &groups_[2];   // to be divided
+  bool is_found_ = false;
+  bool is_left_ = false;
 };
 
 // From `row` on, as many groups as there are; which row follows, or is refused.
 template <std::size_t kRows>
-std::size_t take_groups(const AllRows all, std::size_t row, float factor, float sink,
+std::size_t take_groups(const AllRows& all, std::size_t row, float factor, float sink,
                         bool& is_refused) {
   const std::size_t n_rows = all.rows.rows;
   if (is_refused || row + kRows > n_rows || (kRows > 1 && kRows * all.rows.cols > kMostNumbers)) {
     return row;
   }
-  GroupsOfRows<kRows> groups(factor, sink);
-  while (row + kRows <= n_rows && !is_refused) {
-    for (std::size_t r = 0; r < kRows; ++r) {
-      groups.row(r) = all.row(row + r);
-    }
-    const std::size_t n_taken = groups.take();
-    is_refused = n_taken < kRows;
-    row += n_taken;
-  }
-  groups.finish();
-  return row;
+  return GroupsOfRows<kRows>(all, factor, sink).take(row, is_refused);
 }
 
 std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor,

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
+#include <type_traits>
 
 #include "attnviz/core/tensor.h"
 
@@ -63,23 +64,24 @@ HWY_INLINE void forget_origin(auto& value) {
 
 // The same column of kRows rows, one column after another. A pointer to every row would not leave
 // registers for anything else, so one serves three rows.
-template <std::size_t kRows>
+template <std::size_t kRows, class T = const float>
 class RowCursor {
  public:
-  HWY_INLINE RowCursor(const float* x, std::size_t stride) : stride_(stride * sizeof(float)) {
+  HWY_INLINE RowCursor(T* x, std::size_t stride) : stride_(stride * sizeof(T)) {
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kPointers; ++i) {
       pointers_[i] = x + i * kShare * stride;
     }
   }
-  HWY_INLINE float value(std::size_t row) const {
-    return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(pointers_[row / kShare]) +
-                                           row % kShare * stride_);
+  HWY_INLINE T* at(std::size_t row) const {
+    using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(pointers_[row / kShare]) +
+                                row % kShare * stride_);
   }
-  HWY_INLINE void advance() {
+  HWY_INLINE void advance(std::size_t columns = 1) {
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kPointers; ++i) {
-      const float* pointer = pointers_[i] + 1;
+      T* pointer = pointers_[i] + columns;
       forget_origin(pointer);  // or there would be a pointer to every row again
       pointers_[i] = pointer;
     }
@@ -88,7 +90,7 @@ class RowCursor {
  private:
   static constexpr std::size_t kShare = 3;
   static constexpr std::size_t kPointers = (kRows + kShare - 1) / kShare;
-  const float* pointers_[kPointers];
+  T* pointers_[kPointers];
   std::size_t stride_;
 };
 
@@ -130,7 +132,7 @@ HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::siz
     }
     HWY_UNROLL(16)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const auto value = hn::Set(d, rows.value(r));
+      const auto value = hn::Set(d, *rows.at(r));
       HWY_UNROLL(16)
       for (std::size_t v = 0; v < kVectors; ++v) {
         sum[r][v] = hn::MulAdd(value, vectors[v], sum[r][v]);
