@@ -108,56 +108,52 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  // Of the rows from `first` on.
-  HWY_INLINE void start(const AllRows& all, std::size_t first, float sink) {
+  // Of the rows from `first` on. Whether they are fit: several have numbers, each as far from those
+  // of the row before as the others, and there is what the template asks for.
+  HWY_INLINE bool start(const AllRows& all, std::size_t first, float sink) {
+    KeyRange only = all.ranges[first];
+    if (kRows == 1 && only.first >= only.end) {
+      only = {all.first_key, all.first_key};
+    }
+    const KeyRange* const ranges = kRows == 1 ? &only : all.ranges + first;
+    const std::size_t step = kRows == 1 ? 0 : ranges[kRows > 1].first - ranges[0].first;
     std::size_t fewest = std::numeric_limits<std::size_t>::max();
-    std::size_t most = 0;
-    std::size_t begin = 0;
-    std::size_t first_begin = 0;
-    std::size_t step = 0;
-    bool is_even = true;
+    std::size_t most = 0;  // very large, where a range ends before it begins
+    std::size_t unevenness = 0;
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
-      const KeyRange range = all.ranges[first + r];
-      const std::size_t count = range.first < range.end ? range.end - range.first : 0;
-      const std::size_t before = begin;
-      begin = count == 0 ? 0 : range.first - all.first_key;
-      if (r == 0) {
-        first_begin = begin;
-      } else if (r == 1) {
-        step = begin - before;
-      } else {
-        is_even &= begin - before == step;
-      }
+      const std::size_t count = ranges[r].end - ranges[r].first;
       counts_[r] = static_cast<std::int32_t>(count);
       fewest = HWY_MIN(fewest, count);
       most = HWY_MAX(most, count);
+      unevenness |= (ranges[r].first - ranges[0].first) ^ (r * step);
     }
-    x_ = all.rows.row_data(first) + first_begin;
+    const std::size_t first_begin = ranges[0].first - all.first_key;
+    const std::size_t last_begin = ranges[kRows - 1].first - all.first_key;
+    const std::size_t cols = all.rows.cols;
+    room_ = cols - HWY_MAX(first_begin, last_begin);
+    most_room_ = cols - HWY_MIN(first_begin, last_begin);
+    whole_ = fewest / kLanes * kLanes;
+    end_ = (most + kLanes - 1) / kLanes * kLanes;
+    if (unevenness != 0 || (kRows > 1 && (fewest == 0 || most > cols)) ||
+        (kHasRoom && end_ > room_)) {
+      return false;
+    }
+    float* const row = all.rows.row_data(first);
+    x_ = row + first_begin;
     stride_ = all.rows.stride + step;
-    row_ends_ = all.rows.row_data(first) + all.rows.cols;
+    row_ends_ = row + cols;
     row_stride_ = all.rows.stride;
     copy_ = all.copy.empty() ? nullptr : all.copy.row_data(first);
     copy_stride_ = all.copy.stride;
     sink_ = sink;
     sinks_ = all.sinks == nullptr ? nullptr : all.sinks + first;
-    whole_ = fewest / kLanes * kLanes;
-    end_ = (most + kLanes - 1) / kLanes * kLanes;
-    room_ = all.rows.cols - HWY_MAX(first_begin, begin);
-    most_room_ = all.rows.cols - HWY_MIN(first_begin, begin);
     divided_ = 0;
-    is_fit_ = is_even && fewest > 0 && (!kHasRoom || end_ <= room_);
-    if (first_begin + begin > 0 && (is_fit_ || kRows == 1)) {
-      for (std::size_t r = 0; r < kRows; ++r) {
-        fill_zeros(all.rows.row_data(first + r), x_ + r * stride_);
-      }
+    for (std::size_t r = 0; r < kRows && room_ + most_room_ < 2 * cols; ++r) {
+      fill_zeros(row + r * row_stride_, x_ + r * stride_);
     }
+    return true;
   }
-
-  // Whether every row has numbers, as far from those of the row before as the others', and there is
-  // what the template asks for.
-  HWY_INLINE bool is_fit() const { return is_fit_; }
-  HWY_INLINE bool has_room() const { return end_ <= room_; }
 
   // All numbers are finite, as far as a maximum and a minimum show, and so is each times `factor`.
   // Where there is room, -infinity follows a row's numbers: from then on all vectors are whole.
@@ -297,23 +293,37 @@ class RowGroup {
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
   HWY_INLINE void fill_zeros_from(std::size_t begin) const {
-    for (; kHasRoom && begin + kLanes <= room_; begin += kLanes) {
-      for (std::size_t r = 0; r < kRows; ++r) {
-        hn::StoreU(hn::Zero(d_), d_, x_ + r * stride_ + begin);
-        if (copy_ != nullptr) {
-          hn::Stream(hn::Zero(d_), d_, copy_ + r * copy_stride_ + begin);
-        }
-      }
+    if (kHasRoom && begin + kLanes <= room_) {
+      const std::size_t end = room_ / kLanes * kLanes;
+      copy_ != nullptr ? fill_vectors(begin, end, std::true_type())
+                       : fill_vectors(begin, end, std::false_type());
+      begin = end;
     }
     for (std::size_t r = 0; r < kRows && begin < most_room_; ++r) {
       fill_zeros(x_ + r * stride_ + begin, row_ends_ + r * row_stride_);
+    }
+  }
+  template <class IsCopied>
+  HWY_INLINE void fill_vectors(std::size_t begin, std::size_t end, IsCopied is_copied) const {
+    RowCursor<kRows, float> x(x_ + begin, stride_);
+    RowCursor<kRows, float> copy(copy_ + (is_copied() ? begin : 0), copy_stride_);
+    for (; begin < end; begin += kLanes) {
+      HWY_UNROLL(8)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        hn::StoreU(hn::Zero(d_), d_, x.at(r));
+        if constexpr (is_copied()) {
+          hn::Stream(hn::Zero(d_), d_, copy.at(r));
+        }
+      }
+      x.advance(kLanes);
+      copy.advance(kLanes);
     }
   }
 
   // From `begin` to divided_; what would become subnormal becomes 0.
   template <class IsSpread, class IsCopied>
   HWY_INLINE void multiply(std::size_t begin, IsSpread is_spread, IsCopied is_copied) const {
-    RowCursor<kRows, float> copy(copy_ + begin, copy_stride_);
+    RowCursor<kRows, float> copy(copy_ + (is_copied() ? begin : 0), copy_stride_);
     for_each_vector(begin, divided_, [&](const auto& x, std::size_t i, auto is_whole) HWY_ATTR {
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < kRows; ++r) {
@@ -430,8 +440,7 @@ class RowGroup {
   std::size_t room_;   // that every row has, and that some row has
   std::size_t most_room_;
   std::size_t divided_;  // numbers that divide() is done with
-  bool is_fit_;
-  bool is_spread_;  // some term may be smaller than 2^kSmall
+  bool is_spread_;       // some term may be smaller than 2^kSmall
   std::int32_t counts_[kRows];
   float largest_[kRows];
   float by_[kRows];

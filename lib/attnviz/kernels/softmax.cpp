@@ -37,8 +37,7 @@ bool take_row(RowGroup<1, kHasRoom>& row, float factor, bool may_hide) {
 
 bool softmax_row(const AllRows& all, std::size_t row, float factor, float sink, bool may_hide) {
   RowGroup<1, true> group;
-  group.start(all, row, sink);
-  if (group.has_room()) {
+  if (group.start(all, row, sink)) {
     return take_row(group, factor, may_hide);
   }
   RowGroup<1, false> bare;
@@ -67,13 +66,14 @@ class GroupsOfRows {
 
   // From `row` on, as many groups as there are; which row follows, or is refused.
   HWY_INLINE std::size_t take(std::size_t row, bool& is_refused) {
-    std::size_t first = row;  // of the group whose largest are sought
-    for (; first + kRows <= all_.rows.rows; first += kRows) {
-      next_->start(all_, first, sink_);
-      const bool is_found = next_->is_fit() && next_->find_largest(factor_, /*may_hide=*/false);
-      row = take_powers(first, is_refused);
-      if (is_refused) {
-        return row;
+    for (;; row += kRows) {
+      const bool is_next = row + kRows <= all_.rows.rows;
+      const bool is_found = is_next && next_->start(all_, row, sink_) &&
+                            next_->find_largest(factor_, /*may_hide=*/false);
+      const std::size_t taken = take_powers();
+      if (taken < kRows) {
+        is_refused = true;
+        return row - kRows + taken;
       }
       if (is_found) {
         std::swap(next_, found_);
@@ -81,34 +81,32 @@ class GroupsOfRows {
         continue;
       }
       divide();
+      if (!is_next) {
+        return row;
+      }
       for (std::size_t r = 0; r < kRows; ++r) {
-        if (!softmax_row(all_, first + r, factor_, sink_, /*may_hide=*/false)) {
+        if (!softmax_row(all_, row + r, factor_, sink_, /*may_hide=*/false)) {
           is_refused = true;
-          return first + r;
+          return row + r;
         }
       }
     }
-    row = take_powers(first, is_refused);
-    divide();
-    return row;
   }
 
  private:
   using Group = RowGroup<kRows, true>;
 
-  // Of the group whose largest are found, which ends before row `end`; which row is refused, or
-  // `end`.
-  HWY_INLINE std::size_t take_powers(std::size_t end, bool& is_refused) {
+  // Of the group whose largest are found, if any; which of its rows is refused, or kRows.
+  HWY_INLINE std::size_t take_powers() {
     if (!is_found_) {
-      return end;
+      return kRows;
     }
     is_found_ = false;
     const std::size_t taken = found_->take_powers(factor_ * kLog2E, is_left_ ? left_ : nullptr);
     divide();
     std::swap(found_, left_);
     is_left_ = true;
-    is_refused = taken < kRows;
-    return end - kRows + taken;
+    return taken;
   }
 
   HWY_INLINE void divide() {
