@@ -131,7 +131,8 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("softmax_rows: a copy has the same bits, in every column, and those of a row alone") {
+TEST_CASE(
+    "softmax_rows: a copy of zeros gets the same bits in every column, those of a row alone") {
   // Rows that are taken by eight, by four, by two and one by one.
   constexpr std::size_t kMost = 2112;
   for_each_target([] {
@@ -149,7 +150,7 @@ TEST_CASE("softmax_rows: a copy has the same bits, in every column, and those of
       MatrixBuffer copy(kRows, kMost);
       for (std::size_t i = 0; i < scores.size(); ++i) {
         rows.view().data[i] = scores[i];
-        copy.view().data[i] = -1.0f;
+        copy.view().data[i] = i % kMost < cols ? 0.0f : -1.0f;
       }
       const Matrix of_rows = rows.view().col_block(0, cols);
       const Matrix of_copy = copy.view().col_block(0, cols);
@@ -163,6 +164,43 @@ TEST_CASE("softmax_rows: a copy has the same bits, in every column, and those of
         REQUIRE(kernels::softmax(alone.data(), alone.size(), 0.5f));
         CHECK(test::same_bits(test::matrix_over(alone, 1, cols), of_rows.row_block(row, 1)));
         CHECK((cols == kMost || copy.view()(row, cols) == -1.0f));
+      }
+    }
+  });
+}
+
+TEST_CASE("softmax_rows: rows that begin ever later, evenly and not, are as each alone") {
+  // Windows that slide by some keys a row, first with the text's beginning in them, and rows that
+  // begin earlier than the one before.
+  for_each_target([] {
+    constexpr std::size_t kRows = 40;
+    constexpr std::size_t kColumns = 192;
+    for (const std::size_t step : {0u, 1u, 3u}) {
+      for (const bool is_back : {false, true}) {
+        CAPTURE(step);
+        CAPTURE(is_back);
+        std::vector<KeyRange> ranges;
+        for (std::size_t row = 0; row < kRows; ++row) {
+          const std::size_t place = is_back ? kRows - 1 - row : row;
+          const std::size_t end = 30 + step * place;
+          ranges.push_back({16 + end - std::min<std::size_t>(end, 50), 16 + end});
+        }
+        ranges[25] = {21, 40};
+        const std::vector<float> scores = test::random_values(kRows * kColumns, 21);
+        MatrixBuffer rows(kRows, kColumns);
+        MatrixBuffer before(kRows, kColumns);
+        std::ranges::copy(scores, rows.view().data);
+        std::ranges::copy(scores, before.view().data);
+        REQUIRE(kernels::softmax_rows(rows.view(), ranges, 16, 3.0f) == kRows);
+        for (std::size_t row = 0; row < kRows; ++row) {
+          const Matrix alone = before.view().row_block(row, 1);
+          REQUIRE(kernels::softmax_rows(alone, std::span(ranges).subspan(row, 1), 16, 3.0f) == 1);
+          REQUIRE(test::same_bits(alone, rows.view().row_block(row, 1)));
+          for (std::size_t col = 0; col < kColumns; ++col) {
+            const bool is_seen = 16 + col >= ranges[row].first && 16 + col < ranges[row].end;
+            REQUIRE((rows.view()(row, col) > 0.0f) == is_seen);
+          }
+        }
       }
     }
   });
@@ -236,6 +274,12 @@ TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
     REQUIRE(kernels::softmax(one, 1, 1.0f));
     CHECK(one[0] == 1.0f);
     CHECK(one[1] == test::PoisonedMatrix::kPoison);
+    for (const float score : {0.0f, 1.7f, -88.3f, 12345.678f, -3e7f, 1e30f}) {
+      one[0] = score;
+      REQUIRE(kernels::softmax(one, 1, 0.177f));
+      CHECK(one[0] == 1.0f);
+    }
+    one[0] = 1.0f;
     CHECK(kernels::softmax(one, 0, 1.0f));
     CHECK(kernels::softmax(nullptr, 0, 1.0f));
     CHECK(one[0] == 1.0f);

@@ -142,15 +142,30 @@ constexpr float kLeast = std::numeric_limits<float>::min();
 constexpr float kSmall = -100.0f;
 constexpr float kLog2E = 1.44269504088896340736f;
 
-// 2^y for y <= 0, with a relative error below 2.5e-7; 0 below 2^-126, which is kLeast. NaN stays.
-template <class D>
-HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
+// 2^(factor · x) for x <= 0 and factor > 0, with a relative error below 2.5e-7; 1 for 0, 0 below
+// 2^-126, which is kLeast. NaN stays. is_spread: there may be such small ones, but for 2^-infinity.
+template <class D, class IsSpread>
+HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> x, hn::Vec<D> factor,
+                                   [[maybe_unused]] IsSpread is_spread) {
 #if HWY_TARGET <= HWY_AVX3
-  const auto whole = hn::Round(y);
-  const auto p = power_of_rest(d, hn::Sub(y, whole));
-  const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-126.0f), _CMP_NLT_UQ);
-  return hn::Vec<D>{_mm512_maskz_scalef_ps(is_large, p.raw, whole.raw)};
+  // With half more there is one instruction for the fraction t in [0, 1), and one to multiply by
+  // the whole part's power. The polynomial, 2^(t - 1/2), has the least largest relative error,
+  // 9e-8, of those of degree 5 that are 1 at 1/2.
+  const auto y = hn::MulAdd(x, factor, hn::Set(d, 0.5f));
+  const hn::Vec<D> t{_mm512_reduce_ps(y.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+  auto p = hn::Set(d, 0.00132647273f);
+  p = hn::MulAdd(p, t, hn::Set(d, 0.00635533081f));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.0394804925f));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.169810593f));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.490133852f));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.707106709f));
+  if constexpr (is_spread()) {
+    const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-125.5f), _CMP_NLT_UQ);
+    return hn::Vec<D>{_mm512_maskz_scalef_ps(is_large, p.raw, y.raw)};
+  }
+  return hn::Vec<D>{_mm512_scalef_ps(p.raw, y.raw)};
 #else
+  const auto y = hn::Mul(x, factor);
   const auto large = hn::Set(d, kWholeNumbers);
   const auto rounded = hn::Add(y, large);
   const auto p = power_of_rest(d, hn::Sub(y, hn::Sub(rounded, large)));

@@ -188,12 +188,10 @@ class RowGroup {
     }
     combine_lanes(
         d_, most, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, largest_);
-    if (has_sink()) {
-      for (std::size_t r = 0; r < kRows; ++r) {
-        largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
-        sink_terms_[r] = std::exp(static_cast<double>(sink_) -
-                                  static_cast<double>(largest_[r]) * static_cast<double>(factor));
-      }
+    for (std::size_t r = 0; r < kRows && has_sink(); ++r) {
+      largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
+      sink_terms_[r] = std::exp(static_cast<double>(sink_) -
+                                static_cast<double>(largest_[r]) * static_cast<double>(factor));
     }
     bool is_fine = true;
     HWY_UNROLL(8)
@@ -227,8 +225,10 @@ class RowGroup {
     if (has_sink()) {
       std::copy(sink_terms_, sink_terms_ + kRows, sums);
     }
+    const bool is_spread = HWY_TARGET > HWY_AVX3 || is_spread_;
     for (std::size_t begin = 0; begin < end_; begin += kStretch) {
-      add_powers(begin, hn::Set(d_, factor), sums, left);
+      is_spread ? add_powers(begin, hn::Set(d_, factor), sums, left, std::true_type())
+                : add_powers(begin, hn::Set(d_, factor), sums, left, std::false_type());
     }
     bool is_fine = true;
     HWY_UNROLL(8)
@@ -269,6 +269,21 @@ class RowGroup {
     fill_zeros_from(kHasRoom ? end_ : static_cast<std::size_t>(counts_[0]));
   }
 
+  // Not in the copy, which has zeros there.
+  HWY_INLINE void fill_zeros_from(std::size_t begin) const {
+    RowCursor<kRows, float> x(x_ + begin, stride_);
+    for (; begin + kLanes <= room_; begin += kLanes) {
+      HWY_UNROLL(8)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        hn::StoreU(hn::Zero(d_), d_, x.at(r));
+      }
+      x.advance(kLanes);
+    }
+    for (std::size_t r = 0; r < kRows && begin < most_room_; ++r) {
+      fill_zeros(x_ + r * stride_ + begin, row_ends_ + r * row_stride_);
+    }
+  }
+
   // Of a single row for which find_largest() returns false: it becomes zeros when all of it is
   // hidden.
   HWY_INLINE bool hide(bool may_hide) {
@@ -291,34 +306,6 @@ class RowGroup {
   static constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
 
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
-
-  HWY_INLINE void fill_zeros_from(std::size_t begin) const {
-    if (kHasRoom && begin + kLanes <= room_) {
-      const std::size_t end = room_ / kLanes * kLanes;
-      copy_ != nullptr ? fill_vectors(begin, end, std::true_type())
-                       : fill_vectors(begin, end, std::false_type());
-      begin = end;
-    }
-    for (std::size_t r = 0; r < kRows && begin < most_room_; ++r) {
-      fill_zeros(x_ + r * stride_ + begin, row_ends_ + r * row_stride_);
-    }
-  }
-  template <class IsCopied>
-  HWY_INLINE void fill_vectors(std::size_t begin, std::size_t end, IsCopied is_copied) const {
-    RowCursor<kRows, float> x(x_ + begin, stride_);
-    RowCursor<kRows, float> copy(copy_ + (is_copied() ? begin : 0), copy_stride_);
-    for (; begin < end; begin += kLanes) {
-      HWY_UNROLL(8)
-      for (std::size_t r = 0; r < kRows; ++r) {
-        hn::StoreU(hn::Zero(d_), d_, x.at(r));
-        if constexpr (is_copied()) {
-          hn::Stream(hn::Zero(d_), d_, copy.at(r));
-        }
-      }
-      x.advance(kLanes);
-      copy.advance(kLanes);
-    }
-  }
 
   // From `begin` to divided_; what would become subnormal becomes 0.
   template <class IsSpread, class IsCopied>
@@ -387,7 +374,9 @@ class RowGroup {
     }
   }
 
-  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* left) {
+  template <class IsSpread>
+  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* left,
+                             IsSpread is_spread) {
     // Sixteen vectors at a time: measured to be best for rows of any length.
     constexpr std::size_t kStep = 16 / kRows * kLanes;
     V sum[kRows];
@@ -403,7 +392,7 @@ class RowGroup {
         for (std::size_t r = 0; r < kRows; ++r) {
           const V value = is_whole() ? hn::LoadU(d_, x.at(r)) : load_end(x.at(r), r, i, -kInfinity);
           const V below = hn::Sub(value, hn::Set(d_, largest_[r]));
-          const V power = power_of_two(d_, hn::Mul(below, factor));
+          const V power = power_of_two(d_, below, factor, is_spread);
           put(is_whole, power, x.at(r), r, i);
           sum[r] = hn::Add(sum[r], power);
         }

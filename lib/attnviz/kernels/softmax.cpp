@@ -53,7 +53,7 @@ bool softmax(float* x, std::size_t n, float factor, float sink, float* weight) {
 // As many rows as there are registers for.
 constexpr std::size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
 // And no more numbers: stores past the caches wait for one another when too many come in a row.
-constexpr std::size_t kMostNumbers = 4096;
+constexpr std::size_t kMostNumbers = 2048;
 
 // Groups of kRows rows, one after another: while the powers of one are taken, those before it are
 // divided, so that arithmetic and stores past the caches take turns; and the largest of the one

@@ -30,10 +30,11 @@ bool softmax(float* x, std::size_t n, float factor, const SoftmaxSink& sink = {}
 /// would be when multiplied, is refused too. Returns the first row that
 /// is refused, or rows.rows.
 ///
-/// `copy`, unless it is empty, becomes the same, by stores that go past the caches: before another
-/// thread looks, flush_streams(). It is of no use either when a row is refused. Then every range
-/// that is not empty begins at first_key, both matrices are of whole panels of keys, and the rows
-/// of `copy` are aligned to 64 bytes.
+/// `copy`, unless it is empty, gets the same where it is not 0, and some of the zeros: it becomes
+/// the same if it holds zeros before. Its stores go past the caches: before another thread looks,
+/// flush_streams(). It is of no use either when a row is refused. Then every range that is not
+/// empty begins at first_key, both matrices are of whole panels of keys, and the rows of `copy` are
+/// aligned to 64 bytes.
 std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
                          float factor, Matrix copy = {}, const SoftmaxSink& sink = {}) noexcept;
 
