@@ -150,33 +150,44 @@ std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_
 
 bool all_finite(ConstMatrix x) {
   const hn::ScalableTag<float> d;
-  // Infinity and NaN times 0 are NaN, which every sum keeps.
-  constexpr std::size_t kSums = 4;
-  hn::Vec<decltype(d)> sums[kSums];
+  const std::size_t lanes = hn::Lanes(d);
+  // 0 times infinity or NaN is NaN, which every sum keeps; eight of them need not wait.
+  constexpr std::size_t kWide = 4;
+  hn::Vec<decltype(d)> sums[2 * kWide];
   for (auto& sum : sums) {
     sum = hn::Zero(d);
   }
-  const auto add = [&](const float* values, std::size_t i) HWY_ATTR {
-    sums[i] = hn::MulAdd(hn::LoadU(d, values + i * hn::Lanes(d)), hn::Zero(d), sums[i]);
+  const auto add = [&](const float* values, std::size_t sum) HWY_ATTR {
+    sums[sum] = hn::MulAdd(hn::LoadU(d, values), hn::Zero(d), sums[sum]);
   };
-  float rest = 0.0f;
-  for (std::size_t row = 0; row < x.rows; ++row) {
-    const float* const values = x.row_data(row);
-    std::size_t i = 0;
-    for (; i + kSums * hn::Lanes(d) <= x.cols; i += kSums * hn::Lanes(d)) {
+  std::size_t col = 0;
+  for (; col + kWide * lanes <= x.cols; col += kWide * lanes) {
+    for (std::size_t row = 0; row + 2 <= x.rows; row += 2) {
       HWY_UNROLL(4)
-      for (std::size_t sum = 0; sum < kSums; ++sum) {
-        add(values + i, sum);
+      for (std::size_t i = 0; i < kWide; ++i) {
+        add(x.row_data(row) + col + i * lanes, i);
+        add(x.row_data(row + 1) + col + i * lanes, kWide + i);
       }
     }
-    for (; i + hn::Lanes(d) <= x.cols; i += hn::Lanes(d)) {
+    for (std::size_t i = 0; i < kWide && x.rows % 2 == 1; ++i) {
+      add(x.row_data(x.rows - 1) + col + i * lanes, i);
+    }
+  }
+  float rest = 0.0f;
+  for (std::size_t row = 0; row < x.rows && col < x.cols; ++row) {
+    const float* const values = x.row_data(row);
+    std::size_t i = col;
+    for (; i + lanes <= x.cols; i += lanes) {
       add(values + i, 0);
     }
     for (; i < x.cols; ++i) {
       rest += 0.0f * values[i];
     }
   }
-  const auto all = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+  auto all = hn::Zero(d);
+  for (const auto& sum : sums) {
+    all = hn::Add(all, sum);
+  }
   return rest == 0.0f && hn::AllTrue(d, hn::Eq(all, hn::Zero(d)));
 }
 
