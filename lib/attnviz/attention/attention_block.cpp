@@ -27,21 +27,21 @@ Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
 KeyRange find_ranges(const Mask& mask, std::size_t first_query, std::size_t n_queries,
                      std::size_t n_keys, std::vector<KeyRange>& ranges) {
   ranges.resize(n_queries);
-  KeyRange seen{n_keys, 0};
-  const auto find = [&](const auto& range_of) {
-    for (std::size_t i = 0; i < n_queries; ++i) {
-      const KeyRange range = range_of(first_query + i);
-      ranges[i] = range;
-      seen = {std::min(seen.first, range.first), std::max(seen.end, range.end)};
-    }
-  };
   if (mask.kind == MaskKind::kCausal) {
-    // A loop of its own: with few keys asking the mask would show.
-    find([n_keys](std::size_t query) { return KeyRange{0, std::min(query + 1, n_keys)}; });
-  } else {
-    find([&](std::size_t query) {
-      return KeyRange{mask.first_key(query), mask.end_key(query, n_keys)};
-    });
+    // Loops of their own: with few keys asking the mask would show, and a bound, too.
+    for (std::size_t i = 0; i < n_queries; ++i) {
+      ranges[i] = {0, first_query + i + 1};
+    }
+    for (std::size_t i = n_queries; i > 0 && ranges[i - 1].end > n_keys; --i) {
+      ranges[i - 1].end = n_keys;
+    }
+    return {0, n_queries == 0 ? 0 : ranges[n_queries - 1].end};
+  }
+  KeyRange seen{n_keys, 0};
+  for (std::size_t i = 0; i < n_queries; ++i) {
+    const std::size_t query = first_query + i;
+    ranges[i] = {mask.first_key(query), mask.end_key(query, n_keys)};
+    seen = {std::min(seen.first, ranges[i].first), std::max(seen.end, ranges[i].end)};
   }
   return seen;
 }

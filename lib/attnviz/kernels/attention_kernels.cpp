@@ -78,52 +78,38 @@ KeyRange joined(const KeyRange* ranges, std::size_t count) {
   return all.end == 0 ? KeyRange{} : all;
 }
 
-// joined() of the rows of each of some tiles.
+// Rows for which the ranges of their tiles, joined(), are kept: sixteen tiles, and those of the
+// rest.
 template <std::size_t kTallest>
-class TileRanges {
- public:
-  static constexpr std::size_t kRows = 16 * kTallest;  // the most that there may be
-
-  TileRanges(const KeyRange* ranges, std::size_t n_rows) {
-    std::size_t tile = 0;
-    for_each_row_tile<kTallest>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      ranges_[tile++] = joined(ranges + row, rows());
-    });
-    all_ = joined(ranges_, tile);
-  }
-  const KeyRange& all() const { return all_; }
-  const KeyRange& operator[](std::size_t tile) const { return ranges_[tile]; }
-
- private:
-  static constexpr std::size_t kMostTiles = 16 + 4;  // and those for the rest of the rows
-  KeyRange all_;
-  KeyRange ranges_[kMostTiles];
-};
+inline constexpr std::size_t kMostRows = 16 * kTallest;
+using TileRanges = KeyRange[16 + 4];
 
 void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* ranges,
                       std::size_t first_key, Matrix scores) {
-  constexpr std::size_t kMostRows = TileRanges<kScoreRows>::kRows;
-  if (query.rows > kMostRows) {
-    attention_scores(query.row_block(0, kMostRows), keys, ranges, first_key, scores);
-    return attention_scores(query.row_block(kMostRows, query.rows - kMostRows), keys,
-                            ranges + kMostRows, first_key,
-                            scores.row_block(kMostRows, scores.rows - kMostRows));
+  constexpr std::size_t kMost = kMostRows<kScoreRows>;
+  if (query.rows > kMost) {
+    attention_scores(query.row_block(0, kMost), keys, ranges, first_key, scores);
+    return attention_scores(query.row_block(kMost, query.rows - kMost), keys, ranges + kMost,
+                            first_key, scores.row_block(kMost, scores.rows - kMost));
   }
-  const TileRanges<kScoreRows> seen(ranges, query.rows);
+  TileRanges seen;
   // A few panels stay in the first-level cache while all rows pass over it.
-  for (std::size_t panel = seen.all().first / kKeys; panel * kKeys < seen.all().end;
-       panel += kScorePanels) {
-    const std::size_t begin = panel * kKeys;
+  for (std::size_t begin = first_key; begin < first_key + scores.cols;
+       begin += kScorePanels * kKeys) {
     std::size_t tile = 0;
     for_each_row_tile<kScoreRows>(query.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      const KeyRange range = seen[tile++];
+      KeyRange& range = seen[tile++];
+      if (begin == first_key) {
+        range = joined(ranges + row, rows());  // while the tile before is still being computed
+      }
       if (range.end <= begin || range.first >= begin + kScorePanels * kKeys) {
         return;
       }
       const std::size_t panels = HWY_MIN(kScorePanels, (range.end - begin + kKeys - 1) / kKeys);
-      compute_scores<rows()>({query.row_data(row), query.stride, keys.panel(panel), query.cols,
-                              scores.row_data(row) + (begin - first_key), scores.stride},
-                             panels);
+      compute_scores<rows()>(
+          {query.row_data(row), query.stride, keys.panel(begin / kKeys), query.cols,
+           scores.row_data(row) + (begin - first_key), scores.stride},
+          panels);
     });
   }
 }
@@ -156,13 +142,16 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
   const std::size_t end_col = col + (value.cols - col) / width * width;
   // As many values as stay in the first-level cache beside the weights.
   const std::size_t chunk = HWY_MAX(16, 8192 / width);
-  const TileRanges<kTallest> seen_by(ranges, weights.rows);
-  const KeyRange all = seen_by.all();
-  for (std::size_t first = all.first; first < all.end || first == all.first; first += chunk) {
-    const bool is_first = first == all.first;
+  TileRanges seen_by;
+  const std::size_t end_key = first_key + weights.cols;
+  for (std::size_t first = first_key; first < end_key || first == first_key; first += chunk) {
+    const bool is_first = first == first_key;
     std::size_t tile = 0;
     for_each_row_tile<kTallest>(weights.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      const KeyRange seen = seen_by[tile++];
+      KeyRange& seen = seen_by[tile++];
+      if (is_first) {
+        seen = joined(ranges + row, rows());
+      }
       const std::size_t begin = HWY_MAX(seen.first, first);
       const std::size_t end = HWY_MIN(seen.end, first + chunk);
       const std::size_t count = begin < end ? end - begin : 0;
@@ -182,13 +171,11 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
 
 void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
                 std::size_t first_key, Matrix context) {
-  constexpr std::size_t kMostRows = TileRanges<kWideTile>::kRows;
-  if (weights.rows > kMostRows) {
-    mix_values(weights.row_block(0, kMostRows), value, ranges, first_key,
-               context.row_block(0, kMostRows));
-    return mix_values(weights.row_block(kMostRows, weights.rows - kMostRows), value,
-                      ranges + kMostRows, first_key,
-                      context.row_block(kMostRows, context.rows - kMostRows));
+  constexpr std::size_t kMost = kMostRows<kWideTile>;
+  if (weights.rows > kMost) {
+    mix_values(weights.row_block(0, kMost), value, ranges, first_key, context.row_block(0, kMost));
+    return mix_values(weights.row_block(kMost, weights.rows - kMost), value, ranges + kMost,
+                      first_key, context.row_block(kMost, context.rows - kMost));
   }
   const hn::ScalableTag<float> full;
   const hn::CappedTag<float, 4> quarter;
