@@ -114,17 +114,34 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
   }
 }
 
-// Adds the rows of `value`, each times its weight, to the tile, or starts it with them.
+// Of a tile's rows the first half sees no more keys than what is common to all; under a causal mask
+// the others see more.
+template <std::size_t kRows>
+inline constexpr std::size_t kUpperRows = kRows - kRows / 2;
+
+// Adds the rows of `value`, each times its weight, to the tile, or starts it with them: the first
+// `common` to all rows, the rest to the lower half.
 template <std::size_t kRows, std::size_t kVectors, class D>
 HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride, ConstMatrix value,
-                           bool is_first, float* context, std::size_t context_stride) {
+                           std::size_t common, bool is_first, float* context,
+                           std::size_t context_stride) {
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   TileSums<kRows, kVectors, D> sum;
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
     sum[r][v] = is_first ? hn::Zero(d) : hn::LoadU(d, context + r * context_stride + v * kLanes);
   });
-  const TileColumns<kVectors, D> values{value.data, value.stride, 0};
-  add_products(d, weights, weight_stride, value.rows, values, sum);
+  using Values = TileColumns<kVectors, D>;
+  add_products(d, weights, weight_stride, common, Values{value.data, value.stride, 0}, sum);
+  if constexpr (kRows > 1) {
+    constexpr std::size_t kUpper = kUpperRows<kRows>;
+    TileSums<kRows - kUpper, kVectors, D> lower;
+    for_each_vector<kRows - kUpper, kVectors>([&](std::size_t r, std::size_t v)
+                                                  HWY_ATTR { lower[r][v] = sum[kUpper + r][v]; });
+    add_products(d, weights + kUpper * weight_stride + common, weight_stride, value.rows - common,
+                 Values{value.row_data(common), value.stride, 0}, lower);
+    for_each_vector<kRows - kUpper, kVectors>([&](std::size_t r, std::size_t v)
+                                                  HWY_ATTR { sum[kUpper + r][v] = lower[r][v]; });
+  }
   forget_origin(context);
   forget_origin(context_stride);
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
@@ -158,11 +175,13 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
       if (count == 0 && !is_first) {
         return;
       }
+      const std::size_t upper_end = joined(ranges + row, kUpperRows<rows()>).end;
+      const std::size_t common = HWY_MIN(count, upper_end - HWY_MIN(upper_end, begin));
       const float* const from = weights.row_data(row) + (count > 0 ? begin - first_key : 0);
       const ConstMatrix values = value.row_block(count > 0 ? begin : 0, count);
       for (std::size_t i = col; i < end_col; i += width) {
-        mix_tile<rows(), kVectors>(d, from, weights.stride, values.col_block(i, width), is_first,
-                                   context.row_data(row) + i, context.stride);
+        mix_tile<rows(), kVectors>(d, from, weights.stride, values.col_block(i, width), common,
+                                   is_first, context.row_data(row) + i, context.stride);
       }
     });
   }
