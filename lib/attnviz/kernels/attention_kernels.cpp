@@ -92,24 +92,29 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
     return attention_scores(query.row_block(kMost, query.rows - kMost), keys, ranges + kMost,
                             first_key, scores.row_block(kMost, scores.rows - kMost));
   }
-  TileRanges seen;
+  TileRanges left;  // to be computed, from a whole panel on
   // A few panels stay in the first-level cache while all rows pass over it.
   for (std::size_t begin = first_key; begin < first_key + scores.cols;
        begin += kScorePanels * kKeys) {
     std::size_t tile = 0;
     for_each_row_tile<kScoreRows>(query.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      KeyRange& range = seen[tile++];
+      KeyRange& range = left[tile++];
       if (begin == first_key) {
         range = joined(ranges + row, rows());  // while the tile before is still being computed
+        range.first = range.first / kKeys * kKeys;
       }
-      if (range.end <= begin || range.first >= begin + kScorePanels * kKeys) {
+      if (range.end <= range.first || range.first >= begin + kScorePanels * kKeys) {
         return;
       }
-      const std::size_t panels = HWY_MIN(kScorePanels, (range.end - begin + kKeys - 1) / kKeys);
+      const std::size_t n_panels = (range.end - range.first + kKeys - 1) / kKeys;
+      // Two and two instead of three and one, which would wait for its own sums.
+      const std::size_t panels =
+          n_panels == kScorePanels + 1 ? HWY_MAX(1, n_panels / 2) : HWY_MIN(kScorePanels, n_panels);
       compute_scores<rows()>(
-          {query.row_data(row), query.stride, keys.panel(begin / kKeys), query.cols,
-           scores.row_data(row) + (begin - first_key), scores.stride},
+          {query.row_data(row), query.stride, keys.panel(range.first / kKeys), query.cols,
+           scores.row_data(row) + (range.first - first_key), scores.stride},
           panels);
+      range.first += panels * kKeys;
     });
   }
 }
