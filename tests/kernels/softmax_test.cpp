@@ -58,6 +58,13 @@ TEST_CASE("softmax_rows: the first row with a score that is not finite is told")
       CHECK(kernels::softmax_rows(beyond.view(), {&range, 1}, 0, 1.0f) == 1);
       CHECK(beyond.view()(0, 30) == 0.0f);
     }
+    // In a group behind others.
+    for (std::size_t row = 0; row < 40; ++row) {
+      MatrixBuffer rows(40, 32);
+      rows.view()(row, 7) = kNan;
+      const std::vector<KeyRange> ranges(40, KeyRange{0, 30});
+      CHECK(kernels::softmax_rows(rows.view(), ranges, 0, 1.0f) == row);
+    }
     // Whatever is wrong in the rows behind it, which one group takes at once.
     for (const float bad : {kInfinity, -kInfinity, kNan}) {
       for (std::size_t row = 1; row < 8; ++row) {
@@ -136,10 +143,10 @@ TEST_CASE(
   // Rows that are taken by eight, by four, by two and one by one.
   constexpr std::size_t kMost = 2112;
   for_each_target([] {
-    for (const std::size_t longest : {1u, 16u, 50u, 130u, 600u, 1050u, 2100u}) {
+    for (const std::size_t longest : {1u, 16u, 50u, 130u, 400u, 1000u, 2100u}) {
       CAPTURE(longest);
       // Ever longer ranges, one of them empty, and rows that are left over.
-      constexpr std::size_t kRows = 27;
+      constexpr std::size_t kRows = 31;
       std::vector<KeyRange> ranges;
       for (std::size_t row = 0; row < kRows; ++row) {
         ranges.push_back({32, row == 6 ? 32 : 32 + longest - longest * (kRows - 1 - row) / kRows});
@@ -330,70 +337,6 @@ TEST_CASE("softmax: a hundred thousand keys still sum to 1") {
     REQUIRE(kernels::softmax(x.data(), x.size(), 1.0f));
     const double sum = std::accumulate(x.begin(), x.end(), 0.0);
     CHECK(std::abs(sum - 1.0) < 1e-6);
-  });
-}
-
-// exp(factor · x) / (exp(sink) + Σ exp(factor · x)), in double precision.
-TEST_CASE("softmax: a sink is one more term, whose weight goes to no key") {
-  constexpr float kFactor = 0.25f;
-  for_each_target([] {
-    for (const std::size_t n : kTokenCounts) {
-      for (const float sink : {-90.0f, -2.0f, 0.5f, 3.0f, 20.0f, 95.0f}) {
-        CAPTURE(n);
-        CAPTURE(sink);
-        const std::vector<float> scores = test::random_values(n, 17);
-        double sum = std::exp(static_cast<double>(sink) - 100.0);
-        for (const float score : scores) {
-          sum += std::exp(static_cast<double>(kFactor) * static_cast<double>(score) - 100.0);
-        }
-        const auto check = [&](std::span<const float> weights, float found) {
-          CHECK(std::abs(static_cast<double>(found) -
-                         std::exp(static_cast<double>(sink) - 100.0) / sum) < 1e-6);
-          double whole = static_cast<double>(found);
-          for (std::size_t i = 0; i < n; ++i) {
-            const double expected =
-                std::exp(static_cast<double>(kFactor) * static_cast<double>(scores[i]) - 100.0) /
-                sum;
-            REQUIRE(std::abs(static_cast<double>(weights[i]) - expected) < 1e-6);
-            whole += static_cast<double>(weights[i]);
-          }
-          CHECK(whole == doctest::Approx(1.0).epsilon(1e-6));
-        };
-        std::vector<float> alone = scores;
-        float weight = -1.0f;
-        REQUIRE(kernels::softmax(alone.data(), n, kFactor, {sink, {&weight, 1}}));
-        check(alone, weight);
-
-        // Nine rows: groups and single ones, with room behind them and without.
-        constexpr std::size_t kRows = 9;
-        for (const std::size_t room : {n, n + 31}) {
-          std::vector<float> all(kRows * room, 0.0f);
-          for (std::size_t row = 0; row < kRows; ++row) {
-            std::ranges::copy(scores, all.begin() + static_cast<std::ptrdiff_t>(row * room));
-          }
-          const std::vector<KeyRange> ranges(kRows, {0, n});
-          std::vector<float> sinks(kRows, -1.0f);
-          REQUIRE(kernels::softmax_rows({all.data(), kRows, room, room}, ranges, 0, kFactor, {},
-                                        {sink, sinks}) == kRows);
-          for (std::size_t row = 0; row < kRows; ++row) {
-            check(std::span<const float>(all).subspan(row * room, n), sinks[row]);
-          }
-        }
-      }
-    }
-  });
-}
-
-TEST_CASE("softmax: a query that sees nothing gives all to the sink") {
-  for_each_target([] {
-    std::vector<float> hidden(5, -kInfinity);
-    float weight = 0.0f;
-    REQUIRE(kernels::softmax(hidden.data(), hidden.size(), 1.0f, {-3.0f, {&weight, 1}}));
-    CHECK(weight == 1.0f);
-    CHECK(std::ranges::all_of(hidden, [](float w) { return w == 0.0f; }));
-    weight = 0.0f;
-    CHECK(kernels::softmax(hidden.data(), 0, 1.0f, {30.0f, {&weight, 1}}));
-    CHECK(weight == 1.0f);
   });
 }
 

@@ -149,7 +149,7 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
 bool can_copy(const RowRule& rule, std::span<const KeyRange> ranges,
               std::size_t first_key) noexcept {
   return is_plain(rule) && rule.dropout.rate == 0.0f &&
-         (rule.mask.kind == MaskKind::kCausal ||
+         ((rule.mask.kind == MaskKind::kCausal && first_key == 0) ||
           std::all_of(ranges.begin(), ranges.end(), [first_key](const KeyRange& range) {
             return range.first == first_key || range.first >= range.end;
           }));

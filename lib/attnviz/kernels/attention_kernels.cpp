@@ -81,24 +81,24 @@ KeyRange joined(const KeyRange* ranges, std::size_t count) {
 // Rows for which the ranges of their tiles, joined(), are kept: sixteen tiles, and those of the
 // rest.
 template <std::size_t kTallest>
-inline constexpr std::size_t kMostRows = 16 * kTallest;
+inline constexpr std::size_t kRowsAtOnce = 16 * kTallest;
 using TileRanges = KeyRange[16 + 4];
 
 void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* ranges,
                       std::size_t first_key, Matrix scores) {
-  constexpr std::size_t kMost = kMostRows<kScoreRows>;
+  constexpr std::size_t kMost = kRowsAtOnce<kScoreRows>;
   if (query.rows > kMost) {
     attention_scores(query.row_block(0, kMost), keys, ranges, first_key, scores);
     return attention_scores(query.row_block(kMost, query.rows - kMost), keys, ranges + kMost,
                             first_key, scores.row_block(kMost, scores.rows - kMost));
   }
-  TileRanges left;  // to be computed, from a whole panel on
-  // A few panels stay in the first-level cache while all rows pass over it.
+  TileRanges missing;  // of each tile, from a whole panel on
+  // A few panels, about the same of all rows, stay in the first-level cache.
   for (std::size_t begin = first_key; begin < first_key + scores.cols;
        begin += kScorePanels * kKeys) {
     std::size_t tile = 0;
     for_each_row_tile<kScoreRows>(query.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      KeyRange& range = left[tile++];
+      KeyRange& range = missing[tile++];
       if (begin == first_key) {
         range = joined(ranges + row, rows());  // while the tile before is still being computed
         range.first = range.first / kKeys * kKeys;
@@ -195,7 +195,7 @@ HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
 
 void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
                 std::size_t first_key, Matrix context) {
-  constexpr std::size_t kMost = kMostRows<kWideTile>;
+  constexpr std::size_t kMost = kRowsAtOnce<kWideTile>;
   if (weights.rows > kMost) {
     mix_values(weights.row_block(0, kMost), value, ranges, first_key, context.row_block(0, kMost));
     return mix_values(weights.row_block(kMost, weights.rows - kMost), value, ranges + kMost,

@@ -20,7 +20,8 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, std::span<const 
 
 /// context_i = sum over the keys j of ranges[i] of weights(i, j) · value_(first_key + j), in order.
 /// weights [n_rows, n], value [n_keys, d_value], context [n_rows, d_value]. Weights outside of
-/// their row's range, but inside of another's, must be 0 and their values finite.
+/// their row's range, from the first key of any range to the last, must be 0 and their values
+/// finite. The bits of a context, but for the sign of 0, do not depend on what is beside it.
 void mix_values(ConstMatrix weights, ConstMatrix value, std::span<const KeyRange> ranges,
                 std::size_t first_key, Matrix context) noexcept;
 

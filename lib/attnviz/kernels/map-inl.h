@@ -142,8 +142,9 @@ constexpr float kLeast = std::numeric_limits<float>::min();
 constexpr float kSmall = -100.0f;
 constexpr float kLog2E = 1.44269504088896340736f;
 
-// 2^(factor · x) for x <= 0 and factor > 0, with a relative error below 2.5e-7; 1 for 0, 0 below
-// 2^-126, which is kLeast. NaN stays. is_spread: there may be such small ones, but for 2^-infinity.
+// 2^(factor · x) for x <= 0 and factor > 0, with a relative error below 2e-7 for products in
+// [-1, 0], and 3e-6 far from them, where the product's rounding weighs more. 1 for 0; NaN stays.
+// is_spread: what is below 2^-126, which is kLeast, becomes 0; otherwise it may be subnormal.
 template <class D, class IsSpread>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> x, hn::Vec<D> factor,
                                    [[maybe_unused]] IsSpread is_spread) {

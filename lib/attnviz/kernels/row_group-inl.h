@@ -27,17 +27,17 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums of a row's terms: of some thousand in float lanes, and those in double, so that a row of a
-// hundred thousand keys sums to 1 as well as a short one does.
+// Terms are summed in float lanes, some thousand at a time, and these sums in double, so that a row
+// of a hundred thousand keys sums to 1 as well as a short one does.
 constexpr std::size_t kStretch = 1024;
 
-// Rows of scores, of which each has the columns of its range, from that of first_key on. Of what it
-// has no column for, zeros are written.
+// Rows of scores, of which each has the columns of its range, counted from first_key on. Its other
+// columns become 0.
 struct AllRows {
   Matrix rows;
   const KeyRange* ranges;
   std::size_t first_key;
-  Matrix copy;   // of it all, aligned, when there is room for whole vectors; or empty
+  Matrix copy;   // gets what is not 0, aligned, when there is room for whole vectors; or empty
   float* sinks;  // get the weight that goes to no key; or nullptr
 };
 
@@ -108,8 +108,9 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  // Of the rows from `first` on. Whether they are fit: several have numbers, each as far from those
-  // of the row before as the others, and there is what the template asks for.
+  // Of the rows from `first` on, if they are fit: several have numbers, each as far from those of
+  // the row before as the others, and there is what the template asks for. Then what lies before
+  // their numbers becomes 0.
   HWY_INLINE bool start(const AllRows& all, std::size_t first, float sink) {
     KeyRange only = all.ranges[first];
     if (kRows == 1 && only.first >= only.end) {
@@ -145,7 +146,7 @@ class RowGroup {
     row_ends_ = row + cols;
     row_stride_ = all.rows.stride;
     copy_ = all.copy.empty() ? nullptr : all.copy.row_data(first);
-    copy_stride_ = all.copy.stride;
+    copy_stride_ = all.copy.empty() ? 0 : all.copy.stride;
     sink_ = sink;
     sinks_ = all.sinks == nullptr ? nullptr : all.sinks + first;
     divided_ = 0;
@@ -189,9 +190,13 @@ class RowGroup {
     combine_lanes(
         d_, most, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, largest_);
     for (std::size_t r = 0; r < kRows && has_sink(); ++r) {
+      const bool is_largest = sink_ / factor >= largest_[r];
       largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
-      sink_terms_[r] = std::exp(static_cast<double>(sink_) -
+      // Rounding the quotient of a large sink moves the exponent by whole numbers.
+      const double above =
+          HWY_MIN(kMostOff, static_cast<double>(sink_) -
                                 static_cast<double>(largest_[r]) * static_cast<double>(factor));
+      sink_terms_[r] = std::exp(is_largest ? HWY_MAX(-kMostOff, above) : above);
     }
     bool is_fine = true;
     HWY_UNROLL(8)
@@ -218,17 +223,17 @@ class RowGroup {
   }
 
   // x[i] = 2^(factor · (x[i] - largest)), whose sum is at least 1 and cannot overflow. Returns the
-  // first row that has a NaN, or kRows. In the meantime `left`, or nullptr, is divided as far:
+  // first row that has a NaN, or kRows. In the meantime `undivided`, or nullptr, is divided as far:
   // arithmetic and stores past the caches take turns.
-  HWY_INLINE std::size_t take_powers(float factor, RowGroup* left) {
+  HWY_INLINE std::size_t take_powers(float factor, RowGroup* undivided) {
     double sums[kRows] = {};
     if (has_sink()) {
       std::copy(sink_terms_, sink_terms_ + kRows, sums);
     }
-    const bool is_spread = HWY_TARGET > HWY_AVX3 || is_spread_;
+    const bool is_spread = HWY_TARGET > HWY_AVX3 || is_spread_;  // only for speed
     for (std::size_t begin = 0; begin < end_; begin += kStretch) {
-      is_spread ? add_powers(begin, hn::Set(d_, factor), sums, left, std::true_type())
-                : add_powers(begin, hn::Set(d_, factor), sums, left, std::false_type());
+      is_spread ? add_powers(begin, hn::Set(d_, factor), sums, undivided, std::true_type())
+                : add_powers(begin, hn::Set(d_, factor), sums, undivided, std::false_type());
     }
     bool is_fine = true;
     HWY_UNROLL(8)
@@ -262,7 +267,7 @@ class RowGroup {
     }
   }
   // The rest of them; then zeros.
-  HWY_INLINE void divide() {
+  HWY_INLINE void finish() {
     if (divided_ < end_) {
       divide(end_);
     }
@@ -293,6 +298,9 @@ class RowGroup {
     }
     if (is_hidden) {
       fill_zeros_from(0);
+      if (sinks_ != nullptr) {
+        sinks_[0] = 0.0f;
+      }
     }
     return is_hidden;
   }
@@ -303,7 +311,8 @@ class RowGroup {
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr float kMost = std::numeric_limits<float>::max();
-  static constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
+  static constexpr double kMostOff = 0.5;   // of the exponent of a largest sink, which is 0
+  static constexpr double kLeastSum = 0.5;  // 1, or exp(-kMostOff)
 
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
@@ -336,7 +345,7 @@ class RowGroup {
     const auto places = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
     return hn::RebindMask(d_, hn::Lt(places, hn::Set(di, counts_[row])));
   }
-  HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
+  HWY_INLINE std::size_t count_from(std::size_t i, std::size_t row) const {
     const auto count = static_cast<std::size_t>(counts_[row]);
     return HWY_MIN(kLanes, count - HWY_MIN(i, count));
   }
@@ -344,7 +353,7 @@ class RowGroup {
     if constexpr (kHasRoom) {
       return hn::IfThenElse(is_before_end(row, i), hn::LoadU(d_, x), hn::Set(d_, filler));
     } else {
-      return load_some(d_, x, left(row, i), filler);
+      return load_some(d_, x, count_from(i, row), filler);
     }
   }
   template <class IsWhole>
@@ -352,7 +361,7 @@ class RowGroup {
     if constexpr (kHasRoom || is_whole()) {
       hn::StoreU(value, d_, x);
     } else {
-      store_some(d_, value, x, left(row, i));
+      store_some(d_, value, x, count_from(i, row));
     }
   }
 
@@ -375,7 +384,7 @@ class RowGroup {
   }
 
   template <class IsSpread>
-  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* left,
+  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* undivided,
                              IsSpread is_spread) {
     // Sixteen vectors at a time: measured to be best for rows of any length.
     constexpr std::size_t kStep = 16 / kRows * kLanes;
@@ -397,8 +406,8 @@ class RowGroup {
           sum[r] = hn::Add(sum[r], power);
         }
       });
-      if (left != nullptr) {
-        left->divide(step_end);
+      if (undivided != nullptr) {
+        undivided->divide(step_end);
       }
     }
     float found[kRows];
@@ -412,8 +421,7 @@ class RowGroup {
   }
 
   const D d_{};
-  // A number of each of some rows.
-  const hn::CappedTag<float, HWY_MIN(kRows, 4)> some_{};
+  const hn::CappedTag<float, HWY_MIN(kRows, 4)> some_{};  // a number of each of some rows
   const hn::CappedTag<double, HWY_MIN(kRows, 4)> few_{};
   const hn::Rebind<float, hn::CappedTag<double, HWY_MIN(kRows, 4)>> narrow_{};
   float* x_;            // the first row's numbers

@@ -2,7 +2,6 @@
 
 #include "attnviz/kernels/softmax.h"
 
-#include <limits>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -31,7 +30,7 @@ bool take_row(RowGroup<1, kHasRoom>& row, float factor, bool may_hide) {
   if (row.take_powers(factor * kLog2E, nullptr) == 0) {
     return false;
   }
-  row.divide();
+  row.finish();
   return true;
 }
 
@@ -56,8 +55,8 @@ constexpr std::size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
 constexpr std::size_t kMostNumbers = 2048;
 
 // Groups of kRows rows, one after another: while the powers of one are taken, those before it are
-// divided, so that arithmetic and stores past the caches take turns; and the largest of the one
-// after it are known by then, as nothing else can be done while they are waited for.
+// divided, so that arithmetic and stores past the caches take turns; and the largest numbers of the
+// one after it have been sought before, so that nothing waits for them.
 template <std::size_t kRows>
 class GroupsOfRows {
  public:
@@ -111,7 +110,7 @@ class GroupsOfRows {
 
   HWY_INLINE void divide() {
     if (is_left_) {
-      left_->divide();
+      left_->finish();
     }
     is_left_ = false;
   }
@@ -160,17 +159,16 @@ bool all_finite(ConstMatrix x) {
   const auto add = [&](const float* values, std::size_t sum) HWY_ATTR {
     sums[sum] = hn::MulAdd(hn::LoadU(d, values), hn::Zero(d), sums[sum]);
   };
-  std::size_t col = 0;
-  for (; col + kWide * lanes <= x.cols; col += kWide * lanes) {
-    for (std::size_t row = 0; row + 2 <= x.rows; row += 2) {
+  const std::size_t col = x.cols / (kWide * lanes) * (kWide * lanes);
+  for (std::size_t row = 0; row < x.rows; row += 2) {
+    const float* const first = x.row_data(row);
+    const float* const second = x.row_data(HWY_MIN(row + 1, x.rows - 1));
+    for (std::size_t begin = 0; begin < col; begin += kWide * lanes) {
       HWY_UNROLL(4)
       for (std::size_t i = 0; i < kWide; ++i) {
-        add(x.row_data(row) + col + i * lanes, i);
-        add(x.row_data(row + 1) + col + i * lanes, kWide + i);
+        add(first + begin + i * lanes, i);
+        add(second + begin + i * lanes, kWide + i);
       }
-    }
-    for (std::size_t i = 0; i < kWide && x.rows % 2 == 1; ++i) {
-      add(x.row_data(x.rows - 1) + col + i * lanes, i);
     }
   }
   float rest = 0.0f;
