@@ -150,4 +150,17 @@ TEST_CASE("norms: a row of equal numbers becomes the bias") {
   });
 }
 
+TEST_CASE("sum_of_squares: as a double-precision loop has it, of any length") {
+  for_each_target([] {
+    for (const std::size_t n : {0u, 1u, 7u, 16u, 33u, 768u, 1001u}) {
+      const std::vector<float> x = shifted(test::random_values(n, 11), 1e15f, 3e14f);
+      double expected = 0.0;
+      for (const float value : x) {
+        expected += static_cast<double>(value) * static_cast<double>(value);
+      }
+      CHECK(std::abs(kernels::sum_of_squares(x) - expected) <= 1e-14 * expected);
+    }
+  });
+}
+
 }  // namespace attnviz

@@ -71,12 +71,14 @@ void layer_norm(ConstMatrix x, const float* weight, const float* bias, double ep
   }
 }
 
+double sum_of_squares(const float* x, std::size_t n) {
+  return sum_of(x, n, [](auto value) HWY_ATTR { return hn::Mul(value, value); });
+}
+
 void rms_norm(ConstMatrix x, const float* weight, float weight_offset, double epsilon, Matrix out) {
   for (std::size_t r = 0; r < x.rows; ++r) {
     const float* row = x.row_data(r);
-    const double squares =
-        sum_of(row, x.cols, [](auto value) HWY_ATTR { return hn::Mul(value, value); });
-    const double mean = squares / static_cast<double>(x.cols);
+    const double mean = sum_of_squares(row, x.cols) / static_cast<double>(x.cols);
     const auto factor = static_cast<float>(1.0 / std::sqrt(mean + epsilon));
     map_numbers(x.cols, out.row_data(r), [&](auto d, auto load) HWY_ATTR {
       const auto scale = hn::Add(load(weight), hn::Set(d, weight_offset));
@@ -92,6 +94,7 @@ HWY_AFTER_NAMESPACE();
 namespace attnviz::kernels {
 HWY_EXPORT(layer_norm);
 HWY_EXPORT(rms_norm);
+HWY_EXPORT(sum_of_squares);
 
 void layer_norm(ConstMatrix x, std::span<const float> weight, std::span<const float> bias,
                 double epsilon, Matrix out) noexcept {
@@ -102,6 +105,10 @@ void layer_norm(ConstMatrix x, std::span<const float> weight, std::span<const fl
 void rms_norm(ConstMatrix x, std::span<const float> weight, float weight_offset, double epsilon,
               Matrix out) noexcept {
   HWY_DYNAMIC_DISPATCH(rms_norm)(x, weight.data(), weight_offset, epsilon, out);
+}
+
+double sum_of_squares(std::span<const float> x) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x.data(), x.size());
 }
 
 }  // namespace attnviz::kernels

@@ -21,4 +21,7 @@ void layer_norm(ConstMatrix x, std::span<const float> weight, std::span<const fl
 void rms_norm(ConstMatrix x, std::span<const float> weight, float weight_offset, double epsilon,
               Matrix out) noexcept;
 
+/// Σ x² in doubles, in an order that depends on x.size() only.
+double sum_of_squares(std::span<const float> x) noexcept;
+
 }  // namespace attnviz::kernels

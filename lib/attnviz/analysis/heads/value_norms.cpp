@@ -1,32 +1,15 @@
 #include "attnviz/analysis/heads/value_norms.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/norms.h"
 
 namespace attnviz {
 
 namespace {
-
-// Several sums side by side: each addition waits for the one before it.
-double sum_of_squares(std::span<const float> numbers) {
-  std::array<double, 16> sums{};
-  std::size_t i = 0;
-  for (; i + sums.size() <= numbers.size(); i += sums.size()) {
-    for (std::size_t lane = 0; lane < sums.size(); ++lane) {
-      const auto number = static_cast<double>(numbers[i + lane]);
-      sums[lane] += number * number;
-    }
-  }
-  for (; i < numbers.size(); ++i) {
-    sums[0] += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
-  }
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
 
 void write_norms(ConstMatrix values, const StoredMatrix& output, MatrixBuffer& transformed,
                  std::vector<double>& norms) {
@@ -37,7 +20,7 @@ void write_norms(ConstMatrix values, const StoredMatrix& output, MatrixBuffer& t
   }
   norms.resize(values.rows);
   for (std::size_t token = 0; token < values.rows; ++token) {
-    norms[token] = std::sqrt(sum_of_squares(values.row(token)));
+    norms[token] = std::sqrt(kernels::sum_of_squares(values.row(token)));
   }
 }
 
