@@ -119,8 +119,8 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
   }
 }
 
-// Of a tile's rows the first half sees no more keys than what is common to all; under a causal mask
-// the others see more.
+// The upper half of a tile's rows. Under a causal mask the keys that they see are common to all,
+// and the lower half sees some more.
 template <std::size_t kRows>
 inline constexpr std::size_t kUpperRows = kRows - kRows / 2;
 

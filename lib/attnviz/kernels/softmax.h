@@ -18,7 +18,7 @@ struct SoftmaxSink {
 };
 
 /// In place: x[i] = exp(factor · (x[i] - max x)) / sum over j of exp(factor · (x[j] - max x)),
-/// factor in [1e-37, 2e38]; -infinity becomes exactly 0, and a row of nothing but -infinity becomes
+/// factor in (0, 2e38]; -infinity becomes exactly 0, and a row of nothing but -infinity becomes
 /// zeros. A weight below 1.2e-38 (2^-126, about e^-87.3), which floats hold only as subnormal
 /// numbers, is 0 as well. Returns false when a score is NaN or +infinity, or the largest one times
 /// the factor is not finite; x is of no use then. The sink's logit, which the factor leaves as it
