@@ -163,11 +163,12 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
        ++type) {
     const auto stored = static_cast<StoredType>(type);
     CAPTURE(stored_type_name(stored));
-    // Any bytes are quants; halves that are not small numbers would hide the sums' last bits.
+    // Any bytes are quants, and scales of any sign; halves that are not small numbers would hide
+    // the sums' last bits.
     const kernels::Unpacker how = kernels::unpacker(stored);
     std::vector<std::uint8_t> bytes(stored_bytes(stored, kDepth * kCols));
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<std::uint8_t>(RandomBits({7, i})[0] & 0x3F);
+      bytes[i] = static_cast<std::uint8_t>(RandomBits({7, i})[0] & 0xBF);
     }
     REQUIRE(bytes.size() == kCols * kDepth / how.block.numbers * how.block.bytes);
     const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, stored, true);

@@ -231,32 +231,17 @@ HWY_INLINE void prefetch(const std::uint8_t* from) {
   }
 }
 
-// Sixteen bytes of each of sixteen blocks, four of them in a vector.
+// Four words of each of sixteen blocks, a word of each in a vector.
 struct LaneQuad {
   LaneWords words[4];
 };
 
-// Of blocks that lie `stride` bytes apart.
-HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride) {
+// Of every 128 bits of four vectors: all first words, all second ones, all third ones, all last
+// ones.
+HWY_INLINE LaneQuad transposed(LaneWords first, LaneWords second, LaneWords third,
+                               LaneWords fourth) {
   const hn::FixedTag<std::uint32_t, kBlockLanes> d;
   const hn::FixedTag<std::uint64_t, kBlockLanes / 2> pairs;
-  // The blocks i, i + 4, i + 8 and i + 12. By intrinsics, as Combine() clears what it then
-  // replaces.
-  const auto four = [&](std::size_t i) HWY_ATTR {
-    const auto load = [&](std::size_t block) HWY_ATTR {
-      const std::uint8_t* const from = blocks + block * stride + i * stride;
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    };
-    __m512i words = _mm512_castsi128_si512(load(0));
-    words = _mm512_inserti32x4(words, load(4), 1);
-    words = _mm512_inserti32x4(words, load(8), 2);
-    words = _mm512_inserti32x4(words, load(12), 3);
-    return LaneWords{words};
-  };
-  const auto first = four(0);
-  const auto second = four(1);
-  const auto third = four(2);
-  const auto fourth = four(3);
   const auto low = hn::BitCast(pairs, hn::InterleaveLower(d, first, second));
   const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, first, second));
   const auto next_low = hn::BitCast(pairs, hn::InterleaveLower(d, third, fourth));
@@ -265,6 +250,23 @@ HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stri
            hn::BitCast(d, hn::InterleaveUpper(pairs, low, next_low)),
            hn::BitCast(d, hn::InterleaveLower(pairs, high, next_high)),
            hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high))}};
+}
+
+// Sixteen bytes of blocks that lie `stride` bytes apart. By intrinsics, as Combine() clears what it
+// then replaces; by halves, which take less where vectors of 64 bytes pass in two.
+HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride) {
+  // The blocks i, i + 4, i + 8 and i + 12.
+  const auto four = [&](std::size_t i) HWY_ATTR {
+    const auto load = [&](std::size_t block) HWY_ATTR {
+      const std::uint8_t* const from = blocks + block * stride + i * stride;
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    const auto two = [&](std::size_t block) HWY_ATTR {
+      return _mm256_inserti128_si256(_mm256_castsi128_si256(load(block)), load(block + 4), 1);
+    };
+    return LaneWords{_mm512_inserti64x4(_mm512_castsi256_si512(two(0)), two(8), 1)};
+  };
+  return transposed(four(0), four(1), four(2), four(3));
 }
 
 // Quants of sixteen blocks, kNumbers each.
@@ -279,6 +281,19 @@ void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
                 to.words + (i / 4 + word()) * kLaneStep);
     });
   }
+}
+
+// Byte kByte of each word times 2^24.
+template <int kByte>
+HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, kBlockLanes>> upper_bytes(LaneWords words) {
+  const hn::FixedTag<std::int32_t, kBlockLanes> d;
+  const hn::FixedTag<std::uint8_t, 4 * kBlockLanes> bytes;
+  constexpr std::uint8_t kNone = 0x80;
+  alignas(16) static constexpr std::uint8_t kPlaces[16] = {
+      kNone, kNone, kNone, kByte,     kNone, kNone, kNone, 4 + kByte,
+      kNone, kNone, kNone, 8 + kByte, kNone, kNone, kNone, 12 + kByte};
+  return hn::BitCast(
+      d, hn::TableLookupBytesOr0(hn::BitCast(bytes, words), hn::LoadDup128(bytes, kPlaces)));
 }
 
 // Scales of sixteen blocks.
@@ -309,11 +324,12 @@ class LaneScales {
   HWY_INLINE void store_scaled(LaneFloats factor, const LaneWords* integers, float* to) const {
     const hn::FixedTag<float, kBlockLanes> d;
     const hn::RebindToSigned<decltype(d)> words;
+    // As the upper byte of a word, which keeps its sign.
+    const auto per_upper = hn::Mul(factor, hn::Set(d, 0x1p-24f));
     for_each_size<kCount>([&](auto i) HWY_ATTR {
-      const auto from = hn::BitCast(words, integers[i() / 4]);
-      const auto integer = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * (i() % 4)>(from));
-      const auto biased = kBias == 0 ? integer : hn::Add(integer, hn::Set(words, kBias));
-      hn::Store(hn::Mul(hn::ConvertTo(d, biased), factor), d, to + i() * kLaneStep);
+      const auto upper = upper_bytes<i() % 4>(integers[i() / 4]);
+      const auto biased = kBias == 0 ? upper : hn::Add(upper, hn::Set(words, kBias * (1 << 24)));
+      hn::Store(hn::Mul(hn::ConvertTo(d, biased), per_upper), d, to + i() * kLaneStep);
     });
   }
 };

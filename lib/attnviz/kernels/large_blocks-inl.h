@@ -138,11 +138,13 @@ struct BlocksQ6K : BlockLayout<256, 210, 16> {
     const V mask = hn::Set(d, 0x30);
     const V low = hn::And(nibbles, hn::Set(d, 15));
     const V high = hn::ShiftRight<4>(nibbles);
+    // No OrAnd(): compilers do not join its mask with that of a shift of bytes.
     if constexpr (kSecond == 0) {
-      return {hn::OrAnd(low, hn::ShiftLeft<4>(upper), mask), hn::OrAnd(high, upper, mask)};
+      return {hn::Or(low, hn::And(hn::ShiftLeft<4>(upper), mask)),
+              hn::Or(high, hn::And(upper, mask))};
     } else {
-      return {hn::OrAnd(low, hn::ShiftLeft<2>(upper), mask),
-              hn::OrAnd(high, hn::ShiftRight<2>(upper), mask)};
+      return {hn::Or(low, hn::And(hn::ShiftLeft<2>(upper), mask)),
+              hn::Or(high, hn::And(hn::ShiftRight<2>(upper), mask))};
     }
   }
   template <class Place>

@@ -69,37 +69,74 @@ constexpr decltype(Unpacker::multiply_lanes) kMultiplyLanes = nullptr;
 #if ATTNVIZ_HAS_BLOCK_LANES && HWY_COMPILER_GCC_ACTUAL
 using LaneBytes = hn::FixedTag<std::uint8_t, 4 * kBlockLanes>;
 
-// What three digits of a group of activations add up to with quants, to which kAdded is added so
-// that they are bytes without sign: 0 or 32. What is added is taken back by what the first and
-// third sums begin with; sums of so small quants are floats without rounding, as with 128
+// Eight words of each of sixteen blocks.
+struct LaneOctet {
+  LaneWords words[8];
+};
+
+// Thirty-two bytes of blocks that lie `stride` bytes apart: by wider loads than two quads.
+HWY_INLINE LaneOctet transposed_octet(const std::uint8_t* blocks, std::size_t stride) {
+  // The blocks i and i + 4.
+  const auto two = [&](std::size_t i) HWY_ATTR {
+    const auto load = [&](std::size_t block) HWY_ATTR {
+      const std::uint8_t* const from = blocks + block * stride + i * stride;
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    };
+    return LaneWords{_mm512_inserti64x4(_mm512_castsi256_si512(load(0)), load(4), 1)};
+  };
+  // In turns, 128 bits of the first four words and of the last four.
+  const LaneQuad before = transposed(two(0), two(1), two(2), two(3));
+  const LaneQuad behind = transposed(two(8), two(9), two(10), two(11));
+  LaneOctet octet;
+  for_each_size<4>([&](auto i) HWY_ATTR {
+    const __m512i a = before.words[i()].raw;
+    const __m512i b = behind.words[i()].raw;
+    octet.words[i()] = LaneWords{_mm512_shuffle_i32x4(a, b, 0x88)};
+    octet.words[4 + i()] = LaneWords{_mm512_shuffle_i32x4(a, b, 0xDD)};
+  });
+  return octet;
+}
+
+// What three digits of a group of activations add up to with quants, which are bytes without sign:
+// as they are, 16 times as large, or with 32 added. What is added is taken back by what the first
+// and third sums begin with; sums of so small quants are floats without rounding, as with 128
 // elsewhere.
-template <int kAdded>
+enum class Quants { kPlain, kSixteenfold, kWith32 };
+
+template <Quants kQuants>
 class LaneDots {
  public:
   explicit HWY_INLINE LaneDots(const ActivationGroup& group) : second_(_mm512_setzero_si512()) {
-    static_assert(kAdded == 0 || kAdded == 32);
-    first_ = _mm512_set1_epi32(kAdded == 0 ? 0 : group.high >> 2);
-    third_ = _mm512_set1_epi32(kAdded == 0 ? 0 : (group.high & 3) << 14 | group.low >> 2);
+    first_ = kQuants == Quants::kWith32 ? _mm512_set1_epi32(group.high_32) : second_;
+    third_ = kQuants == Quants::kWith32 ? _mm512_set1_epi32(group.low_32) : second_;
   }
 
   // Four quants of each block by four activations.
   HWY_INLINE void add(hn::Vec<LaneBytes> quants, const std::int8_t* digits) {
-    add_products(first_, quants.raw, digits);
-    add_products(second_, quants.raw, digits + 4);
-    add_products(third_, quants.raw, digits + 8);
+    first_ = sum_of_products(first_, quants.raw, digits);
+    second_ = sum_of_products(second_, quants.raw, digits + 4);
+    third_ = sum_of_products(third_, quants.raw, digits + 8);
   }
   HWY_INLINE LaneFloats value() const {
-    const __m512i high = _mm512_add_epi32(_mm512_slli_epi32(first_, 8), second_);
-    return LaneFloats{_mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(256.0f),
-                                      _mm512_cvtepi32_ps(third_))};
+    if constexpr (kQuants == Quants::kSixteenfold) {
+      return value(_mm512_slli_epi32(first_, 4), _mm512_srai_epi32(second_, 4),
+                   _mm512_srai_epi32(third_, 4));
+    } else {
+      return value(_mm512_slli_epi32(first_, 8), second_, third_);
+    }
   }
 
  private:
-  // sums += each lane's four bytes without sign by the same four with one.
-  static HWY_INLINE void add_products(__m512i& sums, __m512i quants, const std::int8_t* four) {
+  static HWY_INLINE LaneFloats value(__m512i first, __m512i second, __m512i third) {
+    return LaneFloats{_mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(first, second)),
+                                      _mm512_set1_ps(256.0f), _mm512_cvtepi32_ps(third))};
+  }
+  // sums + each lane's four bytes without sign by the same four with one.
+  static HWY_INLINE __m512i sum_of_products(__m512i sums, __m512i quants, const std::int8_t* four) {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0"
             : "+v"(sums)
             : "v"(quants), "m"(*reinterpret_cast<const std::int8_t(*)[4]>(four)));
+    return sums;
   }
 
   __m512i first_;
@@ -126,27 +163,23 @@ class QuadLanes : public LaneScales {
   const LaneQuad& halves_;
 };
 
-// kBlockLanes blocks whose quants are used as they come: sixteen bytes of each at a time, while a
-// part of the later ones is asked for. Scales and minimums are stored before.
+// kBlockLanes blocks whose quants are used as they come: some bytes of each at a time, while a part
+// of the later ones is asked for. Scales and minimums are stored before.
 template <class Blocks>
 class LaneStream {
  public:
-  explicit HWY_INLINE LaneStream(const BlocksApart& from) : from_(from) {}
+  HWY_INLINE LaneStream(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later)
+      : blocks_(blocks), stride_(stride), later_(later) {}
 
   // Bytes [offset, offset + 16), four of each block in a vector.
   HWY_INLINE LaneQuad quad(std::size_t offset) {
-    constexpr std::size_t kQuads = (Blocks::kBytes + 15) / 16;
-    constexpr std::size_t kLines = (Blocks::kBytes * kBlockLanes + 63) / 64;
-    constexpr std::size_t kLinesAtATime = (kLines + kQuads - 1) / kQuads;
-    // Into the second-level cache: what is in use and what comes would not both stay in a first one
-    // of 32 KB. No function of its own: GCC takes one that does nothing else for one that does
-    // nothing.
-    constexpr int kSecondLevel = 2;
-    for (std::size_t i = 0; i < kLinesAtATime; ++i) {
-      __builtin_prefetch(from_.later + 64 * i, 0, kSecondLevel);
-    }
-    from_.later += 64 * kLinesAtATime;
-    return transposed_quad(from_.blocks + offset, from_.stride);
+    ask_for_later(16);
+    return transposed_quad(blocks_ + offset, stride_);
+  }
+  // Bytes [offset, offset + 32).
+  HWY_INLINE LaneOctet octet(std::size_t offset) {
+    ask_for_later(32);
+    return transposed_octet(blocks_ + offset, stride_);
   }
 
   LaneBlocks scales() { return {nullptr, scales_, minimums_}; }
@@ -165,14 +198,28 @@ class LaneStream {
  private:
   static constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
 
-  BlocksApart from_;
+  // As much of them as so many bytes are of a block.
+  HWY_INLINE void ask_for_later(std::size_t n_bytes) {
+    // Into the second-level cache: what is in use and what comes would not both stay in a first one
+    // of 32 KB. No function of its own: GCC takes one that does nothing else for one that does
+    // nothing.
+    constexpr int kSecondLevel = 2;
+    for (std::size_t i = 0; i < n_bytes * kBlockLanes; i += 64) {
+      __builtin_prefetch(later_ + i, 0, kSecondLevel);
+    }
+    later_ += n_bytes * kBlockLanes;
+  }
+
+  const std::uint8_t* blocks_;
+  std::size_t stride_;
+  const std::uint8_t* later_;
   HWY_ALIGN float scales_[kGroups * kLaneStep];
   HWY_ALIGN float minimums_[kGroups * kLaneStep];
 };
 
-void multiply_q4_k(const BlocksApart& from, const std::int8_t* digits,
-                   const ActivationGroup* groups, float* out) {
-  LaneStream<BlocksQ4K> stream(from);
+void multiply_q4_k(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
+                   const std::int8_t* digits, const ActivationGroup* groups, float* out) {
+  LaneStream<BlocksQ4K> stream(blocks, stride, later);
   const LaneBlocks scales = stream.scales();
   const LaneQuad head = stream.quad(0);
   unpack_scales_and_minimums(QuadLanes<0, 0>(head, head, scales));
@@ -180,16 +227,13 @@ void multiply_q4_k(const BlocksApart& from, const std::int8_t* digits,
   const hn::FixedTag<float, kBlockLanes> floats;
   LaneFloats sum = hn::LoadU(floats, out);
   for (std::size_t group = 0; group < 8; group += 2) {
-    LaneDots<0> low(groups[group]);
-    LaneDots<0> high(groups[group + 1]);
-    for_each_size<2>([&](auto half) HWY_ATTR {
-      const LaneQuad quad = stream.quad(16 + 16 * group + 16 * half());
-      for_each_size<4>([&](auto i) HWY_ATTR {
-        const std::size_t j = 16 * half() + 4 * i();
-        const auto bytes = hn::BitCast(d, quad.words[i()]);
-        low.add(hn::And(bytes, hn::Set(d, 15)), digits + 4 * j);
-        high.add(hn::ShiftRight<4>(bytes), digits + 4 * (32 + j));
-      });
+    LaneDots<Quants::kPlain> low(groups[group]);
+    LaneDots<Quants::kSixteenfold> high(groups[group + 1]);
+    const LaneOctet octet = stream.octet(16 + 16 * group);
+    for_each_size<8>([&](auto i) HWY_ATTR {
+      const auto bytes = hn::BitCast(d, octet.words[i()]);
+      low.add(hn::And(bytes, hn::Set(d, 0x0F)), digits + 16 * i());
+      high.add(hn::And(bytes, hn::Set(d, 0xF0)), digits + 4 * 32 + 16 * i());
     });
     stream.add(low.value(), group, groups[group], sum);
     stream.add(high.value(), group + 1, groups[group + 1], sum);
@@ -200,9 +244,9 @@ void multiply_q4_k(const BlocksApart& from, const std::int8_t* digits,
 template <>
 constexpr auto kMultiplyLanes<BlocksQ4K> = multiply_q4_k;
 
-void multiply_q6_k(const BlocksApart& from, const std::int8_t* digits,
-                   const ActivationGroup* groups, float* out) {
-  LaneStream<BlocksQ6K> stream(from);
+void multiply_q6_k(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
+                   const std::int8_t* digits, const ActivationGroup* groups, float* out) {
+  LaneStream<BlocksQ6K> stream(blocks, stride, later);
   const LaneBlocks scales = stream.scales();
   const LaneQuad tail = stream.quad(192);
   const LaneQuad end = stream.quad(194);
@@ -211,21 +255,21 @@ void multiply_q6_k(const BlocksApart& from, const std::int8_t* digits,
   const hn::FixedTag<float, kBlockLanes> floats;
   LaneFloats sum = hn::LoadU(floats, out);
   for (std::size_t part = 0; part < 2; ++part) {
-    LaneFloats dots[8];  // by group, of which every second one is computed at a time
-    for_each_size<2>([&](auto half) HWY_ATTR {
-      const LaneQuad upper = stream.quad(128 + 32 * part + 16 * half());
-      for_each_size<2>([&](auto second) HWY_ATTR {
+    LaneFloats dots[8];  // by group
+    const LaneOctet upper = stream.octet(128 + 32 * part);
+    for_each_size<2>([&](auto second) HWY_ATTR {
+      const LaneOctet nibbles = stream.octet(64 * part + 32 * second());
+      for_each_size<2>([&](auto half) HWY_ATTR {
         const std::size_t group = half() + 2 * second();
-        const std::size_t first = 32 * second() + 16 * half();
-        LaneDots<32> low(groups[group]);
-        LaneDots<32> high(groups[group + 4]);
-        const LaneQuad nibbles = stream.quad(64 * part + first);
+        LaneDots<Quants::kWith32> low(groups[group]);
+        LaneDots<Quants::kWith32> high(groups[group + 4]);
         for_each_size<4>([&](auto i) HWY_ATTR {
-          const std::size_t j = first + 4 * i();
-          const auto quants = BlocksQ6K::quants<second()>(d, hn::BitCast(d, nibbles.words[i()]),
-                                                          hn::BitCast(d, upper.words[i()]));
-          low.add(quants.low, digits + 4 * j);
-          high.add(quants.high, digits + 4 * (64 + j));
+          const std::size_t word = 4 * half() + i();
+          const auto quants = BlocksQ6K::quants<second()>(d, hn::BitCast(d, nibbles.words[word]),
+                                                          hn::BitCast(d, upper.words[word]));
+          const std::int8_t* const of_low = digits + 4 * (32 * second() + 4 * word);
+          low.add(quants.low, of_low);
+          high.add(quants.high, of_low + 4 * 64);
         });
         dots[group] = low.value();
         dots[group + 4] = high.value();

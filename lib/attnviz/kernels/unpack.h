@@ -44,14 +44,16 @@ struct LaneBlocks {
   float* minimums;
 };
 
-/// What belongs to activations that share a unit. Quants are multiplied with 128 added, so that
-/// they are bytes without sign; 128 times the activations' sum, which is too much then, is what the
-/// two sums of digits begin with: `high` counts in 2^16, `low` in ones.
+/// What belongs to activations that share a unit. Quants are multiplied with 128 or 32 added, so
+/// that they are bytes without sign; so many times the activations' sum, which is too much then, is
+/// what the two sums of digits begin with: `high` counts in 2^16, `low` in ones.
 struct ActivationGroup {
   float unit;
   float sum;
-  std::int32_t high;
-  std::int32_t low;
+  std::int32_t high_128;
+  std::int32_t low_128;
+  std::int32_t high_32;
+  std::int32_t low_32;
 };
 
 /// How blocks of one type are unpacked.
@@ -60,12 +62,14 @@ struct Unpacker {
   void (*unpack)(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to);
   /// Unpacks kBlockLanes blocks. Null for SIMD targets without as wide vectors.
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
-  /// Adds the products of kBlockLanes blocks with one row of activations to out[b]: to the bit what
-  /// those of unpacked lanes add. As many later blocks lie one after the other. `digits`: of each
-  /// four numbers four first digits, four second ones, four third ones and four bytes that are not
-  /// read. Needs AVX-512 VNNI; null for most types, and where it is not compiled.
-  void (*multiply_lanes)(const BlocksApart& from, const std::int8_t* digits,
-                         const ActivationGroup* groups, float* out);
+  /// Adds the products of kBlockLanes blocks, which begin `stride` bytes after each other, with one
+  /// row of activations to out[b]: to the bit what those of unpacked lanes add. Asks for as many
+  /// blocks from `later` on, one after the other. `digits`: of each four numbers four first digits,
+  /// four second ones, four third ones and four bytes that are not read. Needs AVX-512 VNNI; null
+  /// for most types, and where it is not compiled.
+  // By pointers one by one: a struct of them would be read at once before it is written.
+  void (*multiply_lanes)(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
+                         const std::int8_t* digits, const ActivationGroup* groups, float* out);
   BlockShape block;
   std::size_t group;  // numbers that share a scale: 16 or 32
   bool has_minimums;
