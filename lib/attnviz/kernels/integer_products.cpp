@@ -32,7 +32,6 @@ constexpr std::size_t kWord = 4;           // numbers that one dot product adds 
 constexpr std::size_t kSmallestGroup = 16;
 constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
 constexpr std::size_t kPanelsAhead = 3;     // that are asked for: what memory takes
-constexpr std::size_t kLanesAhead = 32;     // the same in columns, of one row's products
 constexpr std::size_t kMostRows = 192;
 constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the first-level cache
 constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly

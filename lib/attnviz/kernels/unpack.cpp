@@ -204,8 +204,14 @@ class LaneStream {
     // of 32 KB. No function of its own: GCC takes one that does nothing else for one that does
     // nothing.
     constexpr int kSecondLevel = 2;
+    // A processor drops what it is asked for while too much is on its way, which is more often so
+    // the more bytes a product needs.
+    constexpr bool kAsksAgain = Blocks::kBytes * 4 > Blocks::kNumbers * 3;
     for (std::size_t i = 0; i < n_bytes * kBlockLanes; i += 64) {
       __builtin_prefetch(later_ + i, 0, kSecondLevel);
+      if (kAsksAgain) {
+        __builtin_prefetch(later_ + i - kLanesAhead / 2 * stride_, 0, kSecondLevel);
+      }
     }
     later_ += n_bytes * kBlockLanes;
   }

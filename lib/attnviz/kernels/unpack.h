@@ -56,6 +56,9 @@ struct ActivationGroup {
   std::int32_t low_32;
 };
 
+/// Stored rows from those whose blocks are multiplied to those that are asked for meanwhile.
+inline constexpr std::size_t kLanesAhead = 48;
+
 /// How blocks of one type are unpacked.
 struct Unpacker {
   /// Unpacks so many blocks, which may begin at any address.
@@ -64,9 +67,9 @@ struct Unpacker {
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
   /// Adds the products of kBlockLanes blocks, which begin `stride` bytes after each other, with one
   /// row of activations to out[b]: to the bit what those of unpacked lanes add. Asks for as many
-  /// blocks from `later` on, one after the other. `digits`: of each four numbers four first digits,
-  /// four second ones, four third ones and four bytes that are not read. Needs AVX-512 VNNI; null
-  /// for most types, and where it is not compiled.
+  /// blocks from `later` on, one after the other, kLanesAhead rows behind these. `digits`: of each
+  /// four numbers four first digits, four second ones, four third ones and four bytes that are not
+  /// read. Needs AVX-512 VNNI; null for most types, and where it is not compiled.
   // By pointers one by one: a struct of them would be read at once before it is written.
   void (*multiply_lanes)(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
                          const std::int8_t* digits, const ActivationGroup* groups, float* out);
