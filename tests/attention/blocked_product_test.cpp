@@ -66,21 +66,24 @@ TEST_CASE(
 }
 
 TEST_CASE("for_each_block: blocks cover every number once, whatever their size") {
+  constexpr std::size_t kWorthThreads = std::size_t{1} << 24;
   for (const bool is_quantised : {false, true}) {
-    for (const std::size_t rows : {1u, 16u, 193u, 500u}) {
-      for (const std::size_t cols : {1u, 192u, 193u, 2048u, 5000u}) {
-        std::vector<int> seen(rows * cols);
-        for_each_block(
-            rows, cols, 1, 1,
-            [&](const OutputBlock& block) {
-              for (std::size_t row = 0; row < block.n_rows; ++row) {
-                for (std::size_t col = 0; col < block.n_cols; ++col) {
-                  ++seen[(block.first_row + row) * cols + block.first_col + col];
+    for (const std::size_t threads : {1u, 2u, 3u}) {
+      for (const std::size_t rows : {1u, 16u, 193u, 500u}) {
+        for (const std::size_t cols : {1u, 192u, 193u, 2048u, 5000u}) {
+          std::vector<int> seen(rows * cols);
+          for_each_block(
+              rows, cols, kWorthThreads, threads,
+              [&](const OutputBlock& block) {
+                for (std::size_t row = 0; row < block.n_rows; ++row) {
+                  for (std::size_t col = 0; col < block.n_cols; ++col) {
+                    ++seen[(block.first_row + row) * cols + block.first_col + col];
+                  }
                 }
-              }
-            },
-            is_quantised);
-        CHECK(seen == std::vector<int>(rows * cols, 1));
+              },
+              is_quantised);
+          CHECK(seen == std::vector<int>(rows * cols, 1));
+        }
       }
     }
   }

@@ -246,6 +246,44 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("integer products: one row alone has the bits that it has beside others, of long rows") {
+  if (cannot_run()) {
+    return;
+  }
+  // More numbers than are taken at once, and a block behind them that nobody multiplies.
+  constexpr std::size_t kCols = 80;
+  constexpr std::size_t kDepth = 8192 + 768;
+  constexpr std::size_t kStride = kDepth + 256;
+  const std::vector<float> x = test::random_values(2 * kDepth, 5);
+  for (const StoredType type : {StoredType::kQ4_K, StoredType::kQ6_K}) {
+    CAPTURE(stored_type_name(type));
+    std::vector<std::uint8_t> bytes(stored_bytes(type, kStride * kCols));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::uint8_t>(RandomBits({9, i})[0] & 0xBF);
+    }
+    const StoredMatrix w(bytes.data(), kDepth, kCols, kStride, type, true);
+    std::vector<float> one(kCols);
+    std::vector<float> two(2 * kCols);
+    kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w, nullptr, false,
+                            {one.data(), 1, kCols, kCols});
+    kernels::integer_matmul({x.data(), 2, kDepth, kDepth}, w, nullptr, false,
+                            {two.data(), 2, kCols, kCols});
+    CHECK(test::same_bits({one.data(), 1, kCols, kCols}, {two.data(), 1, kCols, kCols}));
+    std::vector<float> weights(kDepth);
+    for (const std::size_t col : {std::size_t{0}, kCols / 2, kCols - 1}) {
+      kernels::dequantise(type, bytes.data(), col * kStride, weights);
+      double sum = 0.0;
+      double largest = 0.0;
+      for (std::size_t k = 0; k < kDepth; ++k) {
+        const double product = static_cast<double>(x[k]) * weights[k];
+        sum += product;
+        largest += std::abs(product);
+      }
+      CHECK(std::abs(one[col] - sum) <= 1e-6 * largest);
+    }
+  }
+}
+
 TEST_CASE("integer products: what is not finite stays so, and within its row") {
   if (cannot_run()) {
     return;

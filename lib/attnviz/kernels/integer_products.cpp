@@ -108,9 +108,12 @@ ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptr
   }
   const std::int32_t sum = _mm512_reduce_add_epi32(sums);
   const float unit = is_finite ? power(exponent - 22) : std::numeric_limits<float>::quiet_NaN();
-  return {unit,       static_cast<float>(sum) * unit,
-          -sum >> 9,  (-sum & 511) << 7,
-          -sum >> 11, (-sum & 2047) << 5};
+  return {.unit = unit,
+          .sum = static_cast<float>(sum) * unit,
+          .high_128 = -sum >> 9,
+          .low_128 = (-sum & 511) << 7,
+          .high_32 = -sum >> 11,
+          .low_32 = (-sum & 2047) << 5};
 }
 
 // A part of each row of activations, and of some columns' numbers: those that both have.

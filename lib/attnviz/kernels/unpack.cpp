@@ -84,31 +84,32 @@ HWY_INLINE LaneOctet transposed_octet(const std::uint8_t* blocks, std::size_t st
     };
     return LaneWords{_mm512_inserti64x4(_mm512_castsi256_si512(load(0)), load(4), 1)};
   };
-  // In turns, 128 bits of the first four words and of the last four.
-  const LaneQuad before = transposed(two(0), two(1), two(2), two(3));
-  const LaneQuad behind = transposed(two(8), two(9), two(10), two(11));
+  // In turns, four lanes of one of the first four words and of one of the last four.
+  const LaneQuad first_blocks = transposed(two(0), two(1), two(2), two(3));
+  const LaneQuad last_blocks = transposed(two(8), two(9), two(10), two(11));
   LaneOctet octet;
   for_each_size<4>([&](auto i) HWY_ATTR {
-    const __m512i a = before.words[i()].raw;
-    const __m512i b = behind.words[i()].raw;
+    const __m512i a = first_blocks.words[i()].raw;
+    const __m512i b = last_blocks.words[i()].raw;
     octet.words[i()] = LaneWords{_mm512_shuffle_i32x4(a, b, 0x88)};
     octet.words[4 + i()] = LaneWords{_mm512_shuffle_i32x4(a, b, 0xDD)};
   });
   return octet;
 }
 
-// What three digits of a group of activations add up to with quants, which are bytes without sign:
-// as they are, 16 times as large, or with 32 added. What is added is taken back by what the first
-// and third sums begin with; sums of so small quants are floats without rounding, as with 128
-// elsewhere.
-enum class Quants { kPlain, kSixteenfold, kWith32 };
+// Which bytes without sign stand for quants: they themselves, 16 times as much, as upper nibbles
+// lie in their bytes without a shift, or 32 more.
+enum class ByteForm { kPlain, kSixteenfold, kWith32 };
 
-template <Quants kQuants>
+// What three digits of a group of activations add up to with quants. 32 is taken back by what the
+// first and third sums begin with, 16 by shifts of sums, which all are multiples of it. Sums of so
+// small quants are floats without rounding, as those of the same quants with 128 added.
+template <ByteForm kForm>
 class LaneDots {
  public:
   explicit HWY_INLINE LaneDots(const ActivationGroup& group) : second_(_mm512_setzero_si512()) {
-    first_ = kQuants == Quants::kWith32 ? _mm512_set1_epi32(group.high_32) : second_;
-    third_ = kQuants == Quants::kWith32 ? _mm512_set1_epi32(group.low_32) : second_;
+    first_ = kForm == ByteForm::kWith32 ? _mm512_set1_epi32(group.high_32) : second_;
+    third_ = kForm == ByteForm::kWith32 ? _mm512_set1_epi32(group.low_32) : second_;
   }
 
   // Four quants of each block by four activations.
@@ -118,7 +119,7 @@ class LaneDots {
     third_ = sum_of_products(third_, quants.raw, digits + 8);
   }
   HWY_INLINE LaneFloats value() const {
-    if constexpr (kQuants == Quants::kSixteenfold) {
+    if constexpr (kForm == ByteForm::kSixteenfold) {
       return value(_mm512_slli_epi32(first_, 4), _mm512_srai_epi32(second_, 4),
                    _mm512_srai_epi32(third_, 4));
     } else {
@@ -198,18 +199,17 @@ class LaneStream {
  private:
   static constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
 
-  // As much of them as so many bytes are of a block.
+  // As many bytes as n_bytes of each block are, into the second-level cache: what is in use and
+  // what comes would not both stay in a first one of 32 KB. It moves on, too: GCC takes a function
+  // that only asks for one that does nothing.
   HWY_INLINE void ask_for_later(std::size_t n_bytes) {
-    // Into the second-level cache: what is in use and what comes would not both stay in a first one
-    // of 32 KB. No function of its own: GCC takes one that does nothing else for one that does
-    // nothing.
     constexpr int kSecondLevel = 2;
-    // A processor drops what it is asked for while too much is on its way, which is more often so
-    // the more bytes a product needs.
+    // A processor drops what it is asked for while too much is on its way: with more than six bits
+    // a number it is asked again, half as far ahead.
     constexpr bool kAsksAgain = Blocks::kBytes * 4 > Blocks::kNumbers * 3;
     for (std::size_t i = 0; i < n_bytes * kBlockLanes; i += 64) {
       __builtin_prefetch(later_ + i, 0, kSecondLevel);
-      if (kAsksAgain) {
+      if constexpr (kAsksAgain) {
         __builtin_prefetch(later_ + i - kLanesAhead / 2 * stride_, 0, kSecondLevel);
       }
     }
@@ -233,8 +233,8 @@ void multiply_q4_k(const std::uint8_t* blocks, std::size_t stride, const std::ui
   const hn::FixedTag<float, kBlockLanes> floats;
   LaneFloats sum = hn::LoadU(floats, out);
   for (std::size_t group = 0; group < 8; group += 2) {
-    LaneDots<Quants::kPlain> low(groups[group]);
-    LaneDots<Quants::kSixteenfold> high(groups[group + 1]);
+    LaneDots<ByteForm::kPlain> low(groups[group]);
+    LaneDots<ByteForm::kSixteenfold> high(groups[group + 1]);
     const LaneOctet octet = stream.octet(16 + 16 * group);
     for_each_size<8>([&](auto i) HWY_ATTR {
       const auto bytes = hn::BitCast(d, octet.words[i()]);
@@ -267,8 +267,8 @@ void multiply_q6_k(const std::uint8_t* blocks, std::size_t stride, const std::ui
       const LaneOctet nibbles = stream.octet(64 * part + 32 * second());
       for_each_size<2>([&](auto half) HWY_ATTR {
         const std::size_t group = half() + 2 * second();
-        LaneDots<Quants::kWith32> low(groups[group]);
-        LaneDots<Quants::kWith32> high(groups[group + 4]);
+        LaneDots<ByteForm::kWith32> low(groups[group]);
+        LaneDots<ByteForm::kWith32> high(groups[group + 4]);
         for_each_size<4>([&](auto i) HWY_ATTR {
           const std::size_t word = 4 * half() + i();
           const auto quants = BlocksQ6K::quants<second()>(d, hn::BitCast(d, nibbles.words[word]),

@@ -44,9 +44,10 @@ struct LaneBlocks {
   float* minimums;
 };
 
-/// What belongs to activations that share a unit. Quants are multiplied with 128 or 32 added, so
-/// that they are bytes without sign; so many times the activations' sum, which is too much then, is
-/// what the two sums of digits begin with: `high` counts in 2^16, `low` in ones.
+/// What belongs to activations that share a unit. Where quants are multiplied with 128 or 32 added,
+/// so that they are bytes without sign, so many times the activations' sum is too much then, which
+/// is what the two sums of digits begin with: high_128 or high_32, counted in 2^16, and low_128 or
+/// low_32, in ones.
 struct ActivationGroup {
   float unit;
   float sum;
@@ -56,7 +57,8 @@ struct ActivationGroup {
   std::int32_t low_32;
 };
 
-/// Stored rows from those whose blocks are multiplied to those that are asked for meanwhile.
+/// Stored rows from those whose blocks are multiplied to those that are asked for meanwhile: what
+/// memory takes.
 inline constexpr std::size_t kLanesAhead = 48;
 
 /// How blocks of one type are unpacked.
@@ -67,10 +69,11 @@ struct Unpacker {
   void (*unpack_lanes)(const BlocksApart& from, const LaneBlocks& to);
   /// Adds the products of kBlockLanes blocks, which begin `stride` bytes after each other, with one
   /// row of activations to out[b]: to the bit what those of unpacked lanes add. Asks for as many
-  /// blocks from `later` on, one after the other, kLanesAhead rows behind these. `digits`: of each
-  /// four numbers four first digits, four second ones, four third ones and four bytes that are not
-  /// read. Needs AVX-512 VNNI; null for most types, and where it is not compiled.
-  // By pointers one by one: a struct of them would be read at once before it is written.
+  /// blocks from `later` on, one after the other, which is kLanesAhead rows behind these and may be
+  /// behind all that there is; and perhaps for nearer ones. `digits`: of each four numbers four
+  /// first digits, four second ones, four third ones and four bytes that are not read. Needs
+  /// AVX-512 VNNI; null for most types, and where it is not compiled. No struct of pointers: a wide
+  /// load of one would have to wait for the narrow stores before it.
   void (*multiply_lanes)(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
                          const std::int8_t* digits, const ActivationGroup* groups, float* out);
   BlockShape block;
