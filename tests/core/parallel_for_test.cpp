@@ -14,26 +14,6 @@
 
 namespace attnviz {
 
-TEST_CASE("parallel_for: items in turns are all of them, and a thread's lie one after the other") {
-  for (const std::size_t n_threads : {0u, 1u, 2u, 3u, 8u}) {
-    for (const std::size_t n_items : {0u, 1u, 2u, 3u, 8u, 16u, 17u}) {
-      CAPTURE(n_threads);
-      CAPTURE(n_items);
-      std::vector<std::size_t> items;
-      for (std::size_t i = 0; i < n_items; ++i) {
-        items.push_back(item_in_turns(i, n_items, n_threads));
-        if (n_threads > 0 && i >= n_threads && i < n_items / n_threads * n_threads) {
-          CHECK(items[i] == items[i - n_threads] + 1);
-        }
-      }
-      std::sort(items.begin(), items.end());
-      for (std::size_t i = 0; i < n_items; ++i) {
-        CHECK(items[i] == i);
-      }
-    }
-  }
-}
-
 TEST_CASE("parallel_for: every item runs exactly once, whatever the number of threads") {
   for (const std::size_t n_threads : {0u, 1u, 2u, 7u, 100u}) {
     CAPTURE(n_threads);

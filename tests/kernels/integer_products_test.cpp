@@ -53,6 +53,40 @@ bool cannot_run() {
   return !kernels::has_integer_products();
 }
 
+// Of `numbers` quantised ones. Any bytes are quants, and scales of any sign; halves that are not
+// small numbers would hide the sums' last bits.
+std::vector<std::uint8_t> random_blocks(StoredType type, std::size_t numbers) {
+  std::vector<std::uint8_t> bytes(stored_bytes(type, numbers));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(RandomBits({7, i})[0] & 0xBF);
+  }
+  return bytes;
+}
+
+std::vector<float> products(const float* x, std::size_t rows, const StoredMatrix& w) {
+  std::vector<float> out(rows * w.cols);
+  kernels::integer_matmul({x, rows, w.rows, w.rows}, w, nullptr, false,
+                          {out.data(), rows, w.cols, w.cols});
+  return out;
+}
+
+struct ExactProduct {
+  double sum = 0.0;
+  double magnitude = 0.0;  // of its terms
+};
+
+ExactProduct exact_product(const float* x, const StoredMatrix& w, std::size_t col) {
+  std::vector<float> weights(w.rows);
+  kernels::dequantise(w.type, w.data, col * w.stride, weights);
+  ExactProduct exact;
+  for (std::size_t k = 0; k < w.rows; ++k) {
+    const double term = static_cast<double>(x[k]) * weights[k];
+    exact.sum += term;
+    exact.magnitude += std::abs(term);
+  }
+  return exact;
+}
+
 int signed_quant(std::size_t c, std::size_t k) {
   return static_cast<int>((c * 37 + k * 101) % 256) - 128;
 }
@@ -163,38 +197,21 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
        ++type) {
     const auto stored = static_cast<StoredType>(type);
     CAPTURE(stored_type_name(stored));
-    // Any bytes are quants, and scales of any sign; halves that are not small numbers would hide
-    // the sums' last bits.
-    const kernels::Unpacker how = kernels::unpacker(stored);
-    std::vector<std::uint8_t> bytes(stored_bytes(stored, kDepth * kCols));
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<std::uint8_t>(RandomBits({7, i})[0] & 0xBF);
-    }
-    REQUIRE(bytes.size() == kCols * kDepth / how.block.numbers * how.block.bytes);
+    const std::vector<std::uint8_t> bytes = random_blocks(stored, kDepth * kCols);
+    const BlockShape block = kernels::unpacker(stored).block;
+    REQUIRE(bytes.size() == kCols * kDepth / block.numbers * block.bytes);
     const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, stored, true);
     const std::vector<float> x = test::random_values(kRows * kDepth, 5);
-    std::vector<float> all(kRows * kCols);
-    kernels::integer_matmul({x.data(), kRows, kDepth, kDepth}, w, nullptr, false,
-                            {all.data(), kRows, kCols, kCols});
-    std::vector<float> weights(kDepth);
+    const std::vector<float> all = products(x.data(), kRows, w);
     for (std::size_t row = 0; row < kRows; ++row) {
-      std::vector<float> one(kCols);
-      kernels::integer_matmul({x.data() + row * kDepth, 1, kDepth, kDepth}, w, nullptr, false,
-                              {one.data(), 1, kCols, kCols});
+      const std::vector<float> one = products(x.data() + row * kDepth, 1, w);
       CHECK(test::same_bits({one.data(), 1, kCols, kCols},
                             {all.data() + row * kCols, 1, kCols, kCols}));
       for (std::size_t col = 0; col < kCols; ++col) {
-        kernels::dequantise(stored, bytes.data(), col * kDepth, weights);
-        double sum = 0.0;
-        double largest = 0.0;
-        for (std::size_t k = 0; k < kDepth; ++k) {
-          const double product = static_cast<double>(x[row * kDepth + k]) * weights[k];
-          sum += product;
-          largest += std::abs(product);
-        }
+        const ExactProduct exact = exact_product(x.data() + row * kDepth, w, col);
         CAPTURE(col);
-        if (std::isfinite(sum)) {
-          CHECK(std::abs(one[col] - sum) <= 4e-6 * largest);
+        if (std::isfinite(exact.sum)) {
+          CHECK(std::abs(one[col] - exact.sum) <= 4e-6 * exact.magnitude);
         }
       }
     }
@@ -226,21 +243,12 @@ TEST_CASE(
       // The largest that do not take a larger unit, and those whose last two digits are largest.
       for (const float value : {0x1.FBFFFCp0f, -0x1.FBFFFCp0f, 0x1.F9FDFCp0f, -0x1.F9FDFCp0f}) {
         const std::vector<float> x(2 * kDepth, value);
-        std::vector<float> one(kCols);
-        std::vector<float> two(2 * kCols);
-        kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w, nullptr, false,
-                                {one.data(), 1, kCols, kCols});
-        kernels::integer_matmul({x.data(), 2, kDepth, kDepth}, w, nullptr, false,
-                                {two.data(), 2, kCols, kCols});
+        const std::vector<float> one = products(x.data(), 1, w);
+        const std::vector<float> two = products(x.data(), 2, w);
         CAPTURE(stored_type_name(extreme.type));
         CHECK(test::same_bits({one.data(), 1, kCols, kCols}, {two.data(), 1, kCols, kCols}));
-        std::vector<float> weights(kDepth);
-        kernels::dequantise(extreme.type, bytes.data(), 0, weights);
-        double sum = 0.0;
-        for (std::size_t k = 0; k < kDepth; ++k) {
-          sum += static_cast<double>(x[k]) * weights[k];
-        }
-        CHECK(std::abs(one[0] - sum) <= 1e-6 * std::abs(sum));
+        const ExactProduct exact = exact_product(x.data(), w, 0);
+        CHECK(std::abs(one[0] - exact.sum) <= 1e-6 * std::abs(exact.sum));
       }
     }
   }
@@ -257,29 +265,14 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
   const std::vector<float> x = test::random_values(2 * kDepth, 5);
   for (const StoredType type : {StoredType::kQ4_K, StoredType::kQ6_K}) {
     CAPTURE(stored_type_name(type));
-    std::vector<std::uint8_t> bytes(stored_bytes(type, kStride * kCols));
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<std::uint8_t>(RandomBits({9, i})[0] & 0xBF);
-    }
+    const std::vector<std::uint8_t> bytes = random_blocks(type, kStride * kCols);
     const StoredMatrix w(bytes.data(), kDepth, kCols, kStride, type, true);
-    std::vector<float> one(kCols);
-    std::vector<float> two(2 * kCols);
-    kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w, nullptr, false,
-                            {one.data(), 1, kCols, kCols});
-    kernels::integer_matmul({x.data(), 2, kDepth, kDepth}, w, nullptr, false,
-                            {two.data(), 2, kCols, kCols});
+    const std::vector<float> one = products(x.data(), 1, w);
+    const std::vector<float> two = products(x.data(), 2, w);
     CHECK(test::same_bits({one.data(), 1, kCols, kCols}, {two.data(), 1, kCols, kCols}));
-    std::vector<float> weights(kDepth);
     for (const std::size_t col : {std::size_t{0}, kCols / 2, kCols - 1}) {
-      kernels::dequantise(type, bytes.data(), col * kStride, weights);
-      double sum = 0.0;
-      double largest = 0.0;
-      for (std::size_t k = 0; k < kDepth; ++k) {
-        const double product = static_cast<double>(x[k]) * weights[k];
-        sum += product;
-        largest += std::abs(product);
-      }
-      CHECK(std::abs(one[col] - sum) <= 1e-6 * largest);
+      const ExactProduct exact = exact_product(x.data(), w, col);
+      CHECK(std::abs(one[col] - exact.sum) <= 1e-6 * exact.magnitude);
     }
   }
 }

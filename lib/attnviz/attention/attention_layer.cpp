@@ -193,9 +193,8 @@ class AttentionRun {
     const auto products = projected.products(
         threads == 1 ? kMostTogether : std::clamp<std::size_t>(share, 1, kMostTogether));
     parallel_for(products.size() * blocks, threads, [&](std::size_t item, std::size_t thread) {
-      const std::size_t product = item_in_turns(item % products.size(), products.size(), threads);
-      projected.project(products[product], inputs_, item / products.size() * kProjectedRows,
-                        scratch[thread]);
+      projected.project(products[item % products.size()], inputs_,
+                        item / products.size() * kProjectedRows, scratch[thread]);
     });
     return projected;
   }

@@ -54,9 +54,7 @@ void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
     OutputBlock block;
     block.thread = thread;
     block.first_row = item / col_blocks * kBlockRows;
-    const std::size_t col_block = item % col_blocks;
-    block.first_col =
-        (is_quantised ? item_in_turns(col_block, col_blocks, threads) : col_block) * most_cols;
+    block.first_col = item % col_blocks * most_cols;
     block.n_rows = std::min(kBlockRows, n_rows - block.first_row);
     block.n_cols = std::min(most_cols, n_cols - block.first_col);
     work(block);

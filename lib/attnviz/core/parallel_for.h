@@ -18,14 +18,6 @@ namespace attnviz {
 void parallel_for(std::size_t n_items, std::size_t n_threads,
                   const std::function<void(std::size_t item, std::size_t thread)>& work);
 
-/// Which of n_items is to be begun as the i-th, so that each thread goes on with what lies behind
-/// its item before, in memory that it has asked for, as long as threads take turns: a permutation.
-inline std::size_t item_in_turns(std::size_t i, std::size_t n_items,
-                                 std::size_t n_threads) noexcept {
-  const std::size_t share = n_threads == 0 ? 0 : n_items / n_threads;
-  return i < share * n_threads ? i % n_threads * share + i / n_threads : i;
-}
-
 /// Whether parallel_for has threads that only have to be woken.
 bool has_threads_that_wait() noexcept;
 
