@@ -283,6 +283,9 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
     say(fmt::format("reads {}", stored->files().front().string()));
   }
   tell_passed_over(model.config.passed_over, options.talk);
+  if (stored_model(origin) != nullptr) {
+    tell(options.talk, model.config.origin);  // of files that contradict themselves
+  }
   interventions_of(options.what_if, model);  // throws for what the model does not have
 }
 

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/safetensors.h"
+#include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/run_program.h"
 
@@ -27,6 +30,22 @@ std::string safetensors_of(const std::vector<TestTensor>& tensors) {
     file += static_cast<char>(text.size() >> 8 * i & 0xFF);
   }
   return file + text + data;
+}
+
+std::vector<TestTensor> tensors_of(const fs::path& file) {
+  const MappedFile bytes(file);
+  const Safetensors stored(bytes.bytes(), file.string());
+  std::vector<TestTensor> tensors;
+  for (const StoredTensor* tensor : stored.tensors()) {
+    const std::size_t n = tensor->n_numbers();
+    const MatrixBuffer numbers =
+        to_floats(StoredMatrix(tensor->bytes.data(), 1, n, n, tensor->type));
+    const std::span<const float> all = numbers.view().row(0);
+    tensors.push_back({std::string(tensor->name),
+                       {tensor->shape.begin(), tensor->shape.end()},
+                       {all.begin(), all.end()}});
+  }
+  return tensors;
 }
 
 void copy_model(const std::string& name, const fs::path& to) {

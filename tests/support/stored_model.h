@@ -21,6 +21,9 @@ struct TestTensor {
 /// The bytes of a file with these tensors as F32, in the order given.
 std::string safetensors_of(const std::vector<TestTensor>& tensors);
 
+/// The tensors of a file, by name; fails the test for types that are not numbers of a tensor.
+std::vector<TestTensor> tensors_of(const std::filesystem::path& file);
+
 /// A copy of a folder of tests/reference/models, families or experts that a test may change.
 void copy_model(const std::string& name, const std::filesystem::path& to);
 

@@ -204,7 +204,8 @@ LayerShape layer_shape(const LayerWeights& weights) {
     shape.expert_d_ff = one.d_ff();
     shape.expert = numbers_of(one.gate) + numbers_of(one.up) + numbers_of(one.down);
     shape.router = numbers_of(experts.router.gate) + experts.router.choice_bias.size() +
-                   numbers_of(experts.shared_gate) + experts.router.expert_scale.size();
+                   numbers_of(experts.shared_gate) + experts.router.expert_scale.size() +
+                   numbers_of(experts.latent_in) + numbers_of(experts.latent_out);
   }
   for (const Norm* norm :
        {&weights.query_norm, &weights.attention_norm, &weights.after_attention_norm,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/parts/not_finite.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
@@ -291,7 +292,7 @@ class AttentionRun {
         },
         is_quantised(weights_.output.weight.type));
     if (!is_finite) {
-      fail("the output is not a finite number (weights too large?)");
+      fail(fmt::format("the output is not a finite number ({})", why_not_finite(model_, layer_)));
     }
     return std::exchange(memory_.output, {});
   }
@@ -319,8 +320,9 @@ class AttentionRun {
   }
 
   [[noreturn]] void fail_head(std::size_t head, BlockFault fault) const {
-    fail(fmt::format("head {}: a {} is not a finite number (weights too large?)", head,
-                     fault == BlockFault::kScore ? "score" : "context"));
+    fail(fmt::format("head {}: a {} is not a finite number ({})", head,
+                     fault == BlockFault::kScore ? "score" : "context",
+                     why_not_finite(model_, layer_)));
   }
 
   [[noreturn]] void fail(const std::string& what) const {

@@ -13,6 +13,7 @@
 #include "attnviz/attention/parts/expert_mlps.h"
 #include "attnviz/attention/parts/laurel.h"
 #include "attnviz/attention/parts/mlp.h"
+#include "attnviz/attention/parts/not_finite.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
@@ -154,8 +155,8 @@ ConstMatrix layer_input(const WatchedLayer& run, ConstMatrix x) {
 void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
   if (!kernels::all_finite(x)) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: layer {}, the output is not a finite number (weights too large?)",
-                            model.config.name, layer));
+                fmt::format("{}: layer {}, the output is not a finite number ({})",
+                            model.config.name, layer, why_not_finite(model, layer)));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/parts/not_finite.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/softmax.h"
@@ -49,9 +50,9 @@ void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threa
     }
   }
   if (!kernels::all_finite(logits)) {
-    throw Error(
-        ErrorKind::kMalformed,
-        fmt::format("{}: a logit is not a finite number (weights too large?)", model.config.name));
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: a logit is not a finite number ({})", model.config.name,
+                            why_not_finite(model, model.n_layers())));
   }
 }
 

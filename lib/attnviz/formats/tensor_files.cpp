@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <map>
@@ -64,10 +65,30 @@ void TensorFiles::add(std::unique_ptr<const File> file) {
   files_.push_back(std::move(file));
 }
 
+FoundTensor TensorFiles::find(std::string_view name) const {
+  return wrapper_.empty() ? tensors_.find(name) : tensors_.find(wrapper_ + std::string(name));
+}
+
+void TensorFiles::find_wrapper() {
+  constexpr std::size_t kMostInOneAnother = 4;
+  const std::vector<FoundTensor> all = tensors_.all();
+  for (std::size_t i = 0; i < kMostInOneAnother && !all.empty(); ++i) {
+    for (const std::string_view one : {"_orig_mod.", "module.", "base_model.model."}) {
+      if (std::ranges::all_of(all, [&](const FoundTensor& found) {
+            const std::string_view name = found.tensor->name;
+            return name.size() > wrapper_.size() && name.substr(wrapper_.size()).starts_with(one);
+          })) {
+        wrapper_ += one;
+      }
+    }
+  }
+}
+
 TensorFiles TensorFiles::open(const fs::path& file, OpenFiles files) {
   TensorFiles tensors;
   tensors.name_ = file.string();
   tensors.add(std::make_unique<const File>(file, files));
+  tensors.find_wrapper();
   return tensors;
 }
 
@@ -75,6 +96,7 @@ TensorFiles TensorFiles::in_memory(const NamedBytes& file) {
   TensorFiles files;
   files.name_ = file.name;
   files.add(std::make_unique<const File>(file));
+  files.find_wrapper();
   return files;
 }
 
@@ -96,6 +118,7 @@ TensorFiles TensorFiles::open_index(const fs::path& index, OpenFiles files) {
                                                      printable(tensor), shard));
     }
   }
+  tensors.find_wrapper();
   return tensors;
 }
 

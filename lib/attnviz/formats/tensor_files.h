@@ -36,7 +36,12 @@ class TensorFiles {
   /// Those of GGUF files, which others may look at, too.
   static TensorFiles of_gguf(std::shared_ptr<const GgufFiles> files);
 
-  FoundTensor find(std::string_view name) const noexcept { return tensors_.find(name); }
+  /// By its name behind wrapper().
+  FoundTensor find(std::string_view name) const;
+  /// What the names of all tensors begin with where a model was saved as part of another object,
+  /// which changes no number: "_orig_mod." of torch.compile, "module." of nn.DataParallel,
+  /// "base_model.model." of PEFT. Empty where some do not.
+  const std::string& wrapper() const noexcept { return wrapper_; }
 
   std::size_t size() const noexcept { return tensors_.size(); }
   /// All of them, by name.
@@ -55,8 +60,10 @@ class TensorFiles {
   };
 
   void add(std::unique_ptr<const File> file);
+  void find_wrapper();
 
   std::string name_;
+  std::string wrapper_;
   std::vector<std::unique_ptr<const File>> files_;
   std::shared_ptr<const GgufFiles> gguf_;
   NativeTensors native_;

@@ -126,6 +126,7 @@ Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   weights.pass_over({{"v.*", kOtherPart},
                      {"mm.*", kOtherPart},
                      {"a.*", kOtherPart},
+                     {"mtp.*", kMultiToken},
                      {"model.vision_tower.*", kOtherPart}});
   for (const GgufDialect::Renamed& tensor : metadata.dialect().tensors) {
     weights.rename(tensor.name, tensor.said);

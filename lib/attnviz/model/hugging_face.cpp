@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 constexpr std::string_view kAdapter = "adapter_config.json";
+constexpr std::string_view kGeneration = "generation_config.json";
 
 bool is_folder(const fs::path& path) {
   std::error_code error;
@@ -153,17 +154,41 @@ std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& confi
   return std::nullopt;
 }
 
-// The file of what a model generates with, which comes before its config.
-std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path& folder,
-                                                                 OpenFiles& files) {
-  const fs::path path = folder / "generation_config.json";
+// What a model generates with, which comes before its config.
+struct GenerationConfig {
+  std::optional<std::vector<std::uint32_t>> end_of_text;
+  bool is_broken = false;  // then transformers goes on without it, too
+};
+
+GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files) {
+  const fs::path path = folder / kGeneration;
   std::error_code error;
   if (!fs::exists(path, error)) {
-    return std::nullopt;
+    return {};
   }
   const MappedFile bytes = files.open(path);
-  const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
-  return read_end_of_text(HfConfig(tree.root()));
+  try {
+    const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
+    return {read_end_of_text(HfConfig(tree.root()))};
+  } catch (const Error&) {
+    return {std::nullopt, true};
+  }
+}
+
+// Adapters that are not merged: their weights lie beside those that they change.
+void refuse_adapters(const TensorFiles& files) {
+  for (const FoundTensor& found : files.tensors()) {
+    const std::string_view name = found.tensor->name;
+    for (const std::string_view part :
+         {".lora_A.", ".lora_B.", ".lora_embedding_", ".base_layer."}) {
+      if (name.find(part) != std::string_view::npos) {
+        throw Error(ErrorKind::kUnsupported,
+                    fmt::format("{}: {}: an adapter (PEFT) that is not merged into the model's "
+                                "weights: expected a model that was saved after merge_and_unload()",
+                                found.file, shown_name(name)));
+      }
+    }
+  }
 }
 
 // Python writes Infinity, which is no JSON: a number of as many characters in its place.
@@ -205,6 +230,7 @@ class ModelFile {
 
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
+    refuse_adapters(files);
     Model model = family_.read(text_config(config_, family_), std::move(files));
     if (!end_of_text) {
       end_of_text = read_end_of_text(config_);
@@ -259,10 +285,15 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
   const std::string config_path = (folder / "config.json").string();
   const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
+  GenerationConfig generation = read_generation_config(folder, files);
   Model model = file.read(is_index(weights) ? TensorFiles::open_index(weights, files)
                                             : TensorFiles::open(weights, files),
-                          read_generation_config(folder, files));
+                          std::move(generation.end_of_text));
   model.set_name(model_name(folder), model.config.family);
+  if (generation.is_broken) {
+    model.config.passed_over.push_back(
+        {std::string(kGeneration), "it is broken, and transformers goes on without it, too"});
+  }
   if (std::error_code error; fs::exists(folder / kAdapter, error)) {
     model.config.passed_over.push_back(
         {std::string(kAdapter),

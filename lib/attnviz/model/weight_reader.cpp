@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/kernels/stored_numbers.h"
 
@@ -23,6 +25,52 @@ std::string shape_text(std::span<const std::size_t> shape) {
 bool is_readable(StoredType type) noexcept {
   return is_quantised(type) || type == StoredType::kF64 || type == StoredType::kF32 ||
          type == StoredType::kF16 || type == StoredType::kBf16;
+}
+
+// Of matrices of one shape and two types.
+bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
+  if (!is_readable(a.type) || !is_readable(b.type) || a.shape.size() != 2) {
+    return false;
+  }
+  const std::size_t cols = a.shape[1];
+  const StoredMatrix one(a.bytes.data(), a.shape[0], cols, cols, a.type);
+  const StoredMatrix two(b.bytes.data(), a.shape[0], cols, cols, b.type);
+  std::vector<float> of_one(cols);
+  std::vector<float> of_two(cols);
+  for (std::size_t row = 0; row < one.rows; ++row) {
+    copy_row(one, row, of_one);
+    copy_row(two, row, of_two);
+    if (of_one != of_two) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What stands in the files under names that begin and end as one that does not.
+std::string nearest_names(const TensorFiles& files, std::string_view wanted) {
+  constexpr std::size_t kMost = 3;
+  const auto alike = [wanted](std::string_view name) {
+    const std::size_t begin =
+        static_cast<std::size_t>(std::ranges::mismatch(wanted, name).in1 - wanted.begin());
+    const std::string_view rest_of_wanted = wanted.substr(begin);
+    const std::string_view rest = name.substr(begin);
+    const auto end =
+        std::mismatch(rest_of_wanted.rbegin(), rest_of_wanted.rend(), rest.rbegin(), rest.rend());
+    return begin + static_cast<std::size_t>(end.first - rest_of_wanted.rbegin());
+  };
+  std::vector<std::pair<std::size_t, std::string_view>> names;
+  for (const FoundTensor& found : files.tensors()) {
+    names.emplace_back(alike(found.tensor->name), found.tensor->name);
+  }
+  const std::size_t n = std::min(names.size(), kMost);
+  std::ranges::partial_sort(names, names.begin() + static_cast<std::ptrdiff_t>(n), std::greater<>(),
+                            &std::pair<std::size_t, std::string_view>::first);
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < n; ++i) {
+    shown.push_back(shown_name(names[i].second));
+  }
+  return n == 0 ? std::string() : fmt::format(" (the nearest are {})", joined(shown, "and"));
 }
 
 bool is_named(std::string_view pattern, std::string_view name) noexcept {
@@ -80,6 +128,7 @@ void WeightReader::rename(std::string_view name, std::string_view said) {
 }
 
 std::string_view WeightReader::why_harmless(std::string_view name) const {
+  name.remove_prefix(storage_->files.wrapper().size());
   const auto why = [this](std::string_view rest) {
     const auto found = std::ranges::find_if(storage_->harmless, [&](const HarmlessTensor& known) {
       return is_named(known.name, rest);
@@ -111,8 +160,13 @@ bool WeightReader::has(std::string_view name) const {
 bool WeightReader::differ(std::string_view name, std::string_view other) const {
   const FoundTensor one = find(name);
   const FoundTensor two = find(other);
-  return one && two && one.tensor != two.tensor && one.tensor->type == two.tensor->type &&
-         one.tensor->bytes != two.tensor->bytes;
+  if (!one || !two || one.tensor == two.tensor) {
+    return false;
+  }
+  const StoredTensor& a = *one.tensor;
+  const StoredTensor& b = *two.tensor;
+  return !std::ranges::equal(a.shape, b.shape) ||
+         (a.type == b.type ? a.bytes != b.bytes : !are_same_numbers(a, b));
 }
 
 std::string WeightReader::where(std::string_view name) const {
@@ -125,7 +179,8 @@ FoundTensor WeightReader::get(std::string_view name) const {
   const FoundTensor found = find(name);
   if (!found) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: {}{}: no such tensor", storage_->files.name(), prefix_, name));
+                fmt::format("{}: {}{}: no such tensor{}", storage_->files.name(), prefix_, name,
+                            nearest_names(storage_->files, fmt::format("{}{}", prefix_, name))));
   }
   if (!is_readable(found.tensor->type)) {
     throw Error(ErrorKind::kUnsupported,
@@ -141,11 +196,13 @@ FoundTensor WeightReader::get(std::string_view name) const {
 FoundTensor WeightReader::get(std::string_view name,
                               std::initializer_list<std::size_t> shape) const {
   const FoundTensor found = get(name);
-  // GGUF writes a matrix of one row as a vector.
+  // GGUF leaves out outer dimensions of 1: a matrix of one row is a vector.
   const std::span<const std::size_t> stored = found.tensor->shape;
-  const bool is_one_row = shape.size() == 2 && *shape.begin() == 1 && stored.size() == 1 &&
-                          stored.front() == *(shape.begin() + 1);
-  if (!is_one_row && !std::ranges::equal(stored, shape)) {
+  std::span<const std::size_t> wanted(shape);
+  while (wanted.size() > std::max(stored.size(), std::size_t{1}) && wanted.front() == 1) {
+    wanted = wanted.subspan(1);
+  }
+  if (!std::ranges::equal(stored, wanted)) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected {}, found {}", found.file,
                                                    printable(found.tensor->name), shape_text(shape),
                                                    shape_text(found.tensor->shape)));

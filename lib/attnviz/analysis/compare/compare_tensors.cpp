@@ -261,6 +261,8 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   tensors.add("after_experts_norm", a.after_norm, b.after_norm);
   tensors.add("after_shared_norm", a.after_shared_norm, b.after_shared_norm);
   tensors.add("shared_gate", a.shared_gate, b.shared_gate);
+  tensors.add("experts_latent_in", a.latent_in, b.latent_in);
+  tensors.add("experts_latent_out", a.latent_out, b.latent_out);
   const std::size_t n_experts = std::max(a.each.size(), b.each.size());
   std::vector<Experts::Memory> of_a(n_experts);
   std::vector<Experts::Memory> of_b(n_experts);

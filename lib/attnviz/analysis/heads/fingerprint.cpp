@@ -80,7 +80,8 @@ std::string model_fingerprint(const Model& model) {
           layer.convolution.out.weight, layer.input.gate.weight, layer.input.projection.weight,
           layer.laurel.left.weight, layer.laurel.right.weight, layer.altup.router.weight,
           layer.altup.prediction.weight, layer.altup.correction.weight,
-          layer.experts.shared_gate.weight}) {
+          layer.experts.shared_gate.weight, layer.experts.latent_in.weight,
+          layer.experts.latent_out.weight}) {
       absorb_if_there(bits, part);
     }
     absorb(bits, layer.output.weight);

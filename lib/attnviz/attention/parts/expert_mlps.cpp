@@ -93,6 +93,16 @@ void add_chunk(const Experts& experts, const RoutedTokens& routed, std::size_t f
   }
 }
 
+void add_chunks(const Experts& experts, const RoutedTokens& routed, ConstMatrix x,
+                std::size_t n_threads, ExpertMemory& memory, Matrix out) {
+  const std::size_t step = tokens_at_once(routed.n_used, x.cols);
+  for (std::size_t first = 0; first < x.rows; first += step) {
+    const std::size_t count = std::min(step, x.rows - first);
+    add_chunk(experts, routed, first, x.row_block(first, count), n_threads, memory,
+              out.row_block(first, count));
+  }
+}
+
 }  // namespace
 
 RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
@@ -109,12 +119,16 @@ RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_t
 
 void add_experts(const Experts& experts, const RoutedTokens& routed, ConstMatrix x,
                  std::size_t n_threads, ExpertMemory& memory, Matrix out) {
-  const std::size_t step = tokens_at_once(routed.n_used, x.cols);
-  for (std::size_t first = 0; first < x.rows; first += step) {
-    const std::size_t count = std::min(step, x.rows - first);
-    add_chunk(experts, routed, first, x.row_block(first, count), n_threads, memory,
-              out.row_block(first, count));
+  if (experts.latent_in.weight.empty()) {
+    return add_chunks(experts, routed, x, n_threads, memory, out);
   }
+  const Matrix both = shaped(memory.latents, 2 * x.rows, experts.latent_in.d_out());
+  const Matrix latents = both.row_block(0, x.rows);
+  const Matrix sum = both.row_block(x.rows, x.rows);
+  blocked_product(x, experts.latent_in, n_threads, latents);
+  std::fill_n(sum.data, sum.rows * sum.stride, 0.0f);
+  add_chunks(experts, routed, latents, n_threads, memory, sum);
+  blocked_product_add(sum, experts.latent_out, n_threads, out);
 }
 
 void gate_shared(const Experts& experts, ConstMatrix x, std::size_t n_threads, ExpertMemory& memory,
@@ -137,11 +151,12 @@ double expert_bytes(const Experts& experts, std::size_t n_tokens) noexcept {
   const std::size_t n = std::min(n_tokens, tokens_at_once(experts.router.n_used, one.up.d_in()));
   const double uses = static_cast<double>(n * experts.router.n_used);
   const auto d_model = static_cast<double>(one.up.d_in());
-  const double normed =
-      experts.norm.present() ? 3.0 * static_cast<double>(n_tokens) * d_model : 0.0;
+  const double rows =
+      (experts.norm.present() ? 3.0 : 0.0) + (experts.latent_in.weight.empty() ? 0.0 : 2.0);
+  const double whole = rows * static_cast<double>(n_tokens) * d_model;
   // Twice the hidden layers: threads keep what the most tokens of an expert took.
   return static_cast<double>(sizeof(float)) *
-         (uses * (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff())) + normed);
+         (uses * (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff())) + whole);
 }
 
 }  // namespace attnviz

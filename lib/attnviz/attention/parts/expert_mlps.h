@@ -16,6 +16,7 @@ struct ExpertMemory {
   MatrixBuffer logits;
   MatrixBuffer outputs;              // of every token and expert that it has
   MatrixBuffer routed, look, sum;    // of norms in front of and behind router and experts
+  MatrixBuffer latents;              // of a narrower stream, and the sum in it
   std::vector<MatrixBuffer> inputs;  // by thread
   std::vector<MlpMemory> mlps;
   std::vector<Experts::Memory> weights;
@@ -26,7 +27,8 @@ struct ExpertMemory {
 RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
                           ExpertMemory& memory);
 
-/// out += Σ factor · expert(x) for the tokens that `routed` is of. Only experts that a token has
+/// out += Σ factor · expert(x) for the tokens that `routed` is of, by way of latents where there
+/// are some. Only experts that a token has
 /// are looked at, and added up by number: the bits do not depend on n_threads. x, out [n_tokens,
 /// d_model], no overlap.
 ///

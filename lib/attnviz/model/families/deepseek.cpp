@@ -128,9 +128,7 @@ void read_experts(const HfConfig& config, const DeepSeekDefaults& defaults, Trai
   TensorNames& names = traits.names;
   names.router = "mlp.gate";
   names.choice_bias = "mlp.gate.e_score_correction_bias";
-  names.expert_gate = "mlp.experts.{}.gate_proj";
-  names.expert_up = "mlp.experts.{}.up_proj";
-  names.expert_down = "mlp.experts.{}.down_proj";
+  name_experts(names);
   names.shared_mlp_gate = "mlp.shared_experts.gate_proj";
   names.shared_mlp_up = "mlp.shared_experts.up_proj";
   names.shared_mlp_down = "mlp.shared_experts.down_proj";
@@ -155,16 +153,6 @@ Traits deepseek_traits(const HfConfig& config, RopePairing pairing,
     config.find(of_training);
   }
   return traits;
-}
-
-// What guesses tokens further ahead stands behind the last layer, as layers do.
-std::vector<HarmlessTensor> layers_behind(std::size_t n_layers, std::size_t count) {
-  constexpr std::size_t kMost = 64;
-  std::vector<HarmlessTensor> harmless;
-  for (std::size_t i = n_layers; i < n_layers + std::min(count, kMost); ++i) {
-    harmless.push_back({fmt::format("layers.{}.*", i), kMultiToken});
-  }
-  return harmless;
 }
 
 }  // namespace
@@ -219,9 +207,9 @@ Model read_deepseek3(const HfConfig& config, TensorFiles files) {
   router.n_group_best = 2;
   read_groups(config, 8, 4, router);
   traits.experts.has_choice_bias = true;
-  return read_hf_decoder(
-      std::move(files), traits,
-      layers_behind(traits.n_layers, count_or(config, "num_nextn_predict_layers", 0)));
+  return read_hf_decoder(std::move(files), traits,
+                         layers_ahead("layers.{}.*", traits.n_layers,
+                                      count_or(config, "num_nextn_predict_layers", 0)));
 }
 
 }  // namespace attnviz

@@ -37,7 +37,6 @@ void read_gemma4_experts(const HfConfig& config, Traits& traits) {
   experts.d_ff = config.size({"moe_intermediate_size", "expert_intermediate_size"});
   experts.router.n_used = config.size("top_k_experts");
   experts.router.normed = true;
-  experts.gate_with_up = true;
   experts.apart = true;
   experts.shared_d_ff = traits.d_ff;
   TensorNames& names = traits.names;
@@ -47,8 +46,11 @@ void read_gemma4_experts(const HfConfig& config, Traits& traits) {
   names.expert_norm = "pre_feedforward_layernorm_2";
   names.after_expert_norm = "post_feedforward_layernorm_2";
   names.after_shared_norm = "post_feedforward_layernorm_1";
-  names.expert_gate_up = "experts.gate_up_proj";
-  names.expert_down = "experts.down_proj";
+  names.experts_gate_up = "experts.gate_up_proj";
+  names.experts_down = "experts.down_proj";
+  names.expert_gate = "experts.{}.gate_proj";
+  names.expert_up = "experts.{}.up_proj";
+  names.expert_down = "experts.{}.down_proj";
   names.shared_mlp_gate = names.gate;
   names.shared_mlp_up = names.up;
   names.shared_mlp_down = names.down;

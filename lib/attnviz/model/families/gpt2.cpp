@@ -41,10 +41,7 @@ Model read_gpt2(const HfConfig& config, TensorFiles files) {
   traits.tied = config.flag_or("tie_word_embeddings", true);
   traits.score_scale = config.flag_or("scale_attn_weights", true) ? 0.0 : 1.0;
   traits.scale_by_layer = config.flag_or("scale_attn_by_inverse_layer_idx", false);
-  return read_hf_decoder(std::move(files), traits,
-                         {{"h.#.attn.bias", kBuffer},
-                          {"h.#.attn.masked_bias", kBuffer},
-                          {"multiple_choice_head.*", kOtherTask}});
+  return read_hf_decoder(std::move(files), traits, {{"multiple_choice_head.*", kOtherTask}});
 }
 
 }  // namespace attnviz

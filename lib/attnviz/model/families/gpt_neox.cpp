@@ -47,9 +47,7 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   return read_hf_decoder(std::move(files), traits,
                          {{"layers.#.attention.rotary_emb.inv_freq", kBuffer},
                           {"layers.#.attention.rotary_emb.cos_cached", kBuffer},
-                          {"layers.#.attention.rotary_emb.sin_cached", kBuffer},
-                          {"layers.#.attention.bias", kBuffer},
-                          {"layers.#.attention.masked_bias", kBuffer}});
+                          {"layers.#.attention.rotary_emb.sin_cached", kBuffer}});
 }
 
 }  // namespace attnviz

@@ -39,10 +39,9 @@ Model read_gpt_oss(const HfConfig& config, TensorFiles files) {
   experts.interleaved = experts.turned = true;
   experts.limit = static_cast<float>(config.positive_or("swiglu_limit", kLimit));
   traits.names.router = "mlp.router";
-  traits.names.expert_gate_up = "mlp.experts.gate_up_proj";
-  traits.names.expert_up_bias = "mlp.experts.gate_up_proj_bias";
-  traits.names.expert_down = "mlp.experts.down_proj";
-  traits.names.expert_down_bias = "mlp.experts.down_proj_bias";
+  name_experts(traits.names);
+  traits.names.experts_gate_up_bias = "mlp.experts.gate_up_proj_bias";
+  traits.names.experts_down_bias = "mlp.experts.down_proj_bias";
   return read_hf_decoder(std::move(files), traits);
 }
 

@@ -60,10 +60,7 @@ Model read_gptj(const HfConfig& config, TensorFiles files) {
   traits.rope = [rope = std::make_shared<const Rope>(std::move(rope))](std::size_t /*layer*/) {
     return rope;
   };
-  return read_hf_decoder(std::move(files), traits,
-                         {{"h.#.attn.bias", kBuffer},
-                          {"h.#.attn.masked_bias", kBuffer},
-                          {"h.#.attn.embed_positions", kBuffer}});
+  return read_hf_decoder(std::move(files), traits, {{"h.#.attn.embed_positions", kBuffer}});
 }
 
 }  // namespace attnviz

@@ -39,10 +39,9 @@ void add_granite_experts(const HfConfig& config, std::size_t n_experts, Traits& 
   experts.d_ff = traits.d_ff;
   experts.router.kind = RouterKind::kChosenSoftmax;
   experts.router.n_used = config.size_or("num_experts_per_tok", kUsed);
-  experts.gate_with_up = true;
   traits.names.router = "block_sparse_moe.router.layer";
-  traits.names.expert_gate_up = "block_sparse_moe.input_linear.weight";
-  traits.names.expert_down = "block_sparse_moe.output_linear.weight";
+  traits.names.experts_gate_up = "block_sparse_moe.input_linear.weight";
+  traits.names.experts_down = "block_sparse_moe.output_linear.weight";
 }
 
 void add_granite_states(const HfConfig& config, Traits& traits) {

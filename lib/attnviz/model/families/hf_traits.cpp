@@ -41,6 +41,14 @@ constexpr TensorNames kHfNames = {
 
 }  // namespace
 
+void name_experts(TensorNames& names) {
+  names.expert_gate = "mlp.experts.{}.gate_proj";
+  names.expert_up = "mlp.experts.{}.up_proj";
+  names.expert_down = "mlp.experts.{}.down_proj";
+  names.experts_gate_up = "mlp.experts.gate_up_proj";
+  names.experts_down = "mlp.experts.down_proj";
+}
+
 Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
   const auto size = [&config](std::string_view key, std::size_t otherwise) {
     return otherwise == 0 ? config.size(key) : config.size_or(key, otherwise);
@@ -217,6 +225,12 @@ Model read_hf_decoder(TensorFiles files, const Traits& traits,
                      {"layers.#.self_attn.rotary_emb.inv_freq", kBuffer},
                      {"layers.#.self_attn.rotary_emb.cos_cached", kBuffer},
                      {"layers.#.self_attn.rotary_emb.sin_cached", kBuffer},
+                     {"layers.#.self_attn.bias", kBuffer},
+                     {"layers.#.self_attn.masked_bias", kBuffer},
+                     {"layers.#.attention.bias", kBuffer},
+                     {"layers.#.attention.masked_bias", kBuffer},
+                     {"h.#.attn.bias", kBuffer},
+                     {"h.#.attn.masked_bias", kBuffer},
                      {"vision_tower.*", kOtherPart},
                      {"vision_model.*", kOtherPart},
                      {"multi_modal_projector.*", kOtherPart},
@@ -225,14 +239,10 @@ Model read_hf_decoder(TensorFiles files, const Traits& traits,
                      {"embed_vision.*", kOtherPart},
                      {"embed_audio.*", kOtherPart},
                      {"audio_tower.*", kOtherPart}});
-  std::string note;
   if (traits.tied) {
     weights.pass_over({tied_unembedding(traits.names.unembedding)});
-    note = tied_note(weights, traits.names.embeddings, traits.names.unembedding);
   }
-  Model model = read_transformer(traits, std::move(weights));
-  model.config.origin = std::move(note);
-  return model;
+  return read_transformer(traits, std::move(weights));
 }
 
 }  // namespace attnviz

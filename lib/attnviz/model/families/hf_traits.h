@@ -30,6 +30,12 @@ struct ConfigDefaults {
 /// The shapes and names that Llama and its descendants have in common.
 Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults = {});
 
+/// Experts as transformers names them: those of each, as published files mostly have them, and
+/// those of all in one tensor, as transformers 5 has them in memory.
+///
+/// Source  https://github.com/huggingface/transformers: src/transformers/conversion_mapping.py
+void name_experts(TensorNames& names);
+
 /// c of a soft cap, 0 for none. Null says that there is none, whatever the family's default is.
 float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 

@@ -21,10 +21,16 @@ Model read_mixtral(const HfConfig& config, TensorFiles files) {
   experts.d_ff = traits.d_ff;
   experts.router.kind = RouterKind::kChosenSoftmax;
   experts.router.n_used = config.size_or("num_experts_per_tok", 2);
-  traits.names.router = "block_sparse_moe.gate";
-  traits.names.expert_gate = "block_sparse_moe.experts.{}.w1";
-  traits.names.expert_up = "block_sparse_moe.experts.{}.w3";
-  traits.names.expert_down = "block_sparse_moe.experts.{}.w2";
+  TensorNames& names = traits.names;
+  if (files.find("model.layers.0.mlp.gate.weight") || files.find("layers.0.mlp.gate.weight")) {
+    names.router = "mlp.gate";  // as transformers 5 has them in memory
+    name_experts(names);
+  } else {
+    names.router = "block_sparse_moe.gate";
+    names.expert_gate = "block_sparse_moe.experts.{}.w1";
+    names.expert_up = "block_sparse_moe.experts.{}.w3";
+    names.expert_down = "block_sparse_moe.experts.{}.w2";
+  }
   return read_hf_decoder(std::move(files), traits);
 }
 

@@ -2,8 +2,10 @@
 // and layers that see only what stands near.
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
 
@@ -18,6 +20,15 @@ std::shared_ptr<const Rope> read_rope(const HfConfig& config, const Traits& trai
   facts.base = base;
   facts.base_key = key;
   return std::make_shared<const Rope>(read_config_rope(config, facts));
+}
+
+// Classifiers have a head of the same names, and may have kept the decoder that they began with.
+bool guesses_tokens(const TensorFiles& files, Presence decoder_bias) {
+  const auto has = [&files](const std::string& name) {
+    return files.find(name) || files.find("model." + name);
+  };
+  return !has("classifier.weight") &&
+         (decoder_bias == Presence::kNo || has("decoder.bias") || has("decoder.weight"));
 }
 
 }  // namespace
@@ -68,6 +79,9 @@ Model read_modernbert(const HfConfig& config, TensorFiles files) {
   traits.transform_bias = present_if(config.flag_or("classifier_bias", false));
   traits.unembedding_bias = present_if(config.flag_or("decoder_bias", true));
   traits.tied = is_tied(config, true);
+  if (!guesses_tokens(files, traits.unembedding_bias)) {
+    traits.names.transform = {};
+  }
 
   const std::size_t every = config.size_or("global_attn_every_n_layers", kEvery);
   const auto is_near = [listed = sliding_layers(config), every](std::size_t layer) {
@@ -77,7 +91,8 @@ Model read_modernbert(const HfConfig& config, TensorFiles files) {
   const auto far = read_rope(config, traits, "full_attention", "global_rope_theta", kGlobalBase);
   const auto near = read_rope(config, traits, "sliding_attention", "local_rope_theta", kLocalBase);
   traits.rope = [is_near, far, near](std::size_t layer) { return is_near(layer) ? near : far; };
-  return read_hf_decoder(std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits,
+                         {{"head.*", kOtherTask}, {"decoder.*", kOtherTask}});
 }
 
 }  // namespace attnviz

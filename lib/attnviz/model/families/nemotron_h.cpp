@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/families/readers/state_reader.h"
@@ -92,6 +93,10 @@ void name_tensors(TensorNames& names) {
   names.choice_bias = "mixer.gate.e_score_correction_bias";
   names.expert_up = "mixer.experts.{}.up_proj";
   names.expert_down = "mixer.experts.{}.down_proj";
+  names.experts_up = "mixer.experts.up_proj";
+  names.experts_down = "mixer.experts.down_proj";
+  names.expert_latent_in = "mixer.fc1_latent_proj";
+  names.expert_latent_out = "mixer.fc2_latent_proj";
   names.shared_mlp_up = "mixer.shared_experts.up_proj";
   names.shared_mlp_down = "mixer.shared_experts.down_proj";
 }
@@ -129,11 +134,7 @@ void add_nemotron_states(const HfConfig& config, Traits& traits) {
 
 void add_sigmoid_experts(const HfConfig& config, Traits& traits) {
   ExpertTraits& experts = traits.experts;
-  if (const auto latent = config.find("moe_latent_size")) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        fmt::format("{}expected null: experts of a narrower stream are not read", latent->where()));
-  }
+  experts.d_latent = config.size_if_there("moe_latent_size").value_or(0);
   experts.n = config.size("n_routed_experts");
   experts.d_ff = config.size("moe_intermediate_size");
   experts.router.kind = RouterKind::kSigmoid;
@@ -179,7 +180,7 @@ Model read_nemotron_h(const HfConfig& config, TensorFiles files) {
     shape.has_mlp = parts[layer] == Part::kMlp || parts[layer] == Part::kExperts;
     shape.mixes = !shape.has_mlp;
   };
-  return read_hf_decoder(std::move(files), traits, {{"mtp.*", "predicts tokens further on"}});
+  return read_hf_decoder(std::move(files), traits, {{"mtp.*", kMultiToken}});
 }
 
 }  // namespace attnviz

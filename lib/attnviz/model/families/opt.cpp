@@ -50,7 +50,8 @@ Model read_opt(const HfConfig& config, TensorFiles files) {
   traits.d_embed = d_embed == traits.d_model ? 0 : d_embed;
   const bool norms_first = config.flag_or("do_layer_norm_before", true);
   traits.order = norms_first ? LayerOrder::kPreNorm : LayerOrder::kPostNorm;
-  traits.last_norm = norms_first && !config.flag_or("_remove_final_layer_norm", false);
+  const bool is_removed = config.flag_or("_remove_final_layer_norm", false);
+  traits.last_norm = norms_first && !is_removed;
   norm_layers(traits, Presence::kYes, 1e-5);
   set_biases(traits, present_if(config.flag_or("enable_bias", true)));
   traits.gated = false;

@@ -147,6 +147,16 @@ HarmlessTensor tied_unembedding(std::string_view name) {
   return {fmt::format("{}.weight", name), "the embeddings stand in its place"};
 }
 
+std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,
+                                         std::size_t count) {
+  constexpr std::size_t kMost = 64;
+  std::vector<HarmlessTensor> harmless;
+  for (std::size_t i = first; i < first + std::min(count, kMost); ++i) {
+    harmless.push_back({fmt::format(fmt::runtime(pattern), i), kMultiToken});
+  }
+  return harmless;
+}
+
 std::string tied_note(const WeightReader& weights, std::string_view embeddings,
                       std::string_view unembedding) {
   const std::string other = fmt::format("{}.weight", unembedding);

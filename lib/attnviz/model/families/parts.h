@@ -78,6 +78,11 @@ inline constexpr std::string_view kBuffer = "no weight: made anew from the confi
 std::vector<HarmlessTensor> heads_of_other_tasks();
 HarmlessTensor tied_unembedding(std::string_view name);
 
+/// Those of layers that stand after the last one and guess tokens further ahead; `pattern` has {}
+/// for the layer's number. At most 64 layers.
+std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,
+                                         std::size_t count);
+
 /// What a reader must know of a tied model whose file holds another `unembedding`.weight than
 /// `embeddings`.weight: transformers 4 predicts with the embeddings, 5 with what the file holds.
 /// Empty where they are the same, or only one is there.

@@ -80,9 +80,7 @@ void add_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_us
   experts.router.normed = config.flag_or("norm_topk_prob", false);
   experts.in_layer = sparse_layers(config);
   traits.names.router = "mlp.gate";
-  traits.names.expert_gate = "mlp.experts.{}.gate_proj";
-  traits.names.expert_up = "mlp.experts.{}.up_proj";
-  traits.names.expert_down = "mlp.experts.{}.down_proj";
+  name_experts(traits.names);
 }
 
 Model read_any_qwen2(const HfConfig& config, TensorFiles files, const QwenDefaults& defaults) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/families/readers/state_reader.h"
@@ -14,8 +15,6 @@
 namespace attnviz {
 
 namespace {
-
-constexpr std::string_view kFurtherOn = "predicts tokens further on";
 
 // Which layers have a gated delta net: "layer_types", or all but every n-th.
 std::function<bool(std::size_t layer)> delta_layers(const HfConfig& config, std::size_t n_layers) {
@@ -88,6 +87,7 @@ void add_gated_experts(const HfConfig& config, std::size_t n_experts, std::size_
   experts.shared_d_ff = config.size_or("shared_expert_intermediate_size", kWidth);
   experts.has_shared_gate = true;
   traits.names.router = "mlp.gate";
+  name_experts(traits.names);
   traits.names.shared_gate = "mlp.shared_expert_gate";
   traits.names.shared_mlp_gate = "mlp.shared_expert.gate_proj";
   traits.names.shared_mlp_up = "mlp.shared_expert.up_proj";
@@ -102,7 +102,7 @@ void name_split_inputs(TensorNames& names) {
 }
 
 Model read_model(TensorFiles files, const Traits& traits) {
-  return read_hf_decoder(std::move(files), traits, {{"mtp.*", kFurtherOn}});
+  return read_hf_decoder(std::move(files), traits, {{"mtp.*", kMultiToken}});
 }
 
 }  // namespace
@@ -115,9 +115,6 @@ Model read_qwen3_next(const HfConfig& config, TensorFiles files) {
   traits.names.state_ba = "linear_attn.in_proj_ba";
   add_gated_experts(config, kExperts, kUsed, traits);
   traits.experts.in_layer = sparse_layers(config);
-  traits.names.expert_gate = "mlp.experts.{}.gate_proj";
-  traits.names.expert_up = "mlp.experts.{}.up_proj";
-  traits.names.expert_down = "mlp.experts.{}.down_proj";
   return read_model(std::move(files), traits);
 }
 
@@ -135,9 +132,6 @@ Model read_qwen3_5_moe(const HfConfig& config, TensorFiles files) {
   name_split_inputs(traits.names);
   add_gated_experts(config, kExperts, kUsed, traits);
   config.find("mlp_only_layers");  // none is
-  traits.experts.gate_with_up = true;
-  traits.names.expert_gate_up = "mlp.experts.gate_up_proj";
-  traits.names.expert_down = "mlp.experts.down_proj";
   return read_model(std::move(files), traits);
 }
 

@@ -54,10 +54,14 @@ struct TensorNames {
   std::string_view query_down = {}, query_down_norm = {}, key_down = {}, key_down_norm = {};
   std::string_view key_value_up = {}, key_up = {}, value_up = {};
   std::string_view router = {}, choice_bias = {};
-  // Of experts, in whose place {} stands where each has tensors of its own; biases of those that
-  // lie in one tensor have names of their own.
-  std::string_view expert_gate = {}, expert_up = {}, expert_down = {}, expert_gate_up = {};
-  std::string_view expert_gate_bias = {}, expert_up_bias = {}, expert_down_bias = {};
+  // Of experts: where each has tensors of its own, {} stands for its number; or all lie in one
+  // tensor, whose whole name this is, as its bias has one. Files are read in both layouts.
+  std::string_view expert_gate = {}, expert_up = {}, expert_down = {};
+  std::string_view experts_gate = {}, experts_up = {}, experts_gate_up = {}, experts_down = {};
+  std::string_view experts_gate_bias = {}, experts_up_bias = {}, experts_gate_up_bias = {},
+                   experts_down_bias = {};
+  // Of experts that work on a narrower stream: into it and out of it.
+  std::string_view expert_latent_in = {}, expert_latent_out = {};
   // Of experts that stand apart from it: the router's norm and scales, norms of each side.
   std::string_view router_scale = {}, expert_scale = {}, expert_norm = {}, after_expert_norm = {},
                    after_shared_norm = {};
@@ -90,10 +94,11 @@ struct ExpertTraits {
   Presence router_bias = Presence::kNo;
   bool has_choice_bias = false;
   Presence bias = Presence::kNo;
-  bool gate_with_up = false;  // in one matrix, the gate first
-  bool interleaved = false;   // in one matrix, each gate in front of its own
-  bool turned = false;        // stored [n, d_in, d_out]
-  float limit = 0.0f;         // as an Mlp's
+  // Of what lies in one tensor:
+  bool interleaved = false;  // gate and up: each gate in front of its own; else all gates first
+  bool turned = false;       // stored [n, d_in, d_out]
+  float limit = 0.0f;        // as an Mlp's
+  std::size_t d_latent = 0;  // of the stream that they work on; 0: d_model
   bool has_shared_gate = false;
   std::function<bool(std::size_t layer)> in_layer;  // empty: in all
   std::size_t shared_d_ff = 0;                      // of the MLP beside them; 0: there is none

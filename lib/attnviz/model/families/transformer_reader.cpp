@@ -382,6 +382,9 @@ class TransformerReader {
     }
     head.soft_cap = traits_.logit_soft_cap;
     head.scale = traits_.logit_scale;
+    if (traits_.tied) {
+      model.config.origin = tied_note(weights_, names_.embeddings, names_.unembedding);
+    }
     if (traits_.sees_all) {
       return read_guessing_head(model);
     }

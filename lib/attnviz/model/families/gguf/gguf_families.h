@@ -51,7 +51,6 @@ Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen2moe(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_qwen35(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen3vl(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_qwen3moe(const GgufMetadata& metadata, WeightReader weights);

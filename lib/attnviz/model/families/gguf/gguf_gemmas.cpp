@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kGlobalEvery = 6;  // of Gemma 3's layers every sixth sees everything
 
-Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
+Traits gemma_traits(const GgufMetadata& metadata, WeightReader& weights,
                     bool may_have_experts = false) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, may_have_experts);
   traits.activation = Activation::kGeluTanh;
@@ -33,7 +33,7 @@ Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
 
 // Gemma 2 and 3: files do not say what queries are scaled by; the largest model of each is the one
 // whose heads are not as wide as it assumes.
-Traits later_gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
+Traits later_gemma_traits(const GgufMetadata& metadata, WeightReader& weights,
                           std::size_t layers_of_27b) {
   Traits traits = gemma_traits(metadata, weights);
   traits.norm_after = true;
@@ -96,7 +96,7 @@ void rotate_gemma4(const GgufMetadata& metadata, WeightReader& weights,
 }
 
 // Gemma 3n and 4: values are normed as queries and keys are, and scores are not scaled.
-Traits later_unscaled_traits(const GgufMetadata& metadata, const WeightReader& weights,
+Traits later_unscaled_traits(const GgufMetadata& metadata, WeightReader& weights,
                              bool may_have_experts = false) {
   const GgufKeys key(metadata);
   Traits traits = gemma_traits(metadata, weights, may_have_experts);
@@ -127,12 +127,13 @@ void read_gemma4_experts(const GgufMetadata& metadata, const WeightReader& weigh
   experts.router.normed = true;
   experts.apart = true;
   experts.shared_d_ff = traits.d_ff;
-  experts.gate_with_up = weights.has("blk.0.ffn_gate_up_exps.weight");
   read_gguf_experts(metadata, weights, std::move(experts), traits);
   TensorNames& names = traits.names;
-  names.expert_gate_up = "ffn_gate_up_exps.weight";
   names.router_scale = "ffn_gate_inp.scale";
-  names.expert_scale = "ffn_down_exps.scale";
+  // Ollama's converter has a name of its own.
+  constexpr std::string_view kOllamas = "ffn_gate_inp.per_expert_scale";
+  names.expert_scale =
+      weights.has(fmt::format("blk.0.{}", kOllamas)) ? kOllamas : "ffn_down_exps.scale";
   names.expert_norm = "pre_ffw_norm_2";
   names.after_expert_norm = "post_ffw_norm_2";
   names.after_shared_norm = "post_ffw_norm_1";
@@ -189,7 +190,7 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
   traits.query_key_norm = Presence::kYes;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
+  const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
   slide(metadata, 0, is_sliding, traits);
   if (!traits.mask) {
     rotate_all(metadata, weights, traits);
@@ -203,7 +204,7 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
   constexpr std::size_t kNever = 0;  // no size of it has other heads
   Traits traits = later_gemma_traits(metadata, weights, kNever);
   traits.query_key_norm = Presence::kYes;
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
+  const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
   see_all(traits, metadata.size(GgufKeys(metadata)("attention.sliding_window")) / 2, is_sliding);
   rotate_gemma3(metadata, weights, is_sliding, traits);
   for (const char* layer : {"dense_2.*", "dense_3.*", "dense.0.*", "dense.1.*"}) {
@@ -237,7 +238,7 @@ Model read_gguf_gemma3n(const GgufMetadata& metadata, WeightReader weights) {
     weights.pass_over({{"blk.#.altup_correct_scale.weight", "altup.correct_scale is false"}});
   }
   traits.laurel_rank = weights.rows_of("blk.0.laurel_l.weight");
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPatternOf3n);
+  const IsSliding is_sliding = sliding_pattern(metadata, kPatternOf3n);
   slide(metadata, 0, is_sliding, traits);
   rotate_gemma3(metadata, weights, is_sliding, traits);
   const std::size_t n_own =
@@ -268,7 +269,7 @@ Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights) {
   traits.result_scale = true;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
   read_gemma4_experts(metadata, weights, traits);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kGlobalEvery);
+  const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
   slide(metadata, 0, is_sliding, traits);
   rotate_gemma4(metadata, weights, {global_head, local_head}, is_sliding, traits);
   const std::size_t n_own = n_with_keys(metadata, traits, 0);

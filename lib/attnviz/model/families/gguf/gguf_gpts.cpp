@@ -10,15 +10,14 @@ namespace attnviz {
 
 namespace {
 
-Traits layer_norm_traits(const GgufMetadata& metadata, const WeightReader& weights,
-                         Presence norm_bias) {
+Traits layer_norm_traits(const GgufMetadata& metadata, WeightReader& weights, Presence norm_bias) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
   traits.norm_bias = norm_bias;
   return traits;
 }
 
 // With biases everywhere, and an MLP without a gate.
-Traits gpt_traits(const GgufMetadata& metadata, const WeightReader& weights) {
+Traits gpt_traits(const GgufMetadata& metadata, WeightReader& weights) {
   Traits traits = layer_norm_traits(metadata, weights, Presence::kYes);
   set_biases(traits, Presence::kYes);
   traits.gated = false;
@@ -105,6 +104,7 @@ Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights) {
 
 Model read_gguf_command_r(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = cohere_traits(metadata, weights);
+  metadata.find(GgufKeys(metadata)("max_position_embeddings"));  // Ollama's, of context_length
   traits.query_key_norm = Presence::kWhereThere;
   traits.head_norms = HeadNorms::kOfEach;
   return read_transformer(traits, std::move(weights));
@@ -113,7 +113,7 @@ Model read_gguf_command_r(const GgufMetadata& metadata, WeightReader weights) {
 Model read_gguf_cohere2(const GgufMetadata& metadata, WeightReader weights) {
   constexpr std::size_t kPattern = 4;
   Traits traits = cohere_traits(metadata, weights);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  const IsSliding is_sliding = sliding_pattern(metadata, kPattern);
   slide(metadata, 0, is_sliding, traits);
   keep_unrotated([is_sliding](std::size_t layer) { return !is_sliding(layer); }, traits);
   return read_transformer(traits, std::move(weights));

@@ -40,22 +40,43 @@ void add_mamba(const GgufMetadata& metadata, Traits& traits) {
   traits.names.state_skip = "ssm_d";
 }
 
-// As "attention.recurrent_layers" lists them, or all but every n-th.
-IsSliding gguf_delta_layers(const GgufMetadata& metadata, std::size_t n_layers) {
+// As "attention.recurrent_layers" lists them, or Ollama's list of counts has no keys and values, or
+// all but every n-th.
+IsSliding gguf_delta_layers(const GgufMetadata& metadata, const Traits& traits) {
   constexpr std::size_t kInterval = 4;
   const GgufKeys key(metadata);
   const std::string listed = key("attention.recurrent_layers");
   const std::size_t interval = metadata.size_or(key("full_attention_interval"), kInterval);
-  if (!metadata.has(listed)) {
-    return all_but_every(interval);
+  if (metadata.has(listed)) {
+    std::vector<bool> flags = metadata.flags(listed);
+    require_each_layer(metadata, listed, flags.size());
+    return [flags = std::move(flags)](std::size_t layer) { return flags[layer]; };
   }
-  std::vector<bool> flags = metadata.flags(listed);
-  if (flags.size() != n_layers) {
-    metadata.fail(listed, fmt::format("expected a flag for each layer, found {}", flags.size()));
+  const GgufValue* const counts = metadata.find(key("attention.head_count_kv"));
+  if (counts != nullptr && counts->type() == GgufType::kArray) {
+    return [by_layer = traits.vary](std::size_t layer) {
+      LayerTraits shape;
+      by_layer(layer, shape);
+      return shape.n_kv_heads == 0;
+    };
   }
-  return [flags = std::move(flags)](std::size_t layer) { return flags[layer]; };
+  return all_but_every(interval);
 }
 
+// Rows of each key head's values follow one another, or are dealt out to key heads in turn, as
+// llama.cpp's converter has them of Qwen 3.5. Ollama's says it, and has files of Qwen3-Next under
+// the same name, whose ssm_ba it leaves by key head.
+bool are_dealt_out(const GgufMetadata& metadata, bool by_key_head) {
+  const std::string key = GgufKeys(metadata)("ssm.v_head_reordered");
+  const bool is_next = metadata.text("general.architecture") == "qwen3next";
+  const bool dealt_out = metadata.flag_or(key, !is_next && !by_key_head);
+  if (dealt_out && by_key_head) {
+    metadata.fail(key, "expected false, for ssm_in or ssm_ba is there, whose rows lie by key head");
+  }
+  return dealt_out;
+}
+
+// Gated delta nets. Their inputs lie in four tensors, in two by key head, or in a mixture.
 Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
@@ -64,12 +85,20 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   traits.query_key_norm = Presence::kYes;
   traits.gated_output = true;
   rotate_all(metadata, weights, traits);
-  metadata.find(key("rope.dimension_sections"));
+  read_picture_keys(metadata);
   add_gguf_states(metadata, MixerKind::kGatedDelta, traits);
   traits.states.shape.n_norm_groups = traits.states.shape.n_heads;
-  traits.names.state_qkv = "attn_qkv";
-  traits.names.state_z = "attn_gate";
-  traits.vary = [by_layer = traits.vary, is_delta = gguf_delta_layers(metadata, traits.n_layers)](
+  const bool has_qkvz = weights.has("blk.0.ssm_in.weight");  // as files of before 2026 have it
+  const bool has_ba = weights.has("blk.0.ssm_ba.weight");
+  traits.states.shape.keys_alternate = are_dealt_out(metadata, has_qkvz || has_ba);
+  TensorNames& names = traits.names;
+  names.state_qkvz = has_qkvz ? "ssm_in" : "";
+  names.state_ba = has_ba ? "ssm_ba" : "";
+  names.state_qkv = "attn_qkv";
+  names.state_z = "attn_gate";
+  names.state_step = "ssm_alpha";
+  names.state_beta = "ssm_beta";
+  traits.vary = [by_layer = traits.vary, is_delta = gguf_delta_layers(metadata, traits)](
                     std::size_t layer, LayerTraits& shape) {
     if (by_layer) {
       by_layer(layer, shape);
@@ -77,7 +106,7 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
     shape.has_states = is_delta(layer);
   };
   ExpertTraits experts;
-  experts.router.normed = true;
+  experts.router.normed = metadata.flag_or(key("norm_top_k_prob"), true);  // Ollama's key
   experts.shared_d_ff =
       metadata.size_or(key("expert_shared_feed_forward_length"),
                        metadata.size_or(key("expert_feed_forward_length"), traits.d_ff));
@@ -86,22 +115,31 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   return traits;
 }
 
+// Of the narrower stream that experts work on, under llama.cpp's names or Ollama's, which has no
+// key for its width.
+void read_latents(const GgufMetadata& metadata, const WeightReader& weights, Traits& traits) {
+  TensorNames& names = traits.names;
+  names.expert_latent_in = "ffn_latent_down";
+  names.expert_latent_out = "ffn_latent_up";
+  std::size_t width = 0;
+  for (std::size_t layer = 0; layer < traits.n_layers && width == 0; ++layer) {
+    for (const auto& [in, out] : {std::pair("ffn_latent_down", "ffn_latent_up"),
+                                  std::pair("ffn_latent_in", "ffn_latent_out")}) {
+      if (const std::string name = fmt::format("blk.{}.{}.weight", layer, in); weights.has(name)) {
+        names.expert_latent_in = in;
+        names.expert_latent_out = out;
+        width = weights.rows_of(name);
+      }
+    }
+  }
+  const std::string key = GgufKeys(metadata)("moe_latent_size");
+  traits.experts.d_latent = metadata.has(key) ? metadata.id(key).value_or(0) : width;
+}
+
 }  // namespace
 
 Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
-  Traits traits = delta_traits(metadata, weights);
-  traits.names.state_ba = "ssm_ba";
-  if (weights.has("blk.0.ssm_in.weight")) {  // as files of before 2026 have it
-    traits.names.state_qkvz = "ssm_in";
-  }
-  return read_transformer(traits, std::move(weights));
-}
-
-Model read_gguf_qwen35(const GgufMetadata& metadata, WeightReader weights) {
-  Traits traits = delta_traits(metadata, weights);
-  traits.states.shape.keys_alternate = true;
-  traits.names.state_step = "ssm_alpha";
-  traits.names.state_beta = "ssm_beta";
+  const Traits traits = delta_traits(metadata, weights);
   return read_transformer(traits, std::move(weights));
 }
 
@@ -131,14 +169,9 @@ Model read_gguf_granitehybrid(const GgufMetadata& metadata, WeightReader weights
 Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
-  for (const char* same : {"attention.layer_norm_epsilon", "rope.dimension_count",
+  for (const char* same : {"attention.layer_norm_epsilon", "rope.dimension_count", "rope.freq_base",
                            "rope.scaling.finetuned", "expert_shared_count"}) {
     metadata.find(key(same));  // there are no positions
-  }
-  if (metadata.has(key("moe_latent_size"))) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{}: expected none: experts of a narrower stream are not read",
-                            traits.where, key("moe_latent_size")));
   }
   remove_positions(traits);
   traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
@@ -160,6 +193,7 @@ Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
   };
   read_gguf_experts(metadata, weights, std::move(experts), traits);
   traits.names.choice_bias = "exp_probs_b.bias";
+  read_latents(metadata, weights, traits);
   traits.vary = [by_layer = traits.vary](std::size_t layer, LayerTraits& shape) {
     if (by_layer) {
       by_layer(layer, shape);

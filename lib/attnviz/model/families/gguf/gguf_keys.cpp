@@ -28,10 +28,8 @@ std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size
   std::size_t n_rotated = metadata.size_or(dimensions, whole);
   // `ollama create` writes this where heads have another width; all of them is what it means.
   if (is_llama && n_rotated != d_head && whole == d_head &&
-      n_rotated ==
-          metadata.size(key("embedding_length")) /
-              SizesOfLayers(metadata, key("attention.head_count"), SizesOfLayers::kAnyNumber, 1)
-                  .largest()) {
+      n_rotated == metadata.size(key("embedding_length")) /
+                       SizesOfLayers(metadata, key("attention.head_count"), 1).largest()) {
     n_rotated = whole;
   }
   if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
@@ -96,8 +94,34 @@ std::string gguf_where(const GgufMetadata& metadata) {
   return fmt::format("{}: ", metadata.gguf().file());
 }
 
+std::size_t n_nextn_layers(const GgufMetadata& metadata) {
+  const GgufKeys key(metadata);
+  const std::string ahead = key("nextn_predict_layers");
+  const std::size_t n = metadata.id(ahead).value_or(0);
+  if (const std::size_t n_all = metadata.size(key("block_count")); n > 0 && n >= n_all) {
+    metadata.fail(ahead, fmt::format("expected less than block_count {}, found {}", n_all, n));
+  }
+  return n;
+}
+
+void require_each_layer(const GgufMetadata& metadata, std::string_view key, std::size_t n_items) {
+  const std::size_t n_all = metadata.size(GgufKeys(metadata)("block_count"));
+  if (n_items != n_all && n_items != n_all - n_nextn_layers(metadata)) {
+    metadata.fail(key,
+                  fmt::format("expected {}, an item for each layer, found {}", n_all, n_items));
+  }
+}
+
+void read_picture_keys(const GgufMetadata& metadata) {
+  for (const char* key :
+       {"rope.dimension_sections", "rope.mrope_section", "rope.mrope_interleaved", "mrope_sections",
+        "n_deepstack_layers", "image_token_id", "vision_start_token_id", "vision_end_token_id"}) {
+    metadata.find(GgufKeys(metadata)(key));
+  }
+}
+
 SizesOfLayers::SizesOfLayers(const GgufMetadata& metadata, const std::string& key,
-                             std::size_t n_layers, std::size_t least) {
+                             std::size_t least) {
   const GgufValue* const value = metadata.find(key);
   if (value == nullptr || value->type() != GgufType::kArray) {
     same_ = metadata.size(key);
@@ -108,8 +132,8 @@ SizesOfLayers::SizesOfLayers(const GgufMetadata& metadata, const std::string& ke
   const auto is_size = [least](double size) {
     return size >= static_cast<double>(least) && size <= kMost && size == std::floor(size);
   };
-  if (numbers.empty() || (n_layers != kAnyNumber && numbers.size() != n_layers) ||
-      !std::ranges::all_of(numbers, is_size)) {
+  require_each_layer(metadata, key, numbers.size());
+  if (!std::ranges::all_of(numbers, is_size)) {
     metadata.fail(key, fmt::format("expected a whole number of at least {} for each layer", least));
   }
   listed_.assign(numbers.begin(), numbers.end());

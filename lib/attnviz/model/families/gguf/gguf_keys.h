@@ -27,15 +27,25 @@ class GgufKeys {
 /// In front of messages.
 std::string gguf_where(const GgufMetadata& metadata);
 
+/// "nextn_predict_layers": how many of the last layers guess tokens further ahead, which are not
+/// read. Throws Error{kMalformed} when no layer is left.
+std::size_t n_nextn_layers(const GgufMetadata& metadata);
+
+/// Throws Error{kMalformed} unless a list under `key` has an item for each layer, with or without
+/// those that guess tokens further ahead.
+void require_each_layer(const GgufMetadata& metadata, std::string_view key, std::size_t n_items);
+
+/// Asks for keys of models of texts and pictures that change nothing of texts: a token of a text
+/// stands at the same place in all sections of its rotary positions.
+void read_picture_keys(const GgufMetadata& metadata);
+
 /// A size that is the same in all layers, or that the file lists by layer.
 class SizesOfLayers {
  public:
-  static constexpr std::size_t kAnyNumber = 0;  // of layers
   /// 0 in all layers.
   SizesOfLayers() = default;
   /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
-  SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t n_layers,
-                std::size_t least);
+  SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t least);
   std::size_t operator[](std::size_t layer) const noexcept {
     return listed_.empty() ? same_ : listed_[layer];
   }

@@ -100,27 +100,19 @@ Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
   experts.router.kind = RouterKind::kChosenSoftmax;
   experts.router_bias = experts.bias = Presence::kYes;
   experts.limit = kLimit;
-  if (weights.has("blk.0.ffn_gate_up_exps.weight")) {
-    experts.interleaved = true;
-    names.expert_gate_up = "ffn_gate_up_exps.weight";
-  }
+  experts.interleaved = is_ollamas;
   read_gguf_experts(metadata, weights, std::move(experts), traits);
-  if (traits.experts.interleaved) {
-    names.expert_up_bias = "ffn_gate_up_exps.bias";
-  }
   return read_transformer(traits, std::move(weights));
 }
 
-// What reads texts of models of texts and pictures: a token of a text stands at the same place in
-// all sections of its rotary positions.
+// What reads texts of models of texts and pictures.
 Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights) {
-  metadata.find(GgufKeys(metadata)("rope.dimension_sections"));
+  read_picture_keys(metadata);
   return read_gguf_qwen2(metadata, std::move(weights));
 }
 
 Model read_gguf_qwen3vl(const GgufMetadata& metadata, WeightReader weights) {
-  metadata.find(GgufKeys(metadata)("rope.dimension_sections"));
-  metadata.find(GgufKeys(metadata)("n_deepstack_layers"));  // of pictures
+  read_picture_keys(metadata);
   return read_gguf_qwen3(metadata, std::move(weights));
 }
 
@@ -158,7 +150,7 @@ Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// No key says whether factors are made to add up to 1: the architecture does.
+// No key of llama.cpp's says whether factors are made to add up to 1: the architecture does.
 Model read_gguf_qwen2moe(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
   rotate_all(metadata, weights, traits);
@@ -174,7 +166,8 @@ Model read_gguf_qwen3moe(const GgufMetadata& metadata, WeightReader weights) {
   traits.query_key_norm = Presence::kYes;
   rotate_all(metadata, weights, traits);
   ExpertTraits experts;
-  experts.router.normed = true;
+  experts.router.normed =
+      metadata.flag_or(GgufKeys(metadata)("norm_top_k_prob"), true);  // Ollama's key
   read_gguf_experts(metadata, weights, std::move(experts), traits);
   return read_transformer(traits, std::move(weights));
 }
@@ -212,7 +205,7 @@ Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights) {
   traits.query_key_norm = Presence::kYes;
   traits.head_norms = HeadNorms::kTogether;
   rotate_all(metadata, weights, traits);
-  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  const IsSliding is_sliding = sliding_pattern(metadata, kPattern);
   slide(metadata, 0, is_sliding, traits);
   if (traits.mask) {  // what slides is not scaled
     const auto scaled = traits.rope(0);

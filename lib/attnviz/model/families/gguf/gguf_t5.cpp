@@ -12,7 +12,7 @@ namespace attnviz {
 
 namespace {
 
-Traits encoder_traits(const GgufMetadata& metadata, const WeightReader& weights) {
+Traits encoder_traits(const GgufMetadata& metadata, WeightReader& weights) {
   constexpr std::size_t kMostDistance = 128;  // files have no key for it
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights);

@@ -74,12 +74,11 @@ void read_shapes(const GgufMetadata& metadata, const GgufKeys& key, bool may_hav
                  Traits& traits) {
   const std::string width = key("feed_forward_length");
   const SizesOfLayers d_ff = metadata.has(width) || !may_have_experts
-                                 ? SizesOfLayers(metadata, width, traits.n_layers, 0)
+                                 ? SizesOfLayers(metadata, width, 0)
                                  : SizesOfLayers();
-  const SizesOfLayers heads(metadata, key("attention.head_count"), traits.n_layers, 1);
+  const SizesOfLayers heads(metadata, key("attention.head_count"), 1);
   const std::string kv = key("attention.head_count_kv");
-  const SizesOfLayers kv_heads =
-      metadata.has(kv) ? SizesOfLayers(metadata, kv, traits.n_layers, 0) : heads;
+  const SizesOfLayers kv_heads = metadata.has(kv) ? SizesOfLayers(metadata, kv, 0) : heads;
   traits.d_ff = d_ff.largest();
   traits.n_heads = heads.largest();
   traits.n_kv_heads = kv_heads.largest();
@@ -107,7 +106,7 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const 
 
 }  // namespace
 
-Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, NormKind norm_kind,
+Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights, NormKind norm_kind,
                    bool may_have_experts, bool has_latents) {
   const GgufKeys key(metadata);
   if (!may_have_experts) {
@@ -116,11 +115,13 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, No
   Traits traits;
   traits.where = gguf_where(metadata);
   traits.names = kNames;
-  traits.n_layers = metadata.size(key("block_count"));
-  if (traits.n_layers > kMostLayers) {
+  const std::size_t n_all = metadata.size(key("block_count"));
+  if (n_all > kMostLayers) {
     metadata.fail(key("block_count"),
-                  fmt::format("expected at most {}, found {}", kMostLayers, traits.n_layers));
+                  fmt::format("expected at most {}, found {}", kMostLayers, n_all));
   }
+  traits.n_layers = n_all - n_nextn_layers(metadata);
+  weights.pass_over(layers_ahead("blk.{}.*", traits.n_layers, n_all - traits.n_layers));
   traits.d_model = metadata.size(key("embedding_length"));
   read_shapes(metadata, key, may_have_experts, traits);
   traits.d_head = has_latents ? 0 : head_width(metadata, key, traits);
@@ -157,14 +158,15 @@ void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights
     names.expert_gate = "ffn_gate.{}";
     names.expert_up = "ffn_up.{}";
     names.expert_down = "ffn_down.{}";
-    return;
   }
-  names.expert_gate = "ffn_gate_exps.weight";
-  names.expert_up = "ffn_up_exps.weight";
-  names.expert_down = "ffn_down_exps.weight";
-  names.expert_gate_bias = "ffn_gate_exps.bias";
-  names.expert_up_bias = "ffn_up_exps.bias";
-  names.expert_down_bias = "ffn_down_exps.bias";
+  names.experts_gate = "ffn_gate_exps.weight";
+  names.experts_up = "ffn_up_exps.weight";
+  names.experts_gate_up = "ffn_gate_up_exps.weight";
+  names.experts_down = "ffn_down_exps.weight";
+  names.experts_gate_bias = "ffn_gate_exps.bias";
+  names.experts_up_bias = "ffn_up_exps.bias";
+  names.experts_gate_up_bias = "ffn_gate_up_exps.bias";
+  names.experts_down_bias = "ffn_down_exps.bias";
 }
 
 void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
@@ -179,16 +181,13 @@ IsSliding all_but_every(std::size_t n) {
   return [n](std::size_t layer) { return (layer + 1) % n != 0; };
 }
 
-IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t n_layers,
-                          std::size_t otherwise) {
+IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t otherwise) {
   const std::string key = GgufKeys(metadata)("attention.sliding_window_pattern");
   const GgufValue* const value = metadata.find(key);
   if (value == nullptr || value->type() != GgufType::kArray) {
     return all_but_every(metadata.size_or(key, otherwise));
   }
-  if (value->size() != n_layers) {
-    metadata.fail(key, fmt::format("expected a flag for each layer, found {}", value->size()));
-  }
+  require_each_layer(metadata, key, value->size());
   std::vector<bool> listed = metadata.flags(key);
   return [listed = std::move(listed)](std::size_t layer) { return listed[layer]; };
 }

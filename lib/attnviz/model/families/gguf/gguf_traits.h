@@ -10,10 +10,11 @@
 namespace attnviz {
 
 /// Shapes and names. Fused matrices and biases of queries, keys and values may stand in files of
-/// any architecture; further tensors only in those whose architecture has them. Throws
+/// any architecture; further tensors only in those whose architecture has them. Of the layers those
+/// at the end that guess tokens further ahead are left out, and their tensors passed over. Throws
 /// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
 /// experts unless there may be some. Heads of latents are as wide as read_gguf_latents() says.
-Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights,
+Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights,
                    NormKind norm_kind = NormKind::kRms, bool may_have_experts = false,
                    bool has_latents = false);
 
@@ -37,8 +38,7 @@ IsSliding all_but_every(std::size_t n);
 
 /// What "attention.sliding_window_pattern" lists by layer, or all but every n-th for a number n in
 /// it; `otherwise` is that number where the file says nothing.
-IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t n_layers,
-                          std::size_t otherwise);
+IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t otherwise);
 
 /// window:"attention.sliding_window" where `is_sliding` says so. 0: in no layer.
 void slide(const GgufMetadata& metadata, std::size_t otherwise, const IsSliding& is_sliding,

@@ -28,32 +28,19 @@ class ExpertReader {
       experts.after_norm = norm(names.after_expert_norm);
       experts.after_shared_norm = norm(names.after_shared_norm);
     }
-    const std::string blocks = named_(fmt::format("{}_blocks", names.expert_gate_up));
+    const std::string blocks = named_(fmt::format("{}_blocks", names.experts_gate_up));
     if (of_.interleaved &&
-        (weights_.has(blocks) || weights_.is_bytes(named_(names.expert_gate_up)))) {
+        (weights_.has(blocks) || weights_.is_bytes(named_(names.experts_gate_up)))) {
       read_split(experts);
       return experts;
     }
-    const bool is_one = of_.gate_with_up || of_.interleaved;
-    auto up = is_one ? all(names.expert_gate_up, names.expert_up_bias, 2 * of_.d_ff)
-                     : all(names.expert_up, names.expert_up_bias, of_.d_ff);
-    auto gate = is_one || !traits_.gated ? std::vector<Projection>()
-                                         : all(names.expert_gate, names.expert_gate_bias, of_.d_ff);
-    auto down = all(names.expert_down, names.expert_down_bias, traits_.d_model, of_.d_ff);
-    for (std::size_t i = 0; i < of_.n; ++i) {
-      Mlp expert;
-      expert.activation = traits_.activation;
-      expert.interleaved = of_.interleaved;
-      expert.limit = of_.limit;
-      if (of_.gate_with_up) {
-        expert.gate = columns(up[i], 0, of_.d_ff);
-        expert.up = columns(up[i], of_.d_ff, of_.d_ff);
-      } else {
-        expert.gate = gate.empty() ? Projection() : gate[i];
-        expert.up = up[i];
-      }
-      expert.down = down[i];
-      experts.each.push_back(expert);
+    read_each(experts);
+    if (of_.d_latent > 0) {
+      const std::size_t d = traits_.d_model;
+      experts.latent_in =
+          weights_.linear(named_(names.expert_latent_in), d, of_.d_latent, traits_.mlp_bias);
+      experts.latent_out =
+          weights_.linear(named_(names.expert_latent_out), of_.d_latent, d, traits_.mlp_bias);
     }
     if (of_.has_shared_gate) {
       experts.shared_gate =
@@ -63,6 +50,37 @@ class ExpertReader {
   }
 
  private:
+  void read_each(Experts& experts) {
+    const TensorNames& names = traits_.names;
+    const std::size_t width = of_.d_latent > 0 ? of_.d_latent : traits_.d_model;
+    const bool is_one = traits_.gated && is_together(names.expert_gate.empty() ? names.experts_gate
+                                                                               : names.expert_gate,
+                                                     names.experts_gate_up);
+    const auto up =
+        is_one ? all({}, names.experts_gate_up, names.experts_gate_up_bias, width, 2 * of_.d_ff)
+               : all(names.expert_up, names.experts_up, names.experts_up_bias, width, of_.d_ff);
+    const auto gate = is_one || !traits_.gated ? std::vector<Projection>()
+                                               : all(names.expert_gate, names.experts_gate,
+                                                     names.experts_gate_bias, width, of_.d_ff);
+    const auto down =
+        all(names.expert_down, names.experts_down, names.experts_down_bias, of_.d_ff, width);
+    for (std::size_t i = 0; i < of_.n; ++i) {
+      Mlp expert;
+      expert.activation = traits_.activation;
+      expert.interleaved = is_one && of_.interleaved;
+      expert.limit = of_.limit;
+      if (is_one && !of_.interleaved) {
+        expert.gate = columns(up[i], 0, of_.d_ff);
+        expert.up = columns(up[i], of_.d_ff, of_.d_ff);
+      } else {
+        expert.gate = gate.empty() ? Projection() : gate[i];
+        expert.up = up[i];
+      }
+      expert.down = down[i];
+      experts.each.push_back(expert);
+    }
+  }
+
   // MXFP4 whose blocks and scales are tensors of their own, or behind one another in one of bytes;
   // rows are what comes out.
   std::vector<SplitBlocks> split(std::string_view name, std::size_t d_in, std::size_t d_out) {
@@ -98,12 +116,12 @@ class ExpertReader {
   void read_split(Experts& experts) {
     const TensorNames& names = traits_.names;
     const std::size_t d = traits_.d_model;
-    experts.split_up = split(names.expert_gate_up, d, 2 * of_.d_ff);
-    experts.split_down = split(names.expert_down, of_.d_ff, d);
+    experts.split_up = split(names.experts_gate_up, d, 2 * of_.d_ff);
+    experts.split_down = split(names.experts_down, of_.d_ff, d);
     const std::span<const float> up =
-        weights_.numbers({named_(names.expert_up_bias)}, {of_.n, 2 * of_.d_ff});
+        weights_.numbers({named_(names.experts_gate_up_bias)}, {of_.n, 2 * of_.d_ff});
     const std::span<const float> down =
-        weights_.numbers({named_(names.expert_down_bias)}, {of_.n, d});
+        weights_.numbers({named_(names.experts_down_bias)}, {of_.n, d});
     for (std::size_t i = 0; i < of_.n; ++i) {
       Mlp expert;
       expert.activation = traits_.activation;
@@ -166,19 +184,23 @@ class ExpertReader {
     return {NormKind::kRms, weights_.keep(std::move(weight)), {}, traits_.epsilon, 0.0f};
   }
 
-  // A matrix of every expert, [d_in, d_out]; without d_in that of the stream.
-  std::vector<Projection> all(std::string_view name, std::string_view bias, std::size_t d_out,
-                              std::size_t d_in = 0) {
-    d_in = d_in == 0 ? traits_.d_model : d_in;
-    if (name.find("{}") == std::string_view::npos) {
+  // Whether this layer's experts lie in one tensor, and have not, or cannot have, tensors `apart`.
+  bool is_together(std::string_view apart, std::string_view together) const {
+    return !together.empty() && (apart.empty() || weights_.has(named_(together)));
+  }
+
+  // A matrix of every expert, [d_in, d_out]: `one` of each, or all `together`.
+  std::vector<Projection> all(std::string_view one, std::string_view together,
+                              std::string_view bias, std::size_t d_in, std::size_t d_out) {
+    if (is_together(one, together)) {
       const std::string named_bias = bias.empty() ? std::string() : named_(bias);
-      return weights_.linears(named_(name), named_bias, of_.n, d_in, d_out, of_.turned,
+      return weights_.linears(named_(together), named_bias, of_.n, d_in, d_out, of_.turned,
                               bias.empty() ? Presence::kNo : of_.bias);
     }
     std::vector<Projection> each;
     for (std::size_t i = 0; i < of_.n; ++i) {
       each.push_back(
-          weights_.linear(named_(fmt::format(fmt::runtime(name), i)), d_in, d_out, Presence::kNo));
+          weights_.linear(named_(fmt::format(fmt::runtime(one), i)), d_in, d_out, of_.bias));
     }
     return each;
   }

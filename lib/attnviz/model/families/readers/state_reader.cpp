@@ -42,7 +42,12 @@ class StateReader {
                               named_(names_.state_log_rate.empty() ? names_.state_rate
                                                                    : names_.state_log_rate)));
     }
-    states_.step_bias = weights_.vector(named_(names_.state_step_bias), n_heads);
+    std::string_view step_bias = names_.state_step_bias;
+    const std::string whole = named_(step_bias);
+    if (step_bias.ends_with(".bias")) {  // Ollama's files name the tensor alone
+      step_bias.remove_suffix(std::string_view(".bias").size());
+    }
+    states_.step_bias = weights_.vector({whole, named_(step_bias)}, n_heads);
     if (!names_.state_skip.empty()) {
       states_.skip = weights_.numbers_of(named_(names_.state_skip), n_heads);
     }
