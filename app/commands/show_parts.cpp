@@ -84,10 +84,10 @@ TokenId first_id(const Model& model) noexcept {
   return model.config.first_token.value_or(0);
 }
 
-// The token that a decoder begins with, as the tokenizer calls it.
-Token first_token(const Model& model, const Tokenizer& tokenizer) {
+// A token that the text does not say, as the tokenizer calls it.
+Token added_token(TokenId id, const Tokenizer& tokenizer) {
   Token token;
-  token.id = first_id(model);
+  token.id = id;
   token.text = token_text(tokenizer, token.id);
   token.special = token.added = true;
   return token;
@@ -109,6 +109,24 @@ TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
   return text;
 }
 
+// What stands in front of a text of `tokens` in the decoder's input, and behind it, as decoders are
+// trained: where they begin, then what begins texts, which may be the token of a language. Nothing
+// ends the text.
+void frame_target(const Model& model, const Tokenizer& tokenizer, std::vector<Token>& tokens) {
+  while (!tokens.empty() && tokens.back().added) {
+    tokens.pop_back();
+  }
+  const auto begin = std::ranges::find(tokens, false, &Token::added);
+  const bool says_begin = begin != tokens.end() && begin->special;
+  if (says_begin || model.config.forced_token) {
+    tokens.erase(tokens.begin(), begin);
+  }
+  if (!says_begin && model.config.forced_token) {
+    tokens.insert(tokens.begin(), added_token(*model.config.forced_token, tokenizer));
+  }
+  tokens.insert(tokens.begin(), added_token(first_id(model), tokenizer));
+}
+
 TokenizedText target_text(const ShowOptions& options, const InputText& input, const Model& model,
                           const Tokenizer& tokenizer) {
   const auto& ids = input.has_target() ? input.decoder_ids : options.decoder_ids;
@@ -119,11 +137,12 @@ TokenizedText target_text(const ShowOptions& options, const InputText& input, co
   TokenizedText text;
   if (words && !words->empty()) {
     attnviz::TokenizeOptions how;
-    how.add_special_tokens = false;
     how.parse_special = options.input.special;
     text = tokenizer.tokenize(*words, how);
+    frame_target(model, tokenizer, text.tokens);
+  } else {
+    text.tokens = {added_token(first_id(model), tokenizer)};
   }
-  text.tokens.insert(text.tokens.begin(), first_token(model, tokenizer));
   return text;
 }
 

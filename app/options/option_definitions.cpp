@@ -94,7 +94,7 @@ void define_shown(OptionList& list, ShowOptions& options) {
 void define_target(OptionList& list, ShowOptions& options) {
   options.takes_encoder_decoders = true;
   list.add_value("Input", "--target", "TEXT",
-                 "encoder-decoders (T5, Marian): what the decoder has read, behind the token that "
+                 "encoder-decoders (T5, BART): what the decoder has read, behind the token that "
                  "it begins with; TEXT is what the encoder reads. Without it --generate lets the "
                  "decoder write",
                  options.target);

@@ -16,6 +16,8 @@ using nlohmann::json;
 const std::string kT5 = kReference + "experts/t5-relu-tied";
 const std::string kT5File = kT5 + "/t5-relu-tied.gguf";
 const std::string kMarian = kReference + "experts/marian";
+const std::string kBart = kReference + "experts/bart";
+const std::string kMbart = kReference + "experts/mbart";
 
 // Pieces of words, those of two languages in one vocabulary.
 const char* const kPieces = R"({
@@ -33,11 +35,12 @@ const char* const kPieces = R"({
     ["▁sat", -1], ["▁Le", -1], ["▁ch", -1], ["▁dort", -1]]}})";
 
 // The model with a tokenizer.
-std::string with_words(const TemporaryFolder& folder) {
+std::string with_words(const TemporaryFolder& folder, const std::string& model = kT5,
+                       const json& tokenizer = json::parse(kPieces)) {
   for (const char* name : {"config.json", "model.safetensors"}) {
-    fs::copy_file(kT5 + "/" + name, folder.file(name));
+    fs::copy_file(model + "/" + name, folder.file(name));
   }
-  write_file(folder.file("tokenizer.json"), kPieces);
+  write_file(folder.file("tokenizer.json"), tokenizer.dump());
   return folder.path();
 }
 
@@ -60,10 +63,11 @@ double sum(const json& row) {
 }  // namespace
 
 TEST_CASE("documents hold encoder, decoder and cross beside each other") {
-  for (const std::string& model : {kT5, kT5File, kMarian}) {
+  for (const std::string& model : {kT5, kT5File, kMarian, kBart, kMbart}) {
     CAPTURE(model);
-    const std::string end = model == kMarian ? "0" : "1";
-    const std::string start = model == kMarian ? "76" : "0";
+    const bool is_t5 = model.starts_with(kT5);
+    const std::string end = is_t5 ? "1" : model == kMarian ? "0" : "2";
+    const std::string start = is_t5 ? "0" : model == kMarian ? "76" : "2";
     const json document =
         attnviz_json({"-m", model, "--ids", "5,6,7," + end, "--decoder-ids", start + ",9,10"});
     CHECK(document["shown"] == "cross");
@@ -127,6 +131,56 @@ TEST_CASE("--target begins with the decoder's first token, and leaves out the en
   CHECK(document["decoder"]["token_ids"] == json{0, 7, 8, 5, 9});
   CHECK(document["cross"]["marks"]["added"] == json{0});
   CHECK(document["cross"]["key_marks"]["added"] == json{4});
+}
+
+TEST_CASE("--target begins as the model's texts do: with their first token, or a language's") {
+  // As mBART-50's: the source's language in front.
+  json pieces = json::parse(kPieces);
+  pieces["added_tokens"] = json::array();
+  for (const char* name : {"<s>", "<pad>", "</s>", "<unk>", "en_XX", "de_DE"}) {
+    pieces["added_tokens"].push_back(
+        {{"id", pieces["added_tokens"].size()}, {"content", name}, {"special", true}});
+  }
+  pieces["model"]["unk_id"] = 3;
+  pieces["model"]["vocab"] = json::array();
+  for (const char* piece : {"<s>", "<pad>", "</s>", "<unk>", "en_XX", "de_DE", "▁The", "▁c", "at",
+                            "▁sat", "▁Le", "▁ch", "▁dort"}) {
+    pieces["model"]["vocab"].push_back({piece, -1});
+  }
+  const auto framed_by = [&pieces](const std::string& first, std::size_t id) {
+    json& post = pieces["post_processor"];
+    post["single"] = {{{"SpecialToken", {{"id", first}, {"type_id", 0}}}},
+                      {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+                      {{"SpecialToken", {{"id", "</s>"}, {"type_id", 0}}}}};
+    post["special_tokens"] = {{"</s>", {{"id", "</s>"}, {"ids", {2}}, {"tokens", {"</s>"}}}},
+                              {first, {{"id", first}, {"ids", {id}}, {"tokens", {first}}}}};
+    return pieces;
+  };
+  const auto decoder_ids = [](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.begin(), {"-m", model, "The cat sat"});
+    return attnviz_json(std::move(more))["decoder"]["token_ids"];
+  };
+  const TemporaryFolder bart;
+  with_words(bart, kBart, framed_by("<s>", 0));
+  CHECK(attnviz_json({"-m", bart.path(), "The cat sat", "--show",
+                      "encoder"})["encoder"]["token_ids"] == json{0, 6, 7, 8, 9, 2});
+  CHECK(decoder_ids(bart.path(), {"--target", "Le chat dort"}) == json{2, 0, 10, 11, 8, 12});
+  const TemporaryFolder mbart;
+  with_words(mbart, kMbart, framed_by("en_XX", 4));
+  CHECK(decoder_ids(mbart.path(), {"--target", "Le chat"}) == json{2, 4, 10, 11, 8});
+  CHECK(decoder_ids(mbart.path(), {"--target", "de_DE Le chat", "--special"}) ==
+        json{2, 5, 10, 11, 8});
+  write_file(mbart.file("generation_config.json"), R"({"forced_bos_token_id": 5})");
+  CHECK(decoder_ids(mbart.path(), {"--target", "Le chat"}) == json{2, 5, 10, 11, 8});
+}
+
+TEST_CASE("--generate writes the token first that the model is forced to begin with") {
+  const auto written = [](const std::string& model) {
+    return attnviz_json(
+        {"-m", model, "--ids", "0,5,6,7,2", "--generate", "3"})["generated"]["token_ids"];
+  };
+  CHECK(written(kBart)[0] == 0);
+  CHECK(written(kMbart)[0] != 0);
 }
 
 TEST_CASE("--merge words and --no-special are of both texts") {
@@ -245,6 +299,7 @@ TEST_CASE("what is not of encoder-decoders is refused in words, and so is what i
     check_refused({command, "-m", kT5, "--ids", "5,6,1", "--target", "a"}, 2,
                   "unknown option --target; encoder-decoders are drawn by attnviz show alone");
   }
+  check_refused({"heads", "-m", kBart, "--ids", "5,6,2"}, 4, "an encoder-decoder, which this");
   check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder");
   check_refused({"tour", "-m", kT5, "--all", "a"}, 4, "an encoder-decoder");
   check_refused({"The cat", "--target", "x"}, 2, "demo is no encoder-decoder");
@@ -252,7 +307,7 @@ TEST_CASE("what is not of encoder-decoders is refused in words, and so is what i
 }
 
 TEST_CASE("the encoder's facts are its own, under the model's name") {
-  for (const std::string& model : {kT5, kT5File, kMarian}) {
+  for (const std::string& model : {kT5, kT5File, kMarian, kBart, kMbart}) {
     CAPTURE(model);
     const auto facts = [&](const char* part) {
       return attnviz_json(
@@ -356,7 +411,8 @@ TEST_CASE("pages call the axes of cross-attention as pictures do, and mark keys"
 }
 
 TEST_CASE("info tells of both stacks, and counts every number of the files") {
-  for (const std::string& model : {kT5, kT5File, kMarian, kReference + "experts/t5-v1.1"}) {
+  for (const std::string& model :
+       {kT5, kT5File, kMarian, kBart, kMbart, kReference + "experts/t5-v1.1"}) {
     CAPTURE(model);
     const json info = attnviz_json({"info", "-m", model});
     CHECK(info["shape"]["n_encoder_layers"] == 3);

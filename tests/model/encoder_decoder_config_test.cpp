@@ -1,9 +1,10 @@
-// Configs of T5 and Marian: what is read, what is assumed, and what is refused.
+// Configs of T5, Marian, BART and mBART: what is read, what is assumed, and what is refused.
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -32,6 +33,42 @@ Model changed(const std::string& name, const Changes& changes) {
   for (const char* file : {"config.json", "model.safetensors"}) {
     fs::copy_file(kExperts + name + "/" + file, folder.file(file));
   }
+  for (const auto& [key, value] : changes) {
+    test::change_config(folder.path(), key, value);
+  }
+  return load_hugging_face(folder.path());
+}
+
+// The file of a model, with one of its tensors changed in its header and bytes.
+using ChangeTensor = std::function<void(json& header, std::string& numbers)>;
+
+void write_changed(const std::string& name, const test::TemporaryFolder& folder,
+                   const ChangeTensor& change) {
+  fs::copy_file(kExperts + name + "/config.json", folder.file("config.json"));
+  const std::string bytes = test::read_file(kExperts + name + "/model.safetensors");
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof(size));
+  json header = json::parse(bytes.substr(sizeof(size), size));
+  std::string numbers = bytes.substr(sizeof(size) + size);
+  change(header, numbers);
+  const std::string text = header.dump();
+  size = text.size();
+  std::string written(sizeof(size), '\0');
+  std::memcpy(written.data(), &size, sizeof(size));
+  test::write_file(folder.file("model.safetensors"), written + text + numbers);
+}
+
+// Tensors by other names: {old, new}.
+Model renamed(const std::string& name, const std::vector<std::pair<std::string, std::string>>& to,
+              const Changes& changes = {}) {
+  const test::TemporaryFolder folder;
+  write_changed(name, folder, [&to](json& header, std::string& /*numbers*/) {
+    for (const auto& [one, other] : to) {
+      const json tensor = header.at(one);
+      header.erase(one);
+      header[other] = tensor;
+    }
+  });
   for (const auto& [key, value] : changes) {
     test::change_config(folder.path(), key, value);
   }
@@ -80,22 +117,23 @@ TEST_CASE("the embeddings may stand under another name of theirs") {
   for (const auto& [model, shared, other] :
        {std::tuple("t5-relu-tied", "shared.weight", "encoder.embed_tokens.weight"),
         std::tuple("marian", "model.shared.weight", "lm_head.weight")}) {
-    const test::TemporaryFolder folder;
-    fs::copy_file(kExperts + model + "/config.json", folder.file("config.json"));
-    const std::string bytes = test::read_file(kExperts + model + "/model.safetensors");
-    std::uint64_t size = 0;
-    std::memcpy(&size, bytes.data(), sizeof(size));
-    std::string header = bytes.substr(sizeof(size), size);
-    const std::string name = std::string("\"") + shared + "\"";
-    header.replace(header.find(name), name.size(), std::string("\"") + other + "\"");
-    const std::uint64_t new_size = header.size();
-    std::string written(sizeof(new_size), '\0');
-    std::memcpy(written.data(), &new_size, sizeof(new_size));
-    written += header + bytes.substr(sizeof(size) + size);
-    test::write_file(folder.file("model.safetensors"), written);
-    const Model found = load_hugging_face(folder.path());
-    CHECK(found.embeddings.rows == changed(model, {}).embeddings.rows);
+    CHECK(renamed(model, {{shared, other}}).embeddings.rows == changed(model, {}).embeddings.rows);
   }
+  const std::string own = ".embed_tokens.weight";
+  CHECK(renamed("bart", {{"model.shared.weight", "score.a"}, {"model.encoder" + own, "score.b"}})
+            .embeddings.rows == 77);
+}
+
+TEST_CASE("stacks whose own embeddings differ from the shared ones are refused") {
+  const test::TemporaryFolder folder;
+  write_changed("bart", folder, [](json& header, std::string& numbers) {
+    const std::size_t first = header["model.decoder.embed_tokens.weight"]["data_offsets"][0];
+    numbers[first + 1] = '\x40';
+  });
+  const test::Failure failure = test::failure_of([&] { load_hugging_face(folder.path()); });
+  CHECK(failure.kind == ErrorKind::kUnsupported);
+  CHECK(failure.message.find("model.decoder.embed_tokens.weight: expected the numbers of "
+                             "shared.weight") != std::string::npos);
 }
 
 TEST_CASE("later configs say apart whether the decoder's output is scaled") {
@@ -154,6 +192,95 @@ TEST_CASE("configs of Marian that its layers do not follow are refused, naming t
   CHECK(plain.sines_first);
   CHECK(plain.encoder->sines_first);
   CHECK(plain.config.n_ctx == 64);
+}
+
+TEST_CASE("what configs of BART and mBART leave out is as their library has it") {
+  const Model bart = changed("bart", {{"activation_function", test::kAbsent},
+                                      {"decoder_start_token_id", test::kAbsent},
+                                      {"forced_bos_token_id", test::kAbsent},
+                                      {"scale_embedding", test::kAbsent},
+                                      {"is_encoder_decoder", test::kAbsent}});
+  CHECK(bart.config.first_token == 2u);
+  CHECK(!bart.config.forced_token);
+  CHECK(bart.embedding_scale == 1.0f);
+  CHECK(bart.config.order == LayerOrder::kPostNorm);
+  CHECK(bart.layers.front().mlp.activation == Activation::kGelu);
+  CHECK(bart.first_position == 2);
+  CHECK(bart.config.n_ctx == 32);
+  check_fails("bart", {{"max_position_embeddings", test::kAbsent}}, ErrorKind::kMalformed,
+              "encoder.embed_positions.weight: expected [1026, 16]");
+  check_fails("bart", {{"encoder_layers", test::kAbsent}}, ErrorKind::kMalformed,
+              "encoder.layers.3");
+  const Model mbart = changed("mbart", {{"decoder_start_token_id", test::kAbsent}});
+  CHECK(mbart.config.first_token == 0u);
+  CHECK(mbart.embedding_scale == 4.0f);
+  CHECK(mbart.config.order == LayerOrder::kPreNorm);
+  CHECK(mbart.head.norm.present());
+  CHECK(mbart.encoder->head.norm.present());
+}
+
+TEST_CASE("configs of BART and mBART of another form than their family's are refused") {
+  for (const auto& [model, norms_first] : {std::pair("bart", false), std::pair("mbart", true)}) {
+    for (const auto& [key, value] :
+         {std::pair("normalize_before", json(!norms_first)),
+          std::pair("add_final_layer_norm", json(!norms_first)),
+          std::pair("normalize_embedding", json(false)), std::pair("add_bias_logits", json(true)),
+          std::pair("static_position_embeddings", json(true)),
+          std::pair("do_blenderbot_90_layernorm", json(true)),
+          std::pair("extra_pos_embeddings", json(1)), std::pair("is_encoder_decoder", json(false)),
+          std::pair("activation_function", json("mish")),
+          std::pair("architectures", json{"BartForCausalDecoding"})}) {
+      check_fails(model, {{key, value}}, ErrorKind::kUnsupported, key);
+    }
+    check_fails(model, {{"decoder_attention_heads", 3}}, ErrorKind::kMalformed, "3 heads");
+  }
+}
+
+TEST_CASE("BART's files may lack the model's prefix, and hold heads of other tasks") {
+  CHECK(renamed("bart", {{"final_logits_bias", "classification_head.out_proj.weight"}},
+                {{"architectures", json{"BartForSequenceClassification"}}})
+            .head.unembedding.bias.empty());
+  const test::TemporaryFolder folder;
+  write_changed("bart", folder, [](json& header, std::string& /*numbers*/) {
+    json bare;
+    for (const auto& [name, tensor] : header.items()) {
+      bare[name.starts_with("model.") ? name.substr(6) : name] = tensor;
+    }
+    header = bare;
+  });
+  CHECK(load_hugging_face(folder.path()).n_layers() == 2);
+}
+
+TEST_CASE("an untied BART predicts with its own lm_head") {
+  const std::string own = "model.encoder.embed_tokens.weight";
+  CHECK(renamed("bart", {{own, "lm_head.weight"}}, {{"tie_word_embeddings", false}})
+            .head.unembedding.weight.data != changed("bart", {}).embeddings.data);
+  const Model base = renamed("bart", {{own, "score.a"}, {"final_logits_bias", "score.b"}},
+                             {{"tie_word_embeddings", false}});
+  CHECK(base.head.unembedding.weight.empty());
+}
+
+TEST_CASE("how a decoder begins is said by generation_config.json before config.json") {
+  CHECK(changed("bart", {}).config.forced_token == 0u);
+  CHECK(changed("bart", {{"forced_bos_token_id", test::kAbsent},
+                         {"force_bos_token_to_be_generated", true},
+                         {"bos_token_id", 5}})
+            .config.forced_token == 5u);
+  const test::TemporaryFolder folder;
+  for (const char* file : {"config.json", "model.safetensors"}) {
+    fs::copy_file(kExperts + "bart/" + file, folder.file(file));
+  }
+  const auto with = [&folder](const json& said) {
+    test::write_file(folder.file("generation_config.json"), said.dump());
+    return load_hugging_face(folder.path()).config;
+  };
+  const ModelConfig both = with({{"decoder_start_token_id", 7}, {"forced_bos_token_id", 9}});
+  CHECK(both.first_token == 7u);
+  CHECK(both.forced_token == 9u);
+  CHECK(both.end_of_text == std::vector<std::uint32_t>{2});
+  const ModelConfig silent = with({{"max_length", 20}});
+  CHECK(silent.first_token == 2u);
+  CHECK(!silent.forced_token);
 }
 
 }  // namespace attnviz

@@ -172,7 +172,9 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
       break;
     }
     const std::span<const float> logits = decoding.feed(next);
-    const std::uint32_t id = most_probable_id(logits, model.config.never_written);
+    const std::uint32_t id = model.config.forced_token && length == 1
+                                 ? *model.config.forced_token
+                                 : most_probable_id(logits, model.config.never_written);
     const std::vector<std::uint32_t>& ends = model.config.end_of_text;
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       continued.end = ContinuationEnd::kEndOfText;

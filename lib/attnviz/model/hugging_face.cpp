@@ -16,6 +16,7 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/families.h"
+#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
@@ -154,9 +155,20 @@ std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& confi
   return std::nullopt;
 }
 
-// What a model generates with, which comes before its config.
-struct GenerationConfig {
+// What a model generates with.
+struct GenerationFacts {
   std::optional<std::vector<std::uint32_t>> end_of_text;
+  std::optional<std::uint32_t> first_token, forced_token;  // of an encoder-decoder's decoder
+};
+
+GenerationFacts read_generation_facts(const HfConfig& config) {
+  return {read_end_of_text(config), token_id(config, "decoder_start_token_id"),
+          token_id(config, "forced_bos_token_id")};
+}
+
+// The file that says it, which comes before the config.
+struct GenerationConfig {
+  std::optional<GenerationFacts> facts;
   bool is_broken = false;  // then transformers goes on without it, too
 };
 
@@ -169,7 +181,7 @@ GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files
   const MappedFile bytes = files.open(path);
   try {
     const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
-    return {read_end_of_text(HfConfig(tree.root()))};
+    return {read_generation_facts(HfConfig(tree.root()))};
   } catch (const Error&) {
     return {std::nullopt, true};
   }
@@ -228,14 +240,20 @@ class ModelFile {
     }
   }
 
-  // `end_of_text` in place of what the config says.
-  Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
+  // `said` in another file comes before what the config says.
+  Model read(TensorFiles files, const std::optional<GenerationFacts>& said) const {
     refuse_adapters(files);
     Model model = family_.read(text_config(config_, family_), std::move(files));
-    if (!end_of_text) {
-      end_of_text = read_end_of_text(config_);
+    const GenerationFacts own = read_generation_facts(config_);
+    const GenerationFacts& facts = said ? *said : own;
+    model.config.end_of_text = (facts.end_of_text ? facts.end_of_text : own.end_of_text)
+                                   .value_or(std::vector<std::uint32_t>());
+    if (model.encoder != nullptr) {
+      model.config.first_token = facts.first_token ? facts.first_token : model.config.first_token;
+      if (said || facts.forced_token) {
+        model.config.forced_token = facts.forced_token;
+      }
     }
-    model.config.end_of_text = std::move(end_of_text).value_or(std::vector<std::uint32_t>());
     pass_over_keys(config_, name_, family_, model);
     pass_over_tensors(model);
     model.config.kind = ModelKind::kTransformer;
@@ -285,10 +303,10 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
   const std::string config_path = (folder / "config.json").string();
   const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
-  GenerationConfig generation = read_generation_config(folder, files);
+  const GenerationConfig generation = read_generation_config(folder, files);
   Model model = file.read(is_index(weights) ? TensorFiles::open_index(weights, files)
                                             : TensorFiles::open(weights, files),
-                          std::move(generation.end_of_text));
+                          generation.facts);
   model.set_name(model_name(folder), model.config.family);
   if (generation.is_broken) {
     model.config.passed_over.push_back(

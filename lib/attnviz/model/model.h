@@ -170,9 +170,10 @@ struct ModelConfig {
   ModelKind kind = ModelKind::kAttention;
   std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
-  std::vector<std::uint32_t> end_of_text;    // ids of tokens that end a text, of transformers
-  std::vector<std::uint32_t> never_written;  // ids that it chooses for no place
-  std::optional<std::uint32_t> first_token;  // what an encoder-decoder's decoder begins with
+  std::vector<std::uint32_t> end_of_text;     // ids of tokens that end a text, of transformers
+  std::vector<std::uint32_t> never_written;   // ids that it chooses for no place
+  std::optional<std::uint32_t> first_token;   // what an encoder-decoder's decoder begins with
+  std::optional<std::uint32_t> forced_token;  // what it writes first, whatever it predicts
   std::vector<PassedOver> passed_over;
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;

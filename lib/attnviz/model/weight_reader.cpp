@@ -124,7 +124,8 @@ FoundTensor WeightReader::find(std::string_view name) const {
 }
 
 void WeightReader::rename(std::string_view name, std::string_view said) {
-  storage_->renamed.emplace_back(name, said);
+  const FoundTensor found = find(said);
+  storage_->renamed.emplace_back(name, found ? found.tensor->name : said);
 }
 
 std::string_view WeightReader::why_harmless(std::string_view name) const {

@@ -25,12 +25,15 @@ def read_array(path):
     return list(header["shape"]), struct.unpack(f"<{len(body) // struct.calcsize(kind)}{kind}", body)
 
 
-def write_safetensors(path, tensors):
+def write_safetensors(path, tensors, real="F32"):
+    """BF16 only of numbers that it holds."""
     header, body = {}, b""
     for name, (shape, numbers) in tensors.items():
         is_real = isinstance(numbers[0], float)
         data = struct.pack(f"<{len(numbers)}{'f' if is_real else 'q'}", *numbers)
-        kind = "F32" if is_real else "I64"
+        kind = real if is_real else "I64"
+        if kind == "BF16":
+            data = b"".join(data[at + 2 : at + 4] for at in range(0, len(data), 4))
         header[name] = {"dtype": kind, "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
         body += data
     text = json.dumps(header, separators=(",", ":")).encode()

@@ -6,6 +6,7 @@ std::span<const Family> families() noexcept {
   constexpr std::string_view kVision = "vision";
   constexpr std::string_view kFurtherTokens = "multi-token prediction";
   static constexpr Family kFamilies[] = {
+      {"bart", "Bart", read_bart},
       {"bert", "Bert", read_bert},
       {"bloom", "Bloom", read_bloom},
       {"camembert", "Camembert", read_roberta, {}, {}, "bert"},
@@ -33,6 +34,7 @@ std::span<const Family> families() noexcept {
       {"lfm2", "Lfm2", read_lfm2},
       {"llama", "Llama", read_llama},
       {"marian", "Marian", read_marian},
+      {"mbart", "MBart", read_mbart},
       {"ministral", "Ministral", read_ministral, {}, {}, "llama"},
       {"ministral3", "Ministral3", read_ministral3, {}, {}, "mistral3"},
       {"mistral", "Mistral", read_mistral, {}, {}, "llama"},

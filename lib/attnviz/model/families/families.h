@@ -27,6 +27,7 @@ struct Family {
 /// All of them, by name.
 std::span<const Family> families() noexcept;
 
+Model read_bart(const HfConfig& config, TensorFiles files);
 Model read_bert(const HfConfig& config, TensorFiles files);
 Model read_bloom(const HfConfig& config, TensorFiles files);
 Model read_cohere(const HfConfig& config, TensorFiles files);
@@ -50,6 +51,7 @@ Model read_granitemoehybrid(const HfConfig& config, TensorFiles files);
 Model read_lfm2(const HfConfig& config, TensorFiles files);
 Model read_llama(const HfConfig& config, TensorFiles files);
 Model read_marian(const HfConfig& config, TensorFiles files);
+Model read_mbart(const HfConfig& config, TensorFiles files);
 Model read_ministral(const HfConfig& config, TensorFiles files);
 Model read_ministral3(const HfConfig& config, TensorFiles files);
 Model read_mistral(const HfConfig& config, TensorFiles files);

@@ -108,17 +108,21 @@ bool is_tied(const HfConfig& config, bool otherwise) {
   return config.flag_or(kKey, outside ? outside->as_bool() : otherwise);
 }
 
-std::optional<std::uint32_t> decoder_start(const HfConfig& config) {
-  for (const std::string_view key : {"decoder_start_token_id", "pad_token_id"}) {
-    if (const std::optional<JsonNode> node = config.find(key)) {
-      const std::uint64_t id = node->as_unsigned();
-      if (id > std::numeric_limits<std::uint32_t>::max()) {
-        node->fail(fmt::format("expected a token id, found {}", id));
-      }
-      return static_cast<std::uint32_t>(id);
-    }
+std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view key) {
+  const std::optional<JsonNode> node = config.find(key);
+  if (!node) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const std::uint64_t id = node->as_unsigned();
+  if (id > std::numeric_limits<std::uint32_t>::max()) {
+    node->fail(fmt::format("expected a token id, found {}", id));
+  }
+  return static_cast<std::uint32_t>(id);
+}
+
+std::optional<std::uint32_t> decoder_start(const HfConfig& config) {
+  const std::optional<std::uint32_t> start = token_id(config, "decoder_start_token_id");
+  return start ? start : token_id(config, "pad_token_id");
 }
 
 void require_rope_parameters(const HfConfig& config) {

@@ -42,6 +42,9 @@ float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 /// "tie_word_embeddings" of a config, or of the one that its object stands in.
 bool is_tied(const HfConfig& config, bool otherwise);
 
+/// A token's id; nothing where a config is silent. Throws Error{kMalformed} for what is none.
+std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view key);
+
 /// "decoder_start_token_id", which decoders of encoders begin with, or "pad_token_id" in its place.
 std::optional<std::uint32_t> decoder_start(const HfConfig& config);
 

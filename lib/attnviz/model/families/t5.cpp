@@ -130,11 +130,8 @@ Model read_t5(const HfConfig& config, TensorFiles files, const T5Defaults& defau
   config.find("n_positions");  // of training: relative positions know no end
   WeightReader weights(std::move(files), {"transformer.", ""},
                        "encoder.block.0.layer.0.SelfAttention.q.weight");
-  constexpr std::string_view kShared = "the shared embeddings stand in its place";
-  find_shared_embeddings(weights, {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"});
-  weights.pass_over({{"encoder.embed_tokens.weight", kShared},
-                     {"decoder.embed_tokens.weight", kShared},
-                     {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
+  share_embeddings(weights, /*with_unembedding=*/false);
+  weights.pass_over({{"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
                       "cross-attention has no positions"}});
   const Traits encoder = encoder_traits(config, defaults);
   const Traits decoder = decoder_traits(config, weights, encoder, defaults);

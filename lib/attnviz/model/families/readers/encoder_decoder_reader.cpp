@@ -80,12 +80,24 @@ DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool bo
   return bias;
 }
 
-void find_shared_embeddings(WeightReader& weights, std::initializer_list<std::string_view> copies) {
+void share_embeddings(WeightReader& weights, bool with_unembedding) {
   constexpr std::string_view kShared = "shared.weight";
-  const auto* const copy =
-      std::ranges::find_if(copies, [&weights](std::string_view name) { return weights.has(name); });
-  if (copy != copies.end() && !weights.has(kShared)) {
-    weights.rename(kShared, *copy);
+  constexpr std::string_view kReason = "the shared embeddings stand in its place";
+  constexpr std::string_view kCopies[] = {"encoder.embed_tokens.weight",
+                                          "decoder.embed_tokens.weight", "lm_head.weight"};
+  for (const std::string_view copy : std::span(kCopies).first(with_unembedding ? 3 : 2)) {
+    if (!weights.has(kShared) && weights.has(copy)) {
+      weights.rename(kShared, copy);
+    }
+  }
+  for (const std::string_view copy : std::span(kCopies).first(2)) {
+    if (weights.differ(kShared, copy)) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected the numbers of {}, or neither: both stacks have the same "
+                              "embeddings",
+                              weights.where(copy), kShared));
+    }
+    weights.pass_over({{std::string(copy), kReason}});
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -36,9 +35,10 @@ std::size_t distance_bucket(std::size_t distance, std::size_t n_buckets,
 /// query; else these count as none away. Precondition: at least 2 buckets, or 4 both ways.
 DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool both_ways);
 
-/// Where files have no "shared.weight": the first of `copies` that they have is taken for it, by
-/// its whole name. One parameter has several names, of which some writers keep another.
-void find_shared_embeddings(WeightReader& weights, std::initializer_list<std::string_view> copies);
+/// Of one table of embeddings that has several names, of which writers keep one or all: where files
+/// have no "shared.weight", one of the stacks' own stands for it, or, `with_unembedding`, lm_head.
+/// Throws Error{kUnsupported} when a stack's own has other numbers.
+void share_embeddings(WeightReader& weights, bool with_unembedding);
 
 /// Throws Error{kMalformed} behind `where` unless there are enough of them, and Error{kUnsupported}
 /// for distances that no text has.
