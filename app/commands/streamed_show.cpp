@@ -64,7 +64,7 @@ class StreamedShow {
                            setup_.outputs.writes(Content::kScreen) ||
                            setup_.outputs.writes(Content::kDocument);
     if (has_range && needs_values(setup_.options.drawing.request)) {
-      LargestWeight largest(setup_.heads);
+      LargestWeight largest(setup_.heads, setup_.options.drawing.request.drop_sink);
       attend("largest weight", setup_.model, text_.tokens, request_, largest, talk());
       plan_drawing({0.0f, largest.value()});
     }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 
@@ -93,7 +92,7 @@ std::vector<Variant> parse_variants(std::string_view list) {
 
 float parse_temperature(std::string_view option, std::string_view word) {
   const float temperature = parse_decimal(option, word);
-  if (!std::isnormal(temperature) || temperature < 0.0f) {
+  if (!is_temperature(temperature)) {
     throw Error(
         ErrorKind::kUsage,
         fmt::format(

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
 #include "support/model_builder.h"
+#include "support/naive.h"
 
 namespace attnviz {
 
@@ -40,6 +42,18 @@ TEST_CASE("largest weight: that of the wanted heads, whatever the mask and the t
     }
   }
   CHECK_FALSE(LargestWeight({{0, 1}}).wants({0, 0}));
+}
+
+TEST_CASE("largest weight: without the first key, of what is left of each row") {
+  const std::vector<float> weights = {0.375f, 0.25f, 0.375f, 0.625f, 0.125f, 0.25f};
+  const std::vector<float> whole = {1.0f, 0.0f, 0.0f};
+  LargestWeight largest({{0, 0}}, /*drop_first_key=*/true);
+  largest.rows({0, 0}, 0, 0, test::matrix_over(weights, 2, 3));
+  CHECK(largest.value() == static_cast<float>(0.25 / 0.375));
+  largest.rows({0, 0}, 3, 5, test::matrix_over(weights, 1, 3));  // keys from 5 on: all count
+  CHECK(largest.value() == static_cast<float>(0.25 / 0.375));
+  largest.rows({0, 0}, 4, 5, test::matrix_over(whole, 1, 3));
+  CHECK(largest.value() == 1.0f);
 }
 
 }  // namespace attnviz

@@ -263,7 +263,8 @@ TEST_CASE("engine: request values out of range are usage errors that name them")
   builder.add_layer({{2, 2}});
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const float temperature : {0.0f, -0.0f, -1.0f, kNan, kInfinity, -kInfinity, 1e-45f}) {
+  for (const float temperature :
+       {0.0f, -0.0f, -1.0f, kNan, kInfinity, -kInfinity, 1e-45f, 1.2e-38f, 2e38f}) {
     AttentionRequest request;
     request.temperature = temperature;
     CAPTURE(temperature);

@@ -66,6 +66,8 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"--temperature", "nan", "cat"}, "--temperature: expected"},
       {{"--temperature", "inf", "cat"}, "--temperature: expected"},
       {{"--temperature", "1e-60", "cat"}, "--temperature: expected"},
+      {{"--temperature", "1.2e-38", "cat"}, "--temperature: expected a number from 1e-37 to 1e38"},
+      {{"--temperature", "2e38", "cat"}, "--temperature: expected a number from 1e-37 to 1e38"},
       {{"--temperature", "hot", "cat"}, "--temperature: expected"},
       {{"--dropout", "1", "cat"}, "--dropout: expected a number from 0 to below 1"},
       {{"--dropout", "-0.1", "cat"}, "--dropout: expected"},

@@ -31,9 +31,6 @@ TEST_CASE("drawing choice: the range follows from the data only where it is to b
   request.scale = ScaleKind::kRowMax;
   CHECK_FALSE(needs_values(request));
   request.scale.reset();
-  request.drop_sink = true;
-  CHECK_FALSE(needs_values(request));
-  request.drop_sink = false;
   request.range = ValueRange{0.1f, 0.2f};
   CHECK_FALSE(needs_values(request));
   CHECK(choose_drawing(request, 0.0f, {0.0f, 0.9f}).scale.low == 0.1f);
@@ -83,6 +80,20 @@ TEST_CASE("drawing choice: an automatic range is that of the tokens that are dra
   CHECK(choose_drawing(request, document).scale.high == 0.375f);
   document.key_tokens = {"x", "y", "z"};  // of another text: all are drawn
   CHECK(choose_drawing(request, document).scale.high == 0.75f);
+}
+
+TEST_CASE("drawing choice: an automatic range without the sink ends at the largest scaled weight") {
+  // Without the first key: 0.25 of 0.25 + 0.375; 0.125 of 0.125 + 0.25.
+  const std::vector<float> weights = {0.375f, 0.25f, 0.375f, 0.625f, 0.125f, 0.25f};
+  AttentionDocument document;
+  document.query_tokens = {"a", "b"};
+  document.key_tokens = {"x", "y", "z"};
+  document.patterns = {{{0, 0}, test::matrix_over(weights, 2, 3)}};
+  DrawingRequest request;
+  request.automatic_range = true;
+  CHECK(choose_drawing(request, document).scale.high == 0.625f);
+  request.drop_sink = true;
+  CHECK(choose_drawing(request, document).scale.high == static_cast<float>(0.25 / 0.375));
 }
 
 }  // namespace attnviz

@@ -29,6 +29,22 @@ TEST_CASE("order_text: brackets are mirrored in right-to-left words only") {
   CHECK(order_text(U"(a)").forms == U"(a)");
 }
 
+TEST_CASE("isolate_quotes: quoted right-to-left tokens turn nothing around them") {
+  CHECK(isolate_quotes("\"cat\" (1) looks at \"sat\" (2)") == "\"cat\" (1) looks at \"sat\" (2)");
+  CHECK(isolate_quotes("\"שב\" (1)") == "\"\u2068שב\u2069\" (1)");
+  CHECK(isolate_quotes("\"ש\\\"\" (1)") == "\"\u2068ש\\\"\u2069\" (1)");
+
+  // As it is read on the line: only the letters within the quotes change places.
+  const OrderedText text = order_text(U"\"\u2068שב\u2069\" (1) at \"\u2068בש\u2069\" (2)");
+  std::u32string shown;
+  for (const std::size_t i : visual_order(text.levels)) {
+    if (text.characters[i] != 0x2068 && text.characters[i] != 0x2069) {
+      shown += text.characters[i];
+    }
+  }
+  CHECK(shown == U"\"בש\" (1) at \"שב\" (2)");
+}
+
 TEST_CASE("script_of: letters have one, what all scripts share has none") {
   CHECK(script_of(U'a') == "Latin");
   CHECK(script_of(U'猫') == "Han");

@@ -5,13 +5,18 @@
 
 namespace attnviz {
 
-void scale_to_one(std::span<float> weights) noexcept {
+double sum_of(std::span<const float> weights) noexcept {
   double sum = 0.0;
   for (const float weight : weights) {
     sum += static_cast<double>(weight);
   }
+  return sum;
+}
+
+void scale_to_one(std::span<float> weights) noexcept {
+  const double sum = sum_of(weights);
   for (float& weight : weights) {
-    weight = sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
+    weight = scaled_by(sum, weight);
   }
 }
 

@@ -7,7 +7,15 @@
 
 namespace attnviz {
 
-/// Divides weights by their sum, in double precision; all 0 stays so.
+/// In double precision, from the first to the last.
+double sum_of(std::span<const float> weights) noexcept;
+
+/// The share of `sum`, of which 0 has none.
+inline float scaled_by(double sum, float weight) noexcept {
+  return sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
+}
+
+/// Divides weights by their sum; all 0 stays so.
 void scale_to_one(std::span<float> weights) noexcept;
 
 /// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row

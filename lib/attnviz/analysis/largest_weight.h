@@ -12,7 +12,9 @@ namespace attnviz {
 /// Keeps nothing of the patterns but their largest weight, for scales that follow the data.
 class LargestWeight : public PatternSink {
  public:
-  explicit LargestWeight(const std::vector<HeadId>& heads) : heads_(heads.begin(), heads.end()) {}
+  /// With `drop_first_key`, that of without_first_key().
+  explicit LargestWeight(const std::vector<HeadId>& heads, bool drop_first_key = false)
+      : heads_(heads.begin(), heads.end()), drops_first_key_(drop_first_key) {}
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -23,6 +25,7 @@ class LargestWeight : public PatternSink {
 
  private:
   std::set<HeadId> heads_;
+  bool drops_first_key_;
   std::mutex mutex_;
   float largest_ = 0.0f;
 };

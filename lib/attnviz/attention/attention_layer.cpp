@@ -322,7 +322,7 @@ class AttentionRun {
   [[noreturn]] void fail_head(std::size_t head, BlockFault fault) const {
     fail(fmt::format("head {}: a {} is not a finite number ({})", head,
                      fault == BlockFault::kScore ? "score" : "context",
-                     why_not_finite(model_, layer_)));
+                     why_not_finite(model_, layer_, request_.temperature)));
   }
 
   [[noreturn]] void fail(const std::string& what) const {

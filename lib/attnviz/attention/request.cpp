@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "attnviz/core/error.h"
 #include "attnviz/model/model.h"
 
@@ -22,8 +20,7 @@ void check_request(const Model& model, const ModelInput& input, const AttentionR
                             "makes of one",
                             model.config.name));
   }
-  // Subnormal temperatures are out too: one over them is no float.
-  if (!std::isnormal(request.temperature) || request.temperature < 0.0f) {
+  if (!is_temperature(request.temperature)) {
     throw Error(
         ErrorKind::kUsage,
         fmt::format("temperature {}: expected a number from 1e-37 to 1e38", request.temperature));

@@ -21,6 +21,11 @@ struct Interventions;
 ///     const attnviz::ProgressReport report = [](double done) { std::printf("%.2f\n", done); };
 using ProgressReport = std::function<void(double done)>;
 
+/// From 1e-37 to 1e38: one over it is a normal float, too.
+constexpr bool is_temperature(float temperature) noexcept {
+  return temperature >= 1e-37f && temperature <= 1e38f;
+}
+
 /// What-if switches; the defaults are the model's own attention.
 ///
 /// Example:
@@ -30,7 +35,7 @@ using ProgressReport = std::function<void(double done)>;
 ///     request.report = [](double done) { std::fprintf(stderr, "%.0f %%\n", 100 * done); };
 struct AttentionRequest {
   std::optional<Mask> mask;  // default: the model's
-  float temperature = 1.0f;  // divides the scaled scores; > 0
+  float temperature = 1.0f;  // divides the scaled scores; is_temperature()
   bool scale = true;         // divide scores by √d_head
   float dropout = 0.0f;      // in [0, 1): drops weights, the others are divided by 1 - dropout
   std::uint64_t dropout_seed = 0;

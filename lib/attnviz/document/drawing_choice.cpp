@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 
+#include "attnviz/analysis/drop_sink.h"
 #include "attnviz/core/error.h"
+#include "attnviz/document/heatmap_notes.h"
 
 namespace attnviz {
 
@@ -23,19 +26,23 @@ ValueRange automatic_range(const ValueRange& values) {
 
 }  // namespace
 
-ValueRange value_range(const AttentionDocument& document, bool no_special) {
+ValueRange value_range(const AttentionDocument& document, const DrawingRequest& request) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto is_shown = [no_special](const TokenMarks& marks, std::size_t token) {
-    return !no_special || !std::ranges::binary_search(marks.added, token);
+  const auto is_shown = [&request](const TokenMarks& marks, std::size_t token) {
+    return !request.no_special || !std::ranges::binary_search(marks.added, token);
   };
+  const std::size_t first_key = request.drop_sink && !draws_sinks(document) ? 1 : 0;
   ValueRange range{kInfinity, -kInfinity};
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
       if (!is_shown(document.marks, query)) {
         continue;
       }
-      for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
-        const float weight = pattern.weights(query, key);
+      const std::span<const float> row = pattern.weights.row(query);
+      const double whole =
+          request.drop_sink && row.size() > first_key ? sum_of(row.subspan(first_key)) : 1.0;
+      for (std::size_t key = first_key; key < row.size(); ++key) {
+        const float weight = scaled_by(whole, row[key]);
         const bool widens = weight < range.low || weight > range.high;
         if (widens && std::isfinite(weight) && document.sees(query, key) &&
             is_shown(document.marks_of_keys(), key)) {
@@ -49,8 +56,7 @@ ValueRange value_range(const AttentionDocument& document, bool no_special) {
 }
 
 bool needs_values(const DrawingRequest& request) noexcept {
-  // Without the first key each row is scaled to sum to 1 again, so that its range is known.
-  return request.automatic_range && !request.range && !request.drop_sink &&
+  return request.automatic_range && !request.range &&
          request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kRowMax;
 }
 
@@ -62,9 +68,8 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
                   "not",
                   "drop_sink");
     }
-    return choose_drawing(
-        request, 0.0f,
-        needs_values(request) ? value_range(document, request.no_special) : ValueRange{});
+    return choose_drawing(request, 0.0f,
+                          needs_values(request) ? value_range(document, request) : ValueRange{});
   }
   if (document.kind == PatternKind::kRouter) {
     if (request.drop_sink) {
@@ -73,12 +78,11 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
     }
     DrawingRequest up_to_largest = request;
     up_to_largest.automatic_range = true;
-    return choose_drawing(up_to_largest, 0.0f, value_range(document, request.no_special));
+    return choose_drawing(up_to_largest, 0.0f, value_range(document, request));
   }
   if (!is_before_softmax(document.kind)) {
-    return choose_drawing(
-        request, document.run.dropout,
-        needs_values(request) ? value_range(document, request.no_special) : ValueRange{});
+    return choose_drawing(request, document.run.dropout,
+                          needs_values(request) ? value_range(document, request) : ValueRange{});
   }
   if (request.drop_sink) {
     throw Error(ErrorKind::kUsage, "drop_sink makes rows of weights sum to 1; these are scores",
@@ -90,7 +94,7 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
   }
   DrawingRequest around_zero = request;
   around_zero.automatic_range = true;
-  ValueRange values = value_range(document, request.no_special);
+  ValueRange values = value_range(document, request);
   values.low = -std::max(-values.low, values.high);
   return choose_drawing(around_zero, 0.0f, values);
 }

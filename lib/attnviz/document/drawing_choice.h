@@ -30,13 +30,14 @@ struct DrawingRequest {
   std::optional<std::string> title;
 };
 
-/// The least and the largest finite weight that a query sees; {0, 0} when there is none. With
-/// `no_special` without the tokens that the tokenizer added.
-ValueRange value_range(const AttentionDocument& document, bool no_special = false);
+/// The least and the largest finite weight that a query sees and that `request` draws: without the
+/// tokens that the tokenizer added (no_special), or with rows scaled to 1 without their sink
+/// (drop_sink). {0, 0} when there is none.
+ValueRange value_range(const AttentionDocument& document, const DrawingRequest& request = {});
 
 /// Range: as given; else for an automatic one from 0 to the largest value, or with negative values
 /// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -
-/// dropout); without the first key 0 to 1. Logarithmic ranges begin at a thousandth of their end.
+/// dropout); without the sink 0 to 1. Logarithmic ranges begin at a thousandth of their end.
 /// Scores have a range to both sides of 0. Colour map: as given; else blue-red for an automatic
 /// range with negative values, and viridis. Throws Error{kUsage} for a map that does not exist, a
 /// scale that cannot be drawn, and drop_sink beside no_special.

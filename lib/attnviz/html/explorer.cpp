@@ -23,6 +23,7 @@
 #include "attnviz/html/packed_pattern.h"
 #include "attnviz/html/page_file.h"
 #include "attnviz/html/page_steps.h"
+#include "attnviz/picture/fonts/text_order.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/text/sentences.h"
 #include "attnviz/text/word_groups.h"
@@ -46,21 +47,6 @@ WeightCode code_for(std::size_t n_weights) {
 
 std::string hex_of(Rgb color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.r, color.g, color.b);
-}
-
-// Quoted tokens may run from right to left; what is around them is not to.
-std::string with_isolated_quotes(const std::string& sentence) {
-  std::string isolated;
-  bool is_open = false;
-  for (const char sign : sentence) {
-    if (sign == '"') {
-      is_open = !is_open;
-      isolated += is_open ? "\"\u2068" : "\u2069\"";
-    } else {
-      isolated += sign;
-    }
-  }
-  return isolated;
 }
 
 class ExplorerWriter {
@@ -269,7 +255,7 @@ class ExplorerWriter {
     const bool found = chosen != first.patterns.end();
     json_.member("chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin())
                                  : std::size_t{0});
-    json_.member("reason", found ? with_isolated_quotes(extras_.first->reason) : std::string());
+    json_.member("reason", found ? isolate_quotes(extras_.first->reason) : std::string());
     if (found) {
       json_.member("focus", extras_.first->token);
       json_.member("focus_as_key", extras_.first->as_key);

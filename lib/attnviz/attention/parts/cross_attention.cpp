@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/parts/not_finite.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
@@ -47,7 +48,8 @@ class CrossRun {
     check_heads();
     blocked_product(contexts_, cross_.output, request_.n_threads, out);
     if (!kernels::all_finite(out)) {
-      fail("the output of cross-attention is not a finite number (weights too large?)");
+      fail(fmt::format("the output of cross-attention is not a finite number ({})",
+                       why_not_finite(model_, place_.layer)));
     }
   }
 
@@ -117,10 +119,9 @@ class CrossRun {
   void check_heads() const {
     for (std::size_t head = 0; head < faults_.size(); ++head) {
       if (faults_[head] != BlockFault::kNone) {
-        fail(
-            fmt::format("head {} of cross-attention: a {} is not a finite number (weights too "
-                        "large?)",
-                        head, faults_[head] == BlockFault::kScore ? "score" : "context"));
+        fail(fmt::format("head {} of cross-attention: a {} is not a finite number ({})", head,
+                         faults_[head] == BlockFault::kScore ? "score" : "context",
+                         why_not_finite(model_, place_.layer, request_.temperature)));
       }
     }
   }

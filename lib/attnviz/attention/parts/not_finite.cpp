@@ -58,13 +58,17 @@ class WeightSearch {
       in(experts.at(i, memory));
     }
   }
-  void in(const LayerWeights& layer) {
-    for (const HeadWeights& head : layer.heads) {
+  void in(const std::vector<HeadWeights>& heads) {
+    for (const HeadWeights& head : heads) {
       for (const Projection* part : {&head.query, &head.key, &head.value, &head.output_gate}) {
         in(*part);
       }
       in(head.output);
     }
+  }
+  void in(const LayerWeights& layer) {
+    in(layer.heads);
+    in(layer.cross.heads);
     for (const PlacedProjection& part : layer.recurrence.in) {
       in(part.projection);
     }
@@ -86,7 +90,7 @@ class WeightSearch {
 
 }  // namespace
 
-std::string_view why_not_finite(const Model& model, std::size_t layer) {
+std::string_view why_not_finite(const Model& model, std::size_t layer, float temperature) {
   WeightSearch search;
   if (layer == 0) {
     search.in(model.embeddings);
@@ -98,7 +102,10 @@ std::string_view why_not_finite(const Model& model, std::size_t layer) {
     search.in(model.head.transform);
     search.in(model.head.unembedding);
   }
-  return search.found().empty() ? "weights too large?" : search.found();
+  if (!search.found().empty()) {
+    return search.found();
+  }
+  return temperature < 1.0f ? "temperature too small?" : "weights too large?";
 }
 
 }  // namespace attnviz

@@ -9,8 +9,9 @@
 namespace attnviz {
 
 /// "a weight is NaN", "a weight is infinite" or, where all weights are finite, "weights too
-/// large?": of a layer, layer 0 with the embeddings; of `layer` n_layers() those behind the last
-/// one. Looks at all of these weights.
-std::string_view why_not_finite(const Model& model, std::size_t layer);
+/// large?": of a layer, layer 0 with the embeddings; of `layer` n_layers() those after the last
+/// one. Looks at all of these weights. Scores are divided by `temperature`, which can be what made
+/// them too large.
+std::string_view why_not_finite(const Model& model, std::size_t layer, float temperature = 1.0f);
 
 }  // namespace attnviz

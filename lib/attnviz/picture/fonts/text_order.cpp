@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "attnviz/core/utf8.h"
+
 namespace attnviz {
 
 namespace {
@@ -49,6 +51,34 @@ OrderedText order_text(std::u32string characters) {
     return static_cast<std::uint8_t>(std::max<int>(level, 0));
   });
   return ordered;
+}
+
+std::string isolate_quotes(std::string_view sentence) {
+  const auto has_right_to_left = [sentence] {
+    for (std::size_t i = 0; i < sentence.size();) {
+      const CodePoint point = decode_utf8(sentence, i);
+      if (reads_right_to_left(point.value)) {
+        return true;
+      }
+      i += point.length;
+    }
+    return false;
+  };
+  std::string isolated;
+  if (!has_right_to_left()) {
+    return isolated = sentence;
+  }
+  bool is_open = false;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    const char sign = sentence[i];
+    if (sign == '"' && (i == 0 || sentence[i - 1] != '\\')) {
+      is_open = !is_open;
+      isolated += is_open ? "\"\u2068" : "\u2069\"";
+    } else {
+      isolated += sign;
+    }
+  }
+  return isolated;
 }
 
 std::vector<std::size_t> visual_order(std::span<const std::uint8_t> levels) {
