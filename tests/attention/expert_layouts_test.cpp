@@ -48,16 +48,7 @@ void check_folder(const std::string& name, const std::vector<TestTensor>& tensor
 }
 
 void check_gguf(const std::string& name, const GgufParts& parts) {
-  CAPTURE(name);
-  const test::TemporaryFolder folder;
-  test::write_file(folder.file("model.gguf"), parts.bytes());
-  try {
-    test::check_numbers(test::load_reference_case(kLayoutCases / name / "expected.safetensors",
-                                                  load_gguf(folder.file("model.gguf"))));
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    FAIL_CHECK(what);
-  }
+  test::check_gguf(kLayoutCases / name, parts.bytes());
 }
 
 std::vector<TestTensor> stored(const std::string& name) {

@@ -8,7 +8,10 @@
 
 #include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
 #include "support/model_builder.h"
+#include "support/run_program.h"
 
 namespace attnviz::test {
 
@@ -76,12 +79,27 @@ double largest_difference(std::span<const float> a, std::span<const float> b) {
 void check_numbers(const ReferenceCase& expected) {
   CAPTURE(expected.name);
   const ModelRun found = run_model(expected.model, expected.text);
-  CHECK(largest_difference(found.attention, expected.attention) < 1e-5);
+  CHECK(largest_difference(of_attention(expected.model, found.attention), expected.attention) <
+        1e-5);
   if (!expected.logits.empty() && !expected.model.head.unembedding.weight.empty()) {
     const MatrixBuffer head = run_output_head(expected.model, found.stream.view(), 1);
     CHECK(largest_difference(all_of(head), expected.logits) < 1e-4);
   } else {
     CHECK(largest_difference(all_of(found.stream), expected.hidden) < 1e-4);
+  }
+}
+
+void check_gguf(const std::filesystem::path& folder, const std::string& bytes) {
+  const std::string name = folder.filename().string();
+  CAPTURE(name);
+  const TemporaryFolder written;
+  write_file(written.file("model.gguf"), bytes);
+  try {
+    check_numbers(load_reference_case(folder / "expected.safetensors",
+                                      load_gguf(written.file("model.gguf"))));
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    FAIL_CHECK(what);
   }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
@@ -28,5 +30,8 @@ double largest_difference(std::span<const float> a, std::span<const float> b);
 
 /// Attention within 1e-5; logits, or of a model without an output head hidden states, within 1e-4.
 void check_numbers(const ReferenceCase& expected);
+
+/// The same of the bytes of a GGUF file and a folder's expected.safetensors.
+void check_gguf(const std::filesystem::path& folder, const std::string& bytes);
 
 }  // namespace attnviz::test

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -47,28 +47,29 @@ bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
   return true;
 }
 
-// What stands in the files under names that begin and end as one that does not.
+// What stands in the files under names that end, and then begin, as one that does not.
 std::string nearest_names(const TensorFiles& files, std::string_view wanted) {
   constexpr std::size_t kMost = 3;
-  const auto alike = [wanted](std::string_view name) {
-    const std::size_t begin =
-        static_cast<std::size_t>(std::ranges::mismatch(wanted, name).in1 - wanted.begin());
-    const std::string_view rest_of_wanted = wanted.substr(begin);
-    const std::string_view rest = name.substr(begin);
-    const auto end =
-        std::mismatch(rest_of_wanted.rbegin(), rest_of_wanted.rend(), rest.rbegin(), rest.rend());
-    return begin + static_cast<std::size_t>(end.first - rest_of_wanted.rbegin());
+  struct Near {
+    std::size_t end, begin;  // how many characters are the same there
+    std::string_view name;
   };
-  std::vector<std::pair<std::size_t, std::string_view>> names;
+  std::vector<Near> names;
   for (const FoundTensor& found : files.tensors()) {
-    names.emplace_back(alike(found.tensor->name), found.tensor->name);
+    const std::string_view name = found.tensor->name;
+    const auto end = std::mismatch(wanted.rbegin(), wanted.rend(), name.rbegin(), name.rend());
+    const auto begin = std::mismatch(wanted.begin(), wanted.end(), name.begin(), name.end());
+    names.push_back({static_cast<std::size_t>(end.first - wanted.rbegin()),
+                     static_cast<std::size_t>(begin.first - wanted.begin()), name});
   }
   const std::size_t n = std::min(names.size(), kMost);
-  std::ranges::partial_sort(names, names.begin() + static_cast<std::ptrdiff_t>(n), std::greater<>(),
-                            &std::pair<std::size_t, std::string_view>::first);
+  std::ranges::partial_sort(
+      names, names.begin() + static_cast<std::ptrdiff_t>(n), [](const Near& a, const Near& b) {
+        return std::tuple(b.end, b.begin, a.name) < std::tuple(a.end, a.begin, b.name);
+      });
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < n; ++i) {
-    shown.push_back(shown_name(names[i].second));
+    shown.push_back(shown_name(names[i].name));
   }
   return n == 0 ? std::string() : fmt::format(" (the nearest are {})", joined(shown, "and"));
 }

@@ -56,7 +56,6 @@ Model read_gguf_modern_bert(const GgufMetadata& metadata, WeightReader weights) 
   constexpr double kLocalBase = 10000.0;
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
-  metadata.number_or(key("attention.layer_norm_rms_epsilon"), 0.0);  // the same once more
   if (const std::string_view name = metadata.text_or(key("hidden_activation"), "gelu");
       name != "gelu") {
     throw Error(ErrorKind::kUnsupported, fmt::format("{}{}: expected gelu, found {}", traits.where,

@@ -169,8 +169,8 @@ Model read_gguf_granitehybrid(const GgufMetadata& metadata, WeightReader weights
 Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
-  for (const char* same : {"attention.layer_norm_epsilon", "rope.dimension_count", "rope.freq_base",
-                           "rope.scaling.finetuned", "expert_shared_count"}) {
+  for (const char* same : {"rope.dimension_count", "rope.freq_base", "rope.scaling.finetuned",
+                           "expert_shared_count"}) {
     metadata.find(key(same));  // there are no positions
   }
   remove_positions(traits);

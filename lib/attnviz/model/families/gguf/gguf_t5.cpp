@@ -16,7 +16,6 @@ Traits encoder_traits(const GgufMetadata& metadata, WeightReader& weights) {
   constexpr std::size_t kMostDistance = 128;  // files have no key for it
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights);
-  metadata.number_or(key("attention.layer_norm_epsilon"), 0.0);  // the same once more
   traits.n_ctx = 0;  // of training: relative positions know no end
   TensorNames& names = traits.names;
   names.norm = "enc.output_norm";

@@ -127,9 +127,10 @@ Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights, NormKind
   traits.d_head = has_latents ? 0 : head_width(metadata, key, traits);
   traits.n_ctx = metadata.size(key("context_length"));
   traits.norm_kind = norm_kind;
-  traits.epsilon =
-      metadata.positive(key(norm_kind == NormKind::kRms ? "attention.layer_norm_rms_epsilon"
-                                                        : "attention.layer_norm_epsilon"));
+  const std::string of_rms = key("attention.layer_norm_rms_epsilon");
+  const std::string of_layer = key("attention.layer_norm_epsilon");
+  traits.epsilon = metadata.positive(norm_kind == NormKind::kRms ? of_rms : of_layer);
+  metadata.number_or(norm_kind == NormKind::kRms ? of_layer : of_rms, 0.0);  // the same once more
   if (weights.has("blk.0.attn_qkv.weight")) {
     traits.qkv = QkvStorage::kStacked;
   }
