@@ -3,14 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
@@ -21,13 +22,14 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/gguf_types.h"
 #include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/hugging_face.h"
-#include "attnviz/model/known_families.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "options/program_words.h"
 #include "stores/model_store.h"
+#include "stores/stored_model.h"
 #include "system/output_file.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -39,10 +41,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // The type of most bytes.
-std::string_view most_common_type(const Gguf& gguf) {
+template <class Tensors>
+std::string_view most_common_type(const Tensors& tensors) {
   std::map<StoredType, std::size_t> bytes;
-  for (const StoredTensor& tensor : gguf.tensors()) {
-    bytes[tensor.type] += tensor.bytes.size();
+  for (const StoredTensor* tensor : tensors) {
+    bytes[tensor->type] += tensor->bytes.size();
   }
   const auto most =
       std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
@@ -87,7 +90,9 @@ class ShardSizes {
   std::map<std::string, Sizes> folders_;
 };
 
-void summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
+// Returns whether loading leaves the weights on disk, and not their numbers turned into others in
+// memory.
+bool summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   model.bytes = sizes.bytes_of_all(path);
   const MappedFile file(path);
   const Gguf gguf(file.bytes(), path.string());
@@ -97,7 +102,11 @@ void summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model)
   const auto type = metadata.id("general.file_type");
   model.quantisation = type ? gguf_file_type_name(*type) : "";
   if (model.quantisation.empty()) {
-    model.quantisation = most_common_type(gguf);
+    std::vector<const StoredTensor*> tensors;
+    for (const StoredTensor& tensor : gguf.tensors()) {
+      tensors.push_back(&tensor);
+    }
+    model.quantisation = most_common_type(tensors);
   }
   if (model.bytes == bytes_of(path)) {  // all tensors are in this file
     std::uint64_t parameters = 0;
@@ -115,9 +124,7 @@ void summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model)
   if (metadata.has(heads)) {
     model.n_heads = gguf.find(heads)->as_unsigned();
   }
-  if (!reads_gguf_architecture(model.family)) {
-    model.problem = unknown_family("general.architecture", model.family);
-  }
+  return !gguf.is_big_endian();
 }
 
 bool has_chat_template(const fs::path& folder) {
@@ -145,10 +152,27 @@ std::optional<std::uint64_t> count_in(const JsonNode& config,
   return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
 }
 
-void summarize_folder(const fs::path& path, ListedModel& model) {
+// The type of the numbers in a file of safetensors; empty of what is broken.
+std::string_view type_in(const fs::path& path) {
+  try {
+    const MappedFile file(path);
+    return most_common_type(Safetensors(file.bytes(), path.string()).tensors());
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// The same of a folder.
+bool summarize_folder(const fs::path& path, ListedModel& model) {
   std::uint64_t bytes = 0;
   for (const std::string& name : names_in(path)) {
-    bytes += name.ends_with(".safetensors") ? bytes_of(path / name) : 0;
+    if (name.ends_with(".safetensors")) {
+      bytes += bytes_of(path / name);
+      model.quantisation = model.quantisation.empty() ? type_in(path / name) : model.quantisation;
+    }
+  }
+  if (bytes > 0) {
+    model.bytes = bytes;
   }
   const MappedFile file(path / "config.json");
   const JsonTree tree = JsonTree::parse(file.bytes(), (path / "config.json").string());
@@ -159,22 +183,8 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
   model.family = text_if_any(config, "model_type");
   model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
   model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
-  std::string type = text_if_any(config, "dtype");
-  if (type.empty()) {
-    type = text_if_any(config, "torch_dtype");
-  }
-  constexpr std::array kTypes = {Choice{"float32", "F32"}, Choice{"float16", "F16"},
-                                 Choice{"bfloat16", "BF16"}, Choice{"float64", "F64"}};
-  model.quantisation = choice_named(kTypes, type).value_or("");
-  if (bytes == 0) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: expected weights as .safetensors, found none", path.string()));
-  }
-  model.bytes = bytes;
   model.chat_template = has_chat_template(path);
-  if (!reads_model_type(model.family)) {
-    model.problem = unknown_family("model_type", model.family);
-  }
+  return model.quantisation != stored_type_name(StoredType::kF64);
 }
 
 // Of small models that were made by hand.
@@ -188,16 +198,15 @@ void summarize_weights_json(const fs::path& path, ListedModel& model) {
   model.quantisation = "JSON";
 }
 
-// Sets what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says of the model; on
-// errors its problem.
+// Sets what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says of the model; its
+// problem is what loading it says.
 void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   try {
     if (path.extension() == ".json") {
-      summarize_weights_json(path, model);
-    } else if (is_file(path)) {
-      summarize_gguf(path, sizes, model);
-    } else {
-      summarize_folder(path, model);
+      return summarize_weights_json(path, model);
+    }
+    if (is_file(path) ? summarize_gguf(path, sizes, model) : summarize_folder(path, model)) {
+      StoredModel(path.string()).load();
     }
   } catch (const Error& error) {
     model.problem = error.what();

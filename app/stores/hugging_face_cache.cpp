@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/model/weight_files.h"
 #include "stores/gguf_choice.h"
 #include "stores/model_store.h"
 
@@ -26,8 +27,9 @@ std::optional<fs::path> cache_folder() {
   return cache ? std::optional(*cache / "huggingface" / "hub") : std::nullopt;
 }
 
-// The snapshot that refs/main names, or the one that was written last.
-std::optional<fs::path> snapshot(const fs::path& repository, Unread* unread = nullptr) {
+}  // namespace
+
+std::optional<fs::path> snapshot(const fs::path& repository, Unread* unread) {
   const std::string revision = first_line(repository / "refs" / "main");
   if (!revision.empty()) {
     const auto name = parse_model_name(revision);
@@ -49,6 +51,8 @@ std::optional<fs::path> snapshot(const fs::path& repository, Unread* unread = nu
   return newest;
 }
 
+namespace {
+
 std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
   if (parts.size() == 3 && (parts[0] == "hf.co" || parts[0] == "huggingface.co")) {
@@ -65,7 +69,7 @@ std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& nam
   if (!found) {
     return std::nullopt;
   }
-  if (name.tag.empty() && has_safetensors(*found)) {
+  if (name.tag.empty() && has_weights(*found)) {
     return found;
   }
   if (auto file = choose_gguf(gguf_files_in(*found), name)) {
@@ -105,7 +109,7 @@ std::vector<StoreEntry> list_cache(const fs::path& root, Unread& unread) {
     const fs::path& found = snapshots[i];
     const std::string folder = found.parent_path().parent_path().filename();
     const std::string name = repository_name(folder).value_or(folder);
-    if (has_safetensors(found) || (files[i].empty() && is_there(found / "config.json"))) {
+    if (has_weights(found) || (files[i].empty() && is_there(found / "config.json"))) {
       entries.push_back({name, found, {}});
     }
     for (GgufChoice& file : files[i]) {

@@ -10,6 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/model/weight_files.h"
 #include "options/options.h"
 #include "options/shell_words.h"
 #include "stores/gguf_choice.h"
@@ -90,6 +91,41 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
                                         : fmt::format(", hf download {}", name.path())));
 }
 
+// Of a folder one level too high: one of checkpoints, or of models.
+void name_models_in(const fs::path& folder) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> lines;
+  for (const std::string& name : names_in(folder)) {
+    if (has_weights(folder / name)) {
+      lines.push_back(fmt::format("attnviz -m {} \"The cat sat\"", typed_word(folder / name)));
+    }
+  }
+  if (lines.empty()) {
+    return;
+  }
+  const std::size_t n_more = lines.size() - std::min(lines.size(), kMost);
+  lines.resize(lines.size() - n_more);
+  throw AdviceError(
+      ErrorKind::kUsage,
+      {fmt::format("{}: no model in the folder itself; give a folder in it that has one{}",
+                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more do)", n_more)),
+       std::move(lines)});
+}
+
+// What a folder without weights of its own stands for.
+fs::path model_in(const fs::path& given) {
+  const auto current = snapshot(given);
+  const fs::path folder = current.value_or(given);
+  if (has_weights(folder)) {
+    return folder;
+  }
+  if (auto file = choose_gguf(gguf_files_in(folder), {{given.string()}, {}})) {
+    return *std::move(file);
+  }
+  name_models_in(folder);
+  return folder;
+}
+
 }  // namespace
 
 std::vector<Store> model_stores() {
@@ -102,6 +138,10 @@ std::vector<Store> model_stores() {
 }
 
 Advice no_model(FileKind kind, const fs::path& path, std::string_view but) {
+  const std::string described = described_kind(kind, {});
+  if (described != name_of(kind)) {
+    return {fmt::format("{}: {}{}", path.string(), but, described)};
+  }
   const std::string begin = fmt::format("{}: {}{}, no model; ", path.string(), but, name_of(kind));
   if (kind == FileKind::kNumPy) {
     return {begin + "attention in it is drawn by:", {"attnviz render " + typed_word(path)}};
@@ -117,7 +157,7 @@ bool names_model(const std::string& word, bool beside_sentence) {
   if (is_there(word)) {
     std::error_code ignored;
     const bool is_folder = fs::is_directory(word, ignored);
-    return is_folder ? has_safetensors(word) || !gguf_files_in(word).empty()
+    return is_folder ? has_weights(word) || !gguf_files_in(word).empty()
                      : is_file(word) && looks_like_weights(word);
   }
   if (!name) {
@@ -138,9 +178,8 @@ fs::path find_model(const fs::path& given) {
     return *std::move(sample);
   }
   std::error_code ignored;
-  if (fs::is_directory(given, ignored) && !has_safetensors(given)) {
-    const ModelName name{{given.string()}, {}};
-    return choose_gguf(gguf_files_in(given), name).value_or(given);
+  if (fs::is_directory(given, ignored) && !has_weights(given)) {
+    return model_in(given);
   }
   if (const FileKind kind = kind_of_name(given); !is_there(given) && kind != FileKind::kOther) {
     throw AdviceError(ErrorKind::kIo, no_model(kind, given, "no such file, and by its name "));

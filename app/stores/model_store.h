@@ -41,16 +41,23 @@ std::vector<Store> llama_cpp_stores();
 /// and huggingface.co/ may stand in front.
 std::vector<Store> hugging_face_stores();
 
+/// Of a repository's folder in that cache: the snapshot that refs/main names, or the one that was
+/// written last. Nothing of other folders.
+std::optional<std::filesystem::path> snapshot(const std::filesystem::path& repository,
+                                              Unread* unread = nullptr);
+
 /// All of them, in the order in which names are looked for: Ollama, LM Studio, llama.cpp, Hugging
 /// Face, the program's own samples.
 std::vector<Store> model_stores();
 
 /// The file of "sample:NAME"; `given` when it is there, or looks like a file, or is no name; a
-/// folder of GGUF files without safetensors stands for the only one, or for Q4_K_M. Otherwise what
-/// the first store that has a model of that name says. Nothing is ever downloaded.
+/// folder of GGUF files without safetensors stands for the only one, or for Q4_K_M, a repository's
+/// folder in Hugging Face's cache for its snapshot. Otherwise what the first store that has a model
+/// of that name says. Nothing is ever downloaded.
 ///
-/// Throws what the store throws, and Error{kIo} that says where it looked, which names are similar,
-/// and which commands download the model.
+/// Throws what the store throws, Error{kUsage} that names the models in a folder that has none
+/// itself, and Error{kIo} that says where it looked, which names are similar, and which commands
+/// download the model.
 std::filesystem::path find_model(const std::filesystem::path& given);
 
 /// "cat.png: a picture, no model; …": with the line that takes a file of this kind, where one does.

@@ -14,6 +14,8 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/json_tree.h"
+#include "options/advice.h"
+#include "options/shell_words.h"
 #include "stores/model_store.h"
 
 namespace attnviz::app {
@@ -62,15 +64,32 @@ std::vector<JsonNode> layers_of(const JsonNode& manifest) {
                                                  : std::vector<JsonNode>();
 }
 
+// What Ollama adds to the file of a model, and nothing here does.
+[[noreturn]] void refuse_layer(const fs::path& manifest, std::string_view what,
+                               std::string_view digest, const fs::path& model) {
+  throw AdviceError(
+      ErrorKind::kUnsupported,
+      {fmt::format("{}: the model has {} ({}), which changes its weights and is not applied: merge "
+                   "it into them and make a model of the result, or draw the first file alone",
+                   manifest.string(), what, digest),
+       {fmt::format("attnviz -m {} \"The cat sat\"", typed_word(model))}});
+}
+
 fs::path model_of(const fs::path& root, const fs::path& path) {
   const MappedFile file(path);
   const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
   const JsonNode manifest = tree.root();
-  const std::vector<JsonNode> layers = layers_of(manifest);
   bool has_tensors = false;
-  for (const JsonNode& layer : layers) {
+  std::optional<fs::path> model;
+  std::string_view what;  // that is not applied
+  std::string digest;
+  for (const JsonNode& layer : layers_of(manifest)) {
     const std::string type = text_if_any(layer, "mediaType");
     has_tensors = has_tensors || type == "application/vnd.ollama.image.tensor";
+    if (type == "application/vnd.ollama.image.adapter") {
+      what = "an adapter";
+      digest = text_if_any(layer, "digest");
+    }
     if (type != "application/vnd.ollama.image.model") {
       continue;
     }
@@ -81,7 +100,17 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
                               "model again",
                               path.string(), blob.string()));
     }
-    return blob;
+    if (model && *model != blob) {
+      what = "a second file of weights";
+      digest = text_if_any(layer, "digest");
+    }
+    model = model ? model : std::move(blob);
+  }
+  if (model) {
+    if (!what.empty()) {
+      refuse_layer(path, what, digest, *model);
+    }
+    return *model;
   }
   if (has_tensors) {
     throw Error(ErrorKind::kUnsupported,

@@ -129,11 +129,6 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-bool has_safetensors(const fs::path& folder) {
-  return is_there(folder / "config.json") && (is_there(folder / "model.safetensors") ||
-                                              is_there(folder / "model.safetensors.index.json"));
-}
-
 std::string short_path(const fs::path& path) {
   const std::string text = path.string();
   const auto home = environment("HOME");

@@ -56,8 +56,6 @@ std::string first_line(const std::filesystem::path& path);
 /// Whether a file or folder is there, and can be looked at.
 bool is_there(const std::filesystem::path& path);
 bool is_file(const std::filesystem::path& path);
-/// Whether a folder holds a model in Hugging Face's form: a config.json and safetensors.
-bool has_safetensors(const std::filesystem::path& folder);
 /// "~/.ollama/models": with the home folder written short.
 std::string short_path(const std::filesystem::path& path);
 /// The names in a folder in order, without hidden ones; none when there is no such folder. When it

@@ -29,9 +29,13 @@ void refuse_other_kinds(const fs::path& path, OpenFiles files) {
   }
   const MappedFile file = files.open(path);
   const std::string_view bytes = file.bytes();
-  const FileKind kind = bytes.starts_with('<') ? FileKind::kPage : kind_of_bytes(bytes);
-  if (kind != FileKind::kOther) {
-    throw AdviceError(ErrorKind::kMalformed, no_model(kind, path));
+  const FileKind kind = kind_of_model_bytes(bytes);
+  if (described_kind(kind, bytes) != name_of(kind)) {  // it says what to do
+    refuse_other_kind(bytes, path.string());
+  }
+  if (kind != FileKind::kOther || bytes.starts_with('<')) {
+    throw AdviceError(ErrorKind::kMalformed,
+                      no_model(kind == FileKind::kOther ? FileKind::kPage : kind, path));
   }
 }
 

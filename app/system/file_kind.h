@@ -1,24 +1,14 @@
-// What a file is that stands where another kind was meant.
+// Whether two names are those of one file; and what a file is, from the library.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "attnviz/core/file_kind.h"
+
 namespace attnviz::app {
-
-enum class FileKind { kOther, kPicture, kPage, kPdf, kArchive, kNumPy, kGguf };
-
-/// Of the first bytes of a file; kOther for what is none of the others, and for fewer than four.
-FileKind kind_of_bytes(std::string_view first) noexcept;
-
-/// What the ending of a name says.
-FileKind kind_of_name(const std::filesystem::path& path);
-
-/// "a picture", "a NumPy array"; empty of kOther.
-std::string_view name_of(FileKind kind) noexcept;
 
 /// Equal for all names of one file.
 using FileId = std::pair<std::uint64_t, std::uint64_t>;

@@ -22,13 +22,13 @@ bool can_go_on(int fd, short events) noexcept {
 
 }  // namespace
 
-Transfer read_some(int fd, std::span<char> into) noexcept {
+Transfer read_some(int fd, std::span<char> into, bool waits) noexcept {
   for (;;) {
     const ssize_t count = ::read(fd, into.data(), into.size());
     if (count >= 0) {
       return {static_cast<std::size_t>(count), 0};
     }
-    if (!can_go_on(fd, POLLIN)) {
+    if ((!waits && errno == EAGAIN) || !can_go_on(fd, POLLIN)) {
       return {0, errno};
     }
   }

@@ -18,6 +18,7 @@
 
 #include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/printable_line.h"
 
 namespace attnviz {
@@ -158,11 +159,15 @@ void require_file_or_pipe(int fd, mode_t mode, const std::filesystem::path& path
 // What cannot be mapped has no size to check first.
 constexpr std::size_t kLongestStream = std::size_t{256} << 20;
 
-std::string read_all(int fd, const std::filesystem::path& path) {
+// `waits`: for who writes to a pipe. Files of /proc may have nothing to read for ever.
+std::string read_all(int fd, bool waits, const std::filesystem::path& path) {
   std::string bytes;
   std::array<char, 65536> chunk{};
   for (;;) {
-    const auto [count, error] = read_some(fd, chunk);
+    const auto [count, error] = read_some(fd, chunk, waits);
+    if (error == EAGAIN) {
+      fail(path, "there is nothing to read in it now");
+    }
     if (error != 0) {
       fail(path, error);
     }
@@ -199,9 +204,13 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     }
   }
   if (storage->map == nullptr) {
-    storage->read = read_all(file.fd, path);
+    storage->read = read_all(file.fd, !S_ISREG(info.st_mode), path);
   }
   storage_ = std::move(storage);
+  if (kind_of_bytes(bytes()) == FileKind::kLfsPointer) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: {}", path.string(),
+                                            described_kind(FileKind::kLfsPointer, bytes())));
+  }
 }
 
 std::string_view MappedFile::bytes() const noexcept {

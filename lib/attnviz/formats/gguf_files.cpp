@@ -5,12 +5,10 @@
 #include <bit>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/shard_name.h"
 
@@ -26,20 +24,11 @@ constexpr std::string_view kTensorCount = "split.tensors.count";
 
 // Throws when shards are not there, naming the first few.
 void check_presence(const fs::path& folder, const ShardName& shard, std::string_view file) {
-  constexpr std::size_t kMostNamed = 3;
-  std::vector<std::string> missing;
-  for (std::size_t number = 1; number <= shard.count && missing.size() <= kMostNamed; ++number) {
-    const std::string name = shard_name(shard.name, number, shard.count);
-    std::error_code error;
-    if (!fs::exists(folder / name, error)) {
-      missing.push_back(missing.size() < kMostNamed ? printable(name) : "more");
-    }
-  }
-  if (!missing.empty()) {
+  if (const std::string missing = missing_shards(folder, shard); !missing.empty()) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
                             "missing: {}",
-                            file, shard.count, joined(missing, "and")));
+                            file, shard.count, missing));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_number_reader.h"
@@ -345,6 +346,7 @@ void Builder::reject_duplicates(std::size_t object) const {
 
 bool Builder::parse_error(std::size_t position, const std::string&,
                           const nlohmann::detail::exception& error) {
+  refuse_other_kind(source_.bytes, data_.name, FileKind::kOllamaManifest);
   constexpr int kNumberOverflow = 406;
   JsonSyntaxError place{};
   place.end = position + read_itself_;
@@ -363,6 +365,7 @@ bool Builder::parse_error(std::size_t position, const std::string&,
 std::size_t check_text(Source source, std::string_view name) {
   const std::string_view bytes = source.bytes;
   const auto fail = [&](std::size_t offset, std::string_view problem) {
+    refuse_other_kind(bytes, name);
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: {}: {}", name, line_and_column(bytes, offset), problem));
   };

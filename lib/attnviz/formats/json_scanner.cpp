@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
@@ -217,6 +218,7 @@ std::string_view JsonScanner::raw_value() {
 }
 
 void JsonScanner::fail(std::string_view expected) {
+  refuse_other_kind(bytes_, name_, FileKind::kOllamaManifest);
   peek();
   const std::size_t at = std::min(at_, bytes_.size());
   const std::string found = at == bytes_.size()

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
@@ -37,6 +38,10 @@ class Complaint {
   [[noreturn]] void unsupported(const std::string& what) const {
     throw Error(ErrorKind::kUnsupported, fmt::format("{}: {}", file_, what));
   }
+  // Throws when its first bytes are those of another kind of file.
+  void check_kind(std::string_view bytes) const {
+    refuse_other_kind(bytes, file_, FileKind::kSafetensors);
+  }
 
  private:
   std::string_view file_;
@@ -48,6 +53,7 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   }
   const auto length = load_number<std::uint64_t>(bytes.data());
   if (length > bytes.size() - kLengthBytes) {
+    complaint.check_kind(bytes);
     complaint.malformed(
         fmt::format("a header of {} bytes was announced, but only {} follow; no safetensors file, "
                     "or one cut short",
@@ -59,6 +65,7 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   }
   const std::string_view header = bytes.substr(kLengthBytes, static_cast<std::size_t>(length));
   if (!header.starts_with('{')) {
+    complaint.check_kind(bytes);
     complaint.malformed("the header does not begin with {: no safetensors file");
   }
   return header;

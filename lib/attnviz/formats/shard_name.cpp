@@ -2,7 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <system_error>
+#include <vector>
+
+#include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
+#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
@@ -29,8 +34,8 @@ bool take(std::string_view& text, std::string_view end) {
 
 }  // namespace
 
-std::optional<ShardName> parse_shard_name(std::string_view text) {
-  if (!take(text, ".gguf")) {
+std::optional<ShardName> parse_shard_name(std::string_view text, std::string_view ending) {
+  if (!take(text, ending)) {
     return std::nullopt;
   }
   const std::optional<std::size_t> count = take_number(text);
@@ -44,8 +49,23 @@ std::optional<ShardName> parse_shard_name(std::string_view text) {
   return ShardName{text, *number, *count};
 }
 
-std::string shard_name(std::string_view name, std::size_t number, std::size_t count) {
-  return fmt::format("{}-{:05}-of-{:05}.gguf", name, number, count);
+std::string shard_name(std::string_view name, std::size_t number, std::size_t count,
+                       std::string_view ending) {
+  return fmt::format("{}-{:05}-of-{:05}{}", name, number, count, ending);
+}
+
+std::string missing_shards(const std::filesystem::path& folder, const ShardName& shard,
+                           std::string_view ending) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> missing;
+  for (std::size_t number = 1; number <= shard.count && missing.size() <= kMostNamed; ++number) {
+    const std::string name = shard_name(shard.name, number, shard.count, ending);
+    std::error_code error;
+    if (!std::filesystem::exists(folder / name, error)) {
+      missing.push_back(missing.size() < kMostNamed ? printable(name) : "more");
+    }
+  }
+  return missing.empty() ? std::string() : joined(missing, "and");
 }
 
 std::string name_of_shards(const std::filesystem::path& file) {

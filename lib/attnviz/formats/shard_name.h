@@ -1,4 +1,4 @@
-// The names of the files that a GGUF model was split into.
+// The names of the files that a model was split into.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,19 @@ struct ShardName {
   std::size_t count = 0;
 };
 
-/// Nothing for another name; a view into `file_name`.
-std::optional<ShardName> parse_shard_name(std::string_view file_name);
+inline constexpr std::string_view kGgufEnding = ".gguf";
 
-std::string shard_name(std::string_view name, std::size_t number, std::size_t count);
+/// Nothing for another name; a view into `file_name`.
+std::optional<ShardName> parse_shard_name(std::string_view file_name,
+                                          std::string_view ending = kGgufEnding);
+
+std::string shard_name(std::string_view name, std::size_t number, std::size_t count,
+                       std::string_view ending = kGgufEnding);
+
+/// Those of a model that are not in the folder, the first few by name: "a, b, c and more"; empty:
+/// all are there.
+std::string missing_shards(const std::filesystem::path& folder, const ShardName& shard,
+                           std::string_view ending = kGgufEnding);
 
 /// "model" of model.gguf and of model-00001-of-00002.gguf.
 std::string name_of_shards(const std::filesystem::path& file);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -47,6 +48,29 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
   return files;
 }
 
+void check_presence(const fs::path& index, const std::set<std::string>& shards) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> missing;
+  std::size_t n_missing = 0;
+  for (const std::string& shard : shards) {
+    std::error_code error;
+    if (!fs::exists(index.parent_path() / shard, error) && ++n_missing <= kMostNamed) {
+      missing.push_back(printable(shard));
+    }
+  }
+  if (n_missing > kMostNamed) {
+    missing.push_back(fmt::format("{} more", n_missing - kMostNamed));
+  }
+  if (!missing.empty()) {
+    throw Error(
+        ErrorKind::kIo,
+        fmt::format("{}: of the {} files that it names, {} missing: {}; the download is not "
+                    "complete, or the index is of other files",
+                    index.string(), shards.size(), n_missing == 1 ? "one is" : "some are",
+                    joined(missing, "and")));
+  }
+}
+
 }  // namespace
 
 TensorFiles::File::File(const fs::path& path, OpenFiles& files)
@@ -85,9 +109,15 @@ void TensorFiles::find_wrapper() {
 }
 
 TensorFiles TensorFiles::open(const fs::path& file, OpenFiles files) {
+  return open_all({file}, std::move(files));
+}
+
+TensorFiles TensorFiles::open_all(const std::vector<fs::path>& shards, OpenFiles files) {
   TensorFiles tensors;
-  tensors.name_ = file.string();
-  tensors.add(std::make_unique<const File>(file, files));
+  tensors.name_ = shards.front().string();
+  for (const fs::path& shard : shards) {
+    tensors.add(std::make_unique<const File>(shard, files));
+  }
   tensors.find_wrapper();
   return tensors;
 }
@@ -105,11 +135,13 @@ TensorFiles TensorFiles::open_index(const fs::path& index, OpenFiles files) {
   tensors.name_ = index.string();
   const MappedFile bytes = files.open(index);
   const WeightMap weight_map = read_weight_map(bytes.bytes(), tensors.name_);
-  std::set<std::string_view> shards;
+  std::set<std::string> shards;
   for (const auto& [tensor, shard] : weight_map) {
-    if (shards.insert(shard).second) {
-      tensors.add(std::make_unique<const File>(index.parent_path() / shard, files));
-    }
+    shards.insert(shard);
+  }
+  check_presence(index, shards);
+  for (const std::string& shard : shards) {
+    tensors.add(std::make_unique<const File>(index.parent_path() / shard, files));
   }
   for (const auto& [tensor, shard] : weight_map) {
     const FoundTensor found = tensors.find(tensor);

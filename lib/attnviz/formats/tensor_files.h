@@ -24,13 +24,17 @@ class TensorFiles {
   /// A safetensors file.
   static TensorFiles open(const std::filesystem::path& file, OpenFiles files = {});
 
+  /// Several, at least one; where two hold one tensor, Error{kMalformed}.
+  static TensorFiles open_all(const std::vector<std::filesystem::path>& shards,
+                              OpenFiles files = {});
+
   /// A safetensors file that is in memory already; its bytes must outlive the object.
   static TensorFiles in_memory(const NamedBytes& file);
 
   /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, which lie
   /// beside it. Throws Error{kMalformed} when the index is no such object, names a file outside of
-  /// its folder or a tensor that is not in the file it says, or when two files hold one tensor; and
-  /// what Safetensors throws.
+  /// its folder or a tensor that is not in the file it says, or when two files hold one tensor;
+  /// Error{kIo} that names the files which are not there; and what Safetensors throws.
   static TensorFiles open_index(const std::filesystem::path& index, OpenFiles files = {});
 
   /// Those of GGUF files, which others may look at, too.

@@ -33,8 +33,14 @@ namespace fs = std::filesystem;
 void require_model(const GgufMetadata& metadata) {
   constexpr std::string_view kKey = "general.type";
   if (const std::string_view type = metadata.text_or(kKey, "model"); type != "model") {
-    throw Error(ErrorKind::kUnsupported, fmt::format("{}: {} {}: expected model",
-                                                     metadata.gguf().file(), kKey, quoted(type)));
+    const bool is_adapter = type == "adapter";
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: {} {}: expected model{}", metadata.gguf().file(), kKey, quoted(type),
+                    is_adapter ? "; adapters are not applied: merge it into its base model "
+                                 "(llama-export-lora of llama.cpp) and give the result, or "
+                                 "give the base model alone"
+                               : ""));
   }
 }
 

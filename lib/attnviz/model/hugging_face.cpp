@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
+#include "attnviz/model/weight_files.h"
 
 namespace attnviz {
 
@@ -27,9 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWeights = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
-constexpr std::string_view kAdapter = "adapter_config.json";
 constexpr std::string_view kGeneration = "generation_config.json";
 
 bool is_folder(const fs::path& path) {
@@ -39,12 +38,6 @@ bool is_folder(const fs::path& path) {
 
 bool is_index(const fs::path& path) {
   return path.filename().string().ends_with(".safetensors.index.json");
-}
-
-// One of several files, as model-00001-of-00003.safetensors.
-bool is_shard(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.ends_with(".safetensors") && name.find("-of-") != std::string::npos;
 }
 
 bool is_config(const fs::path& path) {
@@ -62,29 +55,6 @@ std::string model_name(const fs::path& given) {
   const auto name =
       folder.parent_path().filename() == "snapshots" ? repository_name(repository) : std::nullopt;
   return name ? *name : folder.filename().string();
-}
-
-// Before all of the file, so that a missing one is told with what would have been right.
-fs::path weights_file(const fs::path& path) {
-  std::error_code error;
-  if (!is_folder(path)) {
-    const fs::path index = path.parent_path() / kIndex;
-    return is_shard(path) && fs::exists(index, error) ? index : path;
-  }
-  for (const std::string_view name : {kWeights, kIndex}) {
-    if (fs::exists(path / name, error)) {
-      return path / name;
-    }
-  }
-  if (fs::exists(path / kAdapter, error)) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: an adapter is no model: expected {} or {} beside it, with the "
-                            "adapter merged into the weights",
-                            (path / kAdapter).string(), kWeights, kIndex));
-  }
-  throw Error(ErrorKind::kIo, fmt::format("{}: expected {} or {} in the folder: files of other "
-                                          "kinds (pytorch_model.bin) are not read",
-                                          path.string(), kWeights, kIndex));
 }
 
 const Family& family_of(const HfConfig& config) {
@@ -229,14 +199,16 @@ class ModelFile {
         tree_(JsonTree::parse(without_infinities(file.bytes), file.name)),
         config_(tree_.root()),
         family_(family_of(config_)) {
-    const auto quantization = config_.object("quantization_config");
-    if (quantization && !reads(*quantization)) {
-      throw Error(
-          ErrorKind::kUnsupported,
-          fmt::format("{}quantization_config: expected none, found quant_method {}: weights "
-                      "that other tools quantised are not read; take the model they were "
-                      "made from, or one in BF16 or GGUF that was made from them",
-                      config_.node().where(), quoted(quantization->text_or("quant_method", ""))));
+    for (const char* const key : {"quantization_config", "quantization"}) {  // the latter is MLX's
+      const auto quantization = config_.object(key);
+      if (quantization && !reads(*quantization)) {
+        throw Error(
+            ErrorKind::kUnsupported,
+            fmt::format("{}{}: expected none, found {}: weights that other tools quantised are not "
+                        "read; take the model they were made from, or one in BF16 or GGUF that was "
+                        "made from them",
+                        config_.node().where(), key, described(*quantization)));
+      }
     }
   }
 
@@ -262,6 +234,20 @@ class ModelFile {
   }
 
  private:
+  // As the writers name it: a method, an algorithm, or, as MLX does, only bits and groups.
+  static std::string described(const HfConfig& quantization) {
+    for (const char* const key : {"quant_method", "quant_algo"}) {
+      if (const std::string_view method = quantization.text_or(key, ""); !method.empty()) {
+        return fmt::format("{} {}", key, quoted(method));
+      }
+    }
+    const auto bits = quantization.find("bits");
+    const auto group = quantization.find("group_size");
+    return bits && group ? fmt::format("{} bits in groups of {}, as MLX writes them",
+                                       value_text(*bits), value_text(*group))
+                         : "a way without a name";
+  }
+
   // Whether the family has weights that are quantised so; the tensors say the rest.
   bool reads(const HfConfig& quantization) const {
     quantization.find("modules_to_not_convert");
@@ -298,24 +284,19 @@ fs::path hugging_face_folder(const fs::path& path) {
 }
 
 Model load_hugging_face(const fs::path& path, OpenFiles files) {
-  const fs::path weights = weights_file(is_config(path) ? hugging_face_folder(path) : path);
   const fs::path folder = hugging_face_folder(path);
+  // Before the config, so that a folder without weights says what it has.
+  OpenedWeights weights = open_weights(is_config(path) ? folder : path, files);
   const std::string config_path = (folder / "config.json").string();
   const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
   const GenerationConfig generation = read_generation_config(folder, files);
-  Model model = file.read(is_index(weights) ? TensorFiles::open_index(weights, files)
-                                            : TensorFiles::open(weights, files),
-                          generation.facts);
+  Model model = file.read(std::move(weights.tensors), generation.facts);
   model.set_name(model_name(folder), model.config.family);
+  std::ranges::move(weights.passed_over, std::back_inserter(model.config.passed_over));
   if (generation.is_broken) {
     model.config.passed_over.push_back(
         {std::string(kGeneration), "it is broken, and transformers goes on without it, too"});
-  }
-  if (std::error_code error; fs::exists(folder / kAdapter, error)) {
-    model.config.passed_over.push_back(
-        {std::string(kAdapter),
-         "no adapter is applied: the weights beside it are read as they are"});
   }
   return model;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
@@ -50,6 +51,7 @@ class ProtobufReader {
 };
 
 void ProtobufReader::fail(std::string_view problem) const {
+  refuse_other_kind(bytes_, name_, FileKind::kSentencePiece);
   throw Error(ErrorKind::kMalformed, fmt::format("{}: byte {} of a message of {}: {}", name_, at_,
                                                  bytes_.size(), problem));
 }

@@ -1,0 +1,266 @@
+#include "attnviz/model/weight_files.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/shard_name.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWeights = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+constexpr std::string_view kEnding = ".safetensors";
+
+// As PEFT and MLX write them. transformers takes the first as a sign that the folder is an adapter.
+constexpr std::string_view kAdapters[] = {"adapter_config.json", "adapter_model.safetensors",
+                                          "adapter_model.bin", "adapters.safetensors",
+                                          "adapters.npz"};
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_index(const fs::path& path) {
+  return path.filename().string().ends_with(".safetensors.index.json");
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    names.push_back(entries->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// The first of each set of shards in a folder.
+std::vector<fs::path> first_shards(const fs::path& folder) {
+  std::vector<fs::path> first;
+  std::set<std::pair<std::string, std::size_t>> known;
+  for (const std::string& name : names_in(folder)) {
+    const auto shard = parse_shard_name(name, kEnding);
+    if (shard && known.emplace(shard->name, shard->count).second) {
+      first.push_back(folder / name);
+    }
+  }
+  return first;
+}
+
+// All that a shard says are there.
+TensorFiles open_shards(const fs::path& one, const OpenFiles& files) {
+  const std::string name = one.filename().string();
+  const ShardName shard = *parse_shard_name(name, kEnding);
+  const fs::path folder = one.parent_path();
+  if (const std::string missing = missing_shards(folder, shard, kEnding); !missing.empty()) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
+                            "missing: {}",
+                            one.string(), shard.count, missing));
+  }
+  std::vector<fs::path> all;
+  for (std::size_t number = 1; number <= shard.count; ++number) {
+    all.push_back(folder / shard_name(shard.name, number, shard.count, kEnding));
+  }
+  return TensorFiles::open_all(all, files);
+}
+
+TensorFiles open_file(const fs::path& path, const OpenFiles& files) {
+  if (is_index(path)) {
+    return TensorFiles::open_index(path, files);
+  }
+  if (!parse_shard_name(path.filename().string(), kEnding)) {
+    return TensorFiles::open(path, files);
+  }
+  const fs::path index = path.parent_path() / kIndex;
+  return is_there(index) ? TensorFiles::open_index(index, files) : open_shards(path, files);
+}
+
+// Names of what may be weights in other forms, in a folder and in those in it; of none of these,
+// all that is there.
+std::vector<std::string> found_in(const fs::path& folder) {
+  constexpr std::string_view kEndings[] = {".bin",  ".pt",   ".pth",     ".ckpt",
+                                           ".onnx", ".h5",   ".keras",   ".pb",
+                                           ".npz",  ".gguf", ".msgpack", ".safetensors"};
+  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMostFolders = 32;
+  const auto is_weights = [&](const std::string& name) {
+    return std::ranges::any_of(kEndings,
+                               [&](std::string_view ending) { return name.ends_with(ending); });
+  };
+  std::vector<std::string> all = names_in(folder);
+  std::vector<std::string> weights;
+  std::size_t n_folders = 0;
+  for (const std::string& name : all) {
+    std::error_code error;
+    if (is_weights(name)) {
+      weights.push_back(name);
+    } else if (fs::is_directory(folder / name, error) && ++n_folders <= kMostFolders) {
+      for (const std::string& inner : names_in(folder / name)) {
+        if (is_weights(inner)) {
+          weights.push_back(fmt::format("{}/{}", name, inner));
+        }
+      }
+    }
+  }
+  std::vector<std::string>& found = weights.empty() ? all : weights;
+  const std::size_t n_more = found.size() - std::min(found.size(), kMost);
+  found.resize(found.size() - n_more);
+  for (std::string& name : found) {
+    name = printable(name);
+  }
+  if (n_more > 0) {
+    found.push_back(fmt::format("{} more", n_more));
+  }
+  return found;
+}
+
+[[noreturn]] void fail_without_weights(const fs::path& folder) {
+  const std::vector<std::string> found = found_in(folder);
+  const bool has_pickle = std::ranges::any_of(found, [](const std::string& name) {
+    return name.ends_with(".bin") || name.ends_with(".pt");
+  });
+  throw Error(
+      ErrorKind::kIo,
+      fmt::format("{}: expected {} or {} in the folder, found {}{}", folder.string(), kWeights,
+                  kIndex, found.empty() ? "nothing" : joined(found, "and"),
+                  has_pickle ? "; save_pretrained() of transformers writes safetensors" : ""));
+}
+
+// The file that stands for the weights of a folder.
+fs::path weights_of(const fs::path& folder) {
+  for (const std::string_view name : {kWeights, kIndex}) {
+    if (is_there(folder / name)) {
+      return folder / name;
+    }
+  }
+  const std::vector<fs::path> shards = first_shards(folder);
+  if (shards.size() > 1) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: shards of several models, {} and {}: give the first of those to "
+                    "read",
+                    folder.string(), shards[0].filename().string(), shards[1].filename().string()));
+  }
+  return shards.empty() ? fs::path() : shards.front();
+}
+
+std::optional<fs::path> adapter_in(const fs::path& folder) {
+  for (const std::string_view name : kAdapters) {
+    if (is_there(folder / name)) {
+      return folder / name;
+    }
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_adapter(const fs::path& adapter, const fs::path& weights) {
+  const std::string without =
+      weights.empty() ? "" : fmt::format("; {} is the model without it", weights.string());
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}: an adapter changes the weights, and adapters are not applied: merge "
+                          "it into them (merge_and_unload() of PEFT, mlx_lm.fuse) and give the "
+                          "result{}",
+                          adapter.string(), without));
+}
+
+bool have_same_tensors(const TensorFiles& one, const TensorFiles& other) {
+  const std::vector<FoundTensor> some = one.tensors();
+  return one.size() == other.size() && std::ranges::all_of(some, [&](const FoundTensor& found) {
+           const StoredTensor* const same = other.find(found.tensor->name).tensor;
+           return same != nullptr && same->type == found.tensor->type &&
+                  std::ranges::equal(same->shape, found.tensor->shape);
+         });
+}
+
+// transformers reads model.safetensors where there is an index, too; others read what that names.
+void check_index_beside(const fs::path& folder, const TensorFiles& tensors, const OpenFiles& files,
+                        std::vector<PassedOver>& passed_over) {
+  const fs::path index = folder / kIndex;
+  std::optional<TensorFiles> others;
+  try {
+    others = TensorFiles::open_index(index, files);
+  } catch (const Error&) {
+    passed_over.push_back(
+        {std::string(kIndex), "model.safetensors is read; the files of this index cannot be"});
+    return;
+  }
+  if (!have_same_tensors(tensors, *others)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: two models that differ: {} and the files of {}; give the one to "
+                            "read: {} or {}",
+                            folder.string(), kWeights, kIndex, (folder / kWeights).string(),
+                            index.string()));
+  }
+}
+
+// Further files of safetensors in a folder, which nothing reads.
+void pass_over_files(const fs::path& folder, const TensorFiles& tensors,
+                     std::vector<PassedOver>& passed_over) {
+  constexpr std::size_t kMost = 8;
+  std::set<std::string> read;
+  for (const FoundTensor& tensor : tensors.tensors()) {
+    read.insert(fs::path(tensor.file).filename().string());
+  }
+  for (std::string& name : names_in(folder)) {
+    if (name.ends_with(kEnding) && !read.contains(name) && passed_over.size() < kMost) {
+      const bool is_original = name.starts_with("consolidated");
+      passed_over.push_back({std::move(name), is_original
+                                                  ? "the same weights under their makers' names"
+                                                  : "not one of the model's files of weights"});
+    }
+  }
+}
+
+}  // namespace
+
+bool has_weights(const fs::path& folder) {
+  return is_there(folder / "config.json") &&
+         (is_there(folder / kWeights) || is_there(folder / kIndex) ||
+          !first_shards(folder).empty());
+}
+
+OpenedWeights open_weights(const fs::path& path, OpenFiles& files) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    OpenedWeights opened{open_file(path, files), {}};
+    if (const auto adapter = adapter_in(path.parent_path())) {
+      opened.passed_over.push_back({adapter->filename().string(),
+                                    "an adapter is not applied to a file that is given by "
+                                    "its own name"});
+    }
+    return opened;
+  }
+  const fs::path weights = weights_of(path);
+  if (const auto adapter = adapter_in(path)) {
+    refuse_adapter(*adapter, weights);
+  }
+  if (weights.empty()) {
+    fail_without_weights(path);
+  }
+  OpenedWeights opened{open_file(weights, files), {}};
+  if (weights.filename() == kWeights && is_there(path / kIndex)) {
+    check_index_beside(path, opened.tensors, files, opened.passed_over);
+  }
+  pass_over_files(path, opened.tensors, opened.passed_over);
+  return opened;
+}
+
+}  // namespace attnviz
