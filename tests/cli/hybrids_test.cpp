@@ -104,7 +104,8 @@ TEST_CASE("configs of hybrids that contradict themselves or the tensors are refu
                   "contradicts");
   check_malformed(kNemotronHybrid, "n_groups", 4, "6 heads of states cannot share 4 keys");
   check_malformed(kNemotronHybrid, "time_step_limit", json::array({1.0, 0.5}), "time_step_limit");
-  check_malformed(kNemotronHybrid, "moe_latent_size", 8, "moe_latent_size");
+  check_malformed(kNemotronHybrid, "moe_latent_size", 8,
+                  "experts.0.up_proj.weight: expected [16, 8]");
   check_malformed(kGraniteHybrid, "position_embedding_type", "alibi", "expected rope or nope");
   check_malformed(kGraniteHybrid, "mamba_d_state", 1 << 30, "expected sizes from 1 to");
   check_malformed(kQwenHybrid, "linear_num_value_heads", 3, "cannot share 2 keys evenly");

@@ -87,14 +87,13 @@ void add_chosen_experts(const WatchedLayer& run, ConstMatrix routed_by, ConstMat
 // out += norm'(Σ factor · expert(norm(stream))), the router having norms of its own.
 void add_experts_apart(const WatchedLayer& run, ConstMatrix stream, Matrix out) {
   const Experts& experts = run.weights().experts;
-  const std::size_t n_threads = run.n_threads;
   ExpertMemory& memory = run.memory.experts;
   const Matrix look = shaped(memory.look, stream.rows, stream.cols);
   const Matrix sum = shaped(memory.sum, stream.rows, stream.cols);
   std::fill_n(sum.data, sum.rows * sum.stride, 0.0f);
-  norm_rows(experts.norm, stream, n_threads, look);
+  norm_rows(experts.norm, stream, run.n_threads, look);
   add_chosen_experts(run, stream, look, sum);
-  norm_rows(experts.after_norm, sum, n_threads, sum);
+  norm_rows(experts.after_norm, sum, run.n_threads, sum);
   kernels::add(sum, out);
 }
 
