@@ -43,7 +43,7 @@ MatrixBuffer decay_of(const Model& model, HeadId head) {
 }  // namespace
 
 TEST_CASE("states: a text that goes back and on in another way is read as if it had not") {
-  for (const char* name : {"qwen3next", "granite4-hybrid", "nemotronh"}) {
+  for (const char* name : {"qwen3next", "granite4-hybrid", "nemotronh", "falcon-h1"}) {
     CAPTURE(name);
     const Model model = load_hugging_face(kHybrids / name);
     Decoding decoding(model, {}, 16);
@@ -85,7 +85,7 @@ TEST_CASE("states: the bits do not depend on the number of threads") {
 }
 
 TEST_CASE("state decay: whole at the token itself, less from token to token, a product") {
-  for (const char* name : {"qwen3next", "granite4-hybrid"}) {
+  for (const char* name : {"qwen3next", "granite4-hybrid", "falcon-h1"}) {
     CAPTURE(name);
     const Model model = load_hugging_face(kHybrids / name);
     const std::vector<HeadId> heads = state_heads(model);
@@ -105,13 +105,15 @@ TEST_CASE("state decay: whole at the token itself, less from token to token, a p
 }
 
 TEST_CASE("states have the same numbers in GGUF files, whose heads stand in another order") {
-  const Model folder = load_hugging_face(kHybrids / "qwen3.5");
-  const Model file = load_gguf(kHybrids / "qwen3.5" / "qwen3.5.gguf");
-  const std::vector<HeadId> heads = state_heads(folder);
-  REQUIRE(heads == state_heads(file));
-  for (const HeadId head : heads) {
-    CHECK(test::largest_difference(test::all_of(decay_of(folder, head)),
-                                   test::all_of(decay_of(file, head))) < 1e-5);
+  for (const std::string name : {"qwen3.5", "falcon-h1"}) {
+    const Model folder = load_hugging_face(kHybrids / name);
+    const Model file = load_gguf(kHybrids / name / (name + ".gguf"));
+    const std::vector<HeadId> heads = state_heads(folder);
+    REQUIRE(heads == state_heads(file));
+    for (const HeadId head : heads) {
+      CHECK(test::largest_difference(test::all_of(decay_of(folder, head)),
+                                     test::all_of(decay_of(file, head))) < 1e-5);
+    }
   }
 }
 

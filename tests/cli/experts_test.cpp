@@ -164,7 +164,8 @@ TEST_CASE("info counts all experts, and those that a token meets") {
 TEST_CASE("info counts every number of the file, and knows sinks") {
   for (const char* const name :
        {"gptoss-bf16", "gptoss-mxfp4", "qwen3next", "qwen3.5-moe", "granite4-hybrid",
-        "nemotronh-moe", "deepseek3", "gemma4-moe", "t5-v1.1", "marian"}) {
+        "nemotronh-moe", "deepseek3", "gemma4-moe", "t5-v1.1", "marian", "bart", "mbart",
+        "falcon-h1", "falcon-h1-norm"}) {
     CAPTURE(name);
     const json info = attnviz_json({"info", "-m", kReference + "experts/" + name});
     std::size_t stored = 0;

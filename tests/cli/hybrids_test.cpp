@@ -18,6 +18,9 @@ using nlohmann::json;
 const std::string kQwenHybrid = kReference + "experts/qwen3next-interval2";
 const std::string kGraniteHybrid = kReference + "experts/granite4-hybrid";
 const std::string kNemotronHybrid = kReference + "experts/nemotronh-moe";
+const std::string kFalcon = kReference + "experts/falcon-h1";
+const std::string kFalconFile = kFalcon + "/falcon-h1.gguf";
+const std::string kNormedFalcon = kReference + "experts/falcon-h1-norm";
 const std::string kHybridIds = "1,46,23,66,46,23";
 
 ProgramResult show_hybrid(const std::string& model, std::vector<std::string> more) {
@@ -145,7 +148,9 @@ TEST_CASE("experts of a layer that has nothing else can be asked for") {
 }
 
 TEST_CASE("why: what parts write adds up to the logit, gates and states among them") {
-  for (const std::string& model : {kQwenHybrid, kGraniteHybrid, kNemotronHybrid}) {
+  for (const std::string& model :
+       {kQwenHybrid, kGraniteHybrid, kNemotronHybrid, kFalcon, kFalconFile, kNormedFalcon}) {
+    CAPTURE(model);
     const json found = attnviz_json({"why", "-m", model, "--ids", kHybridIds})["attribution"];
     double sum = 0.0;
     bool has_states = false;
@@ -290,6 +295,95 @@ TEST_CASE("why: what a word is worth where states keep the text is what hiding i
     }
     CHECK(contains(why["notes"].dump(), "states carry them on"));
   }
+}
+
+TEST_CASE("states beside attention are named: in documents, legends and info") {
+  for (const std::string& model : {kFalcon, kFalconFile}) {
+    CAPTURE(model);
+    const json document = attnviz_json({"show", "-m", model, "--ids", kHybridIds});
+    CHECK(document["layers"] == json{0, 1});
+    CHECK(document["layer_facts"][1] == json({{"layer", 1}, {"beside", "mamba2"}}));
+    CHECK(contains(show_hybrid(model, {}).out, "layers 0 to 1: Mamba-2 beside attention"));
+    CHECK(contains(attnviz({"info", "-m", model}).out, "layers 0, 1: Mamba-2, 4 states of 8 x 6"));
+    const json info = attnviz_json({"info", "-m", model});
+    CHECK(info["layers"][0]["n_heads"] == 4);
+    std::size_t stored = 0;
+    for (const json& numbers : info["weights"]["stored"]) {
+      stored += numbers["numbers"].get<std::size_t>();
+    }
+    CHECK(info["parameters"]["total"] == stored);
+    const TemporaryFolder folder;
+    write_file(folder.file("a.json"), document.dump());
+    CHECK(attnviz_json({"render", folder.file("a.json")}) == document);
+  }
+}
+
+TEST_CASE("a folder and its GGUF file say the same where multipliers stand in the matrices") {
+  const auto logits = [](const std::string& model) {
+    return attnviz_json(
+        {"show", "-m", model, "--ids", kHybridIds, "--predict", "3"})["predictions"]["top"];
+  };
+  const json of_folder = logits(kFalcon);
+  const json of_file = logits(kFalconFile);
+  REQUIRE(of_folder.size() == 3);
+  for (std::size_t i = 0; i < of_folder.size(); ++i) {
+    CHECK(of_folder[i]["id"] == of_file[i]["id"]);
+    CHECK(of_folder[i]["probability"].get<double>() ==
+          doctest::Approx(of_file[i]["probability"].get<double>()).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("inspect: what states beside the heads add is a part of its own") {
+  for (const std::string& model : {kFalcon, kFalconFile, kNormedFalcon}) {
+    CAPTURE(model);
+    const std::vector<std::string> asked = {"inspect",  "-m",     model, "--ids",
+                                            kHybridIds, "--head", "1.2"};
+    std::vector<std::string> as_json = asked;
+    as_json.emplace_back("--json");
+    const json head = parse_json(attnviz(as_json).out)["heads"][0];
+    const json& query = head["for_query"];
+    REQUIRE(query["states"].size() == 16);
+    // All heads together are what is left when each is taken out.
+    const ProgramResult without = attnviz(
+        {"inspect", "-m", model, "--ids", kHybridIds, "--head", "1.2", "--ablate", "L1", "--json"});
+    const json alone = parse_json(without.out)["heads"][0]["for_query"];
+    for (const json& number : alone["other_heads"]) {
+      CHECK(number.get<double>() == doctest::Approx(0.0).scale(1.0).epsilon(1e-5));
+    }
+    CHECK(contains(attnviz(asked).out, "states"));
+  }
+}
+
+TEST_CASE("why: a score is the sum of what earlier layers wrote, states beside heads among them") {
+  for (const std::string& model : {kFalcon, kNormedFalcon}) {
+    CAPTURE(model);
+    const json score = attnviz_json({"why", "-m", model, "--ids", kHybridIds, "--head", "1.2",
+                                     "--query", "5", "--key", "2"})["score"];
+    double sum = 0.0;
+    for (const json& row : score["products"]) {
+      for (const json& product : row) {
+        sum += product.get<double>();
+      }
+    }
+    CHECK(contains(score["key_parts"].dump(), "mamba2"));
+    CHECK(sum == doctest::Approx(score["score"].get<double>()).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("what Falcon-H1's layers do not do is refused in words") {
+  check_malformed(kFalcon, "attn_layer_indices", json::array({0}), "attn_layer_indices");
+  check_malformed(kFalcon, "mamba_use_mlp", false, "mamba_use_mlp");
+  check_malformed(kFalcon, "hidden_act", "gelu", "hidden_act");
+  check_malformed(kFalcon, "layers_block_type", json::array({"hybrid", "mamba"}), "mamba");
+  check_malformed(kFalcon, "mlp_multipliers", json::array({1.0}), "expected 2 numbers");
+  check_malformed(kFalcon, "ssm_multipliers", json::array({1, 1, 1}), "expected 5 numbers");
+  check_malformed(kFalcon, "key_multiplier", 0.0, "key_multiplier");
+  check_malformed(kFalcon, "mamba_d_head", 5, "expected 6");
+  check_malformed(kFalcon, "mamba_d_ssm", 25, "mamba_d_ssm");
+  check_malformed(kFalcon, "mamba_d_ssm", nullptr, "mamba");
+  check_malformed(kFalcon, "mamba_rms_norm", true, "mamba.norm.weight");
+  check_malformed(kFalcon, "rope_theta", nullptr, "rope_parameters");
+  CHECK(info_of_changed(kFalcon, "mamba_d_head", "auto").exit_code == 0);
 }
 
 TEST_CASE("what leaves output gates out says so") {

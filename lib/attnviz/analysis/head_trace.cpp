@@ -41,6 +41,7 @@ class HeadTrace {
   HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
             const AttentionRequest& request, std::size_t query)
       : model_(model), layer_(model.layers[head.layer]), shared_(layer), hider_(layer.hider) {
+    trace_.states = layer.states;
     trace_.attended = layer.attended;
     trace_.head = head;
     trace_.query = query;
@@ -341,6 +342,9 @@ class HeadTrace {
       }
       if (!trace_.b_output.empty()) {
         take(trace_.b_output[col]);
+      }
+      if (!trace_.states.empty()) {
+        take(trace_.states[col]);
       }
       left.push_back(std::abs(value) <= kRounding * largest ? 0.0f : static_cast<float>(value));
     }

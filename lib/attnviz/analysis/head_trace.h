@@ -45,6 +45,7 @@ struct LayerTrace {
   std::vector<std::size_t> columns;  // context_columns()
   LayerAblations ablations;
   std::vector<float> contexts;
+  std::vector<float> states;  // what those beside the heads give; empty without
   std::vector<float> attended;
   const RunObserver* hider = nullptr;
 };

@@ -53,7 +53,8 @@ class Follower : public RunObserver {
   }
 
   bool wants(std::size_t layer, LayerStep step) const override {
-    const bool is_step = step == LayerStep::kBefore || step == LayerStep::kAttention ||
+    const bool is_step = step == LayerStep::kBefore || step == LayerStep::kStates ||
+                         step == LayerStep::kAttention ||
                          (step == LayerStep::kContexts && request_.interventions != nullptr);
     return (is_step && !heads_of(layer).empty()) ||
            (step == LayerStep::kBefore && gives_keys(layer));
@@ -82,6 +83,11 @@ class Follower : public RunObserver {
   void contexts(const RunPlace& /*at*/, Matrix z) override {
     const std::span<const float> row = z.row(query_);
     trace_.contexts.assign(row.begin(), row.end());
+  }
+
+  void states(const RunPlace& /*at*/, ConstMatrix s) override {
+    const std::span<const float> row = s.row(query_);
+    trace_.states.assign(row.begin(), row.end());
   }
 
   void attention(const RunPlace& at, Matrix a) override {

@@ -211,7 +211,21 @@ MatrixBuffer mix_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix re
   return output;
 }
 
-// What attention gives, with the stream added where that comes first.
+// x += what states beside heads give; x may hold the stream, too.
+void add_states(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+  if (!run.weights().has_both()) {
+    return;
+  }
+  const Matrix added = shaped(run.memory.added, x.rows, x.cols);
+  recur_layer(run, look, added);
+  if (run.is_watched(LayerStep::kStates)) {
+    run.observer.states(run.at(LayerStep::kStates), added);
+  }
+  kernels::add(added, x);
+  check_finite(run.model, run.layer, x);
+}
+
+// What attention gives, and states beside it, with the stream added where that comes first.
 MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix stream,
                     const AttentionRequest& request, Progress* progress) {
   const bool adds = adds_stream_first(run.model, run.layer);
@@ -221,6 +235,7 @@ MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix strea
                        ? mix_layer(run, look, residual)
                        : attend_layer(run.model, run.layer, look, residual, request, run.observer,
                                       run.memory, progress);
+  add_states(run, look, x.view());
   if (is_watched) {
     run.observer.attention(run.at(LayerStep::kAttention), x.view());
     if (adds) {
@@ -352,7 +367,7 @@ RunEnd run_end(const Model& model, const RunObserver& observer) {
       return {layer, LayerReach::kWhole, n_heads};
     }
     if (wants(layer, {LayerStep::kDecay, LayerStep::kGates, LayerStep::kContexts,
-                      LayerStep::kAttention})) {
+                      LayerStep::kStates, LayerStep::kAttention})) {
       return {layer, LayerReach::kAttention, n_heads};
     }
     if (const std::size_t n_wanted = wanted_heads(model, layer, observer); n_wanted > 0) {

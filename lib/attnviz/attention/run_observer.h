@@ -76,7 +76,9 @@ enum class LayerStep {
   kDecay,      // decay(): what states keep, log α [n, n_heads]; of layers with states alone
   kGates,      // gates(): what opens contexts, [n, sum of d_value]; of layers with gates alone
   kContexts,   // contexts(): weights · V of all heads side by side, gated, [n, sum of d_value]
-  kAttention,  // attention(): contexts · W_O + b_O, [n, d_model]; the contexts without W_O
+  kStates,     // states(): what states beside heads give, [n, d_model]; of layers with both alone
+  kAttention,  // attention(): contexts · W_O + b_O, [n, d_model], and what such states give; the
+               // contexts without W_O
   kMiddle,     // stream(): the residual stream between attention and MLP
   kRouter,     // router(): which experts each token gets; of layers with experts alone
   kMlp,        // mlp(): what the MLP gives, and the experts, [n, d_model]
@@ -129,6 +131,7 @@ class RunObserver {
   virtual void decay(const RunPlace& /*at*/, ConstMatrix /*log_alpha*/) {}
   virtual void gates(const RunPlace& /*at*/, ConstMatrix /*open*/) {}
   virtual void contexts(const RunPlace& /*at*/, Matrix /*z*/) {}
+  virtual void states(const RunPlace& /*at*/, ConstMatrix /*s*/) {}
   virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
   virtual void router(const RunPlace& /*at*/, const RoutedTokens& /*routed*/) {}
   virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
@@ -182,6 +185,7 @@ class ObserverGroup : public RunObserver {
   }
   void gates(const RunPlace& at, ConstMatrix open) override { tell(&RunObserver::gates, at, open); }
   void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
+  void states(const RunPlace& at, ConstMatrix s) override { tell(&RunObserver::states, at, s); }
   void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
   void router(const RunPlace& at, const RoutedTokens& routed) override {
     tell<const RoutedTokens&>(&RunObserver::router, at, routed);

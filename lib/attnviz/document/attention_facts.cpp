@@ -184,7 +184,7 @@ namespace {
 
 std::string mixer_words(const LayerWeights& layer, bool ascii) {
   const Recurrence& states = layer.recurrence;
-  switch (layer.mixer()) {
+  switch (states.present() ? states.kind : layer.mixer()) {
     case MixerKind::kConvolution:
       return fmt::format("convolutions of {}", counted(layer.convolution.width, "token"));
     case MixerKind::kGatedDelta:
@@ -199,11 +199,12 @@ std::string mixer_words(const LayerWeights& layer, bool ascii) {
   return "MLPs alone";
 }
 
-// What stands in attention's place, and in which layers.
-std::string without_attention(const Model& model, bool ascii) {
+// What stands in attention's place, or beside it, and in which layers.
+std::string other_mixers(const Model& model, bool are_beside, bool ascii) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (!model.layers[layer].heads.empty()) {
+    const LayerWeights& weights = model.layers[layer];
+    if (are_beside ? !weights.has_both() : !weights.heads.empty()) {
       continue;
     }
     std::string words = mixer_words(model.layers[layer], ascii);
@@ -245,7 +246,8 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                                                  : "each head's are normed");
   };
   return told(
-      {{"no attention", without_attention(model, ascii)},
+      {{"no attention", other_mixers(model, /*are_beside=*/false, ascii)},
+       {"beside heads", other_mixers(model, /*are_beside=*/true, ascii)},
        {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
        {"values", by_layers(model, values)},
        {"mask", by_layers(model, mask_words)},

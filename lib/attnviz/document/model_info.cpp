@@ -320,8 +320,10 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
                                                decimal(model.embedding_scale))});
   }
   if (first.branch_scale != 1.0f) {
-    facts.push_back({"residual", fmt::format("what attention and MLP add is scaled {} {}",
-                                             ascii ? "x" : "×", decimal(first.branch_scale))});
+    facts.push_back(
+        {"residual", fmt::format("what {} is scaled {} {}",
+                                 first.has_both() ? "attention adds" : "attention and MLP add",
+                                 ascii ? "x" : "×", decimal(first.branch_scale))});
   }
   if (model.altup.present()) {
     facts.push_back({"streams", fmt::format("{}, of which layers compute with stream {} (AltUp)",

@@ -68,6 +68,9 @@ std::string layer_text(const LayerFacts& layer) {
   } else if (layer.mixer != MixerKind::kAttention) {
     parts.push_back(fmt::format("{} in place of attention", mixer_phrase(layer.mixer)));
   }
+  if (layer.beside != MixerKind::kAttention) {
+    parts.push_back(fmt::format("{} beside attention", mixer_phrase(layer.beside)));
+  }
   if (layer.window > 0) {
     parts.push_back(fmt::format("window {}", layer.window));
   }
@@ -192,7 +195,8 @@ void forget_layer_masks(RunFacts& facts) {
     layer.window = layer.around = 0;
   }
   std::erase_if(facts.layers, [](const LayerFacts& layer) {
-    return layer.soft_cap == 0.0f && !layer.learned_sink && layer.mixer == MixerKind::kAttention;
+    return layer.soft_cap == 0.0f && !layer.learned_sink && layer.mixer == MixerKind::kAttention &&
+           layer.beside == MixerKind::kAttention;
   });
 }
 
@@ -214,9 +218,15 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
     const auto size_of = [&](MaskKind kind) {
       return mask.kind == kind && mask != facts.mask ? mask.size : 0;
     };
-    const LayerFacts own{layer, size_of(MaskKind::kWindow), model.layers[layer].soft_cap,
-                         size_of(MaskKind::kAround), !model.layers[layer].sinks.empty()};
-    if (own.mask() || own.soft_cap > 0.0f || own.learned_sink) {
+    const bool has_both = model.layers[layer].has_both();
+    const LayerFacts own{
+        .layer = layer,
+        .window = size_of(MaskKind::kWindow),
+        .soft_cap = model.layers[layer].soft_cap,
+        .around = size_of(MaskKind::kAround),
+        .learned_sink = !model.layers[layer].sinks.empty(),
+        .beside = has_both ? model.layers[layer].recurrence.kind : MixerKind::kAttention};
+    if (own.mask() || own.soft_cap > 0.0f || own.learned_sink || has_both) {
       facts.layers.push_back(own);
     }
   }

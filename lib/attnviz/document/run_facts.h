@@ -45,7 +45,8 @@ struct LayerFacts {
 
   bool learned_sink = false;  // of its heads: softmax has one more score than there are keys
 
-  MixerKind mixer = MixerKind::kAttention;  // another one: there are no heads
+  MixerKind mixer = MixerKind::kAttention;   // another one: there are no heads
+  MixerKind beside = MixerKind::kAttention;  // another one: states stand beside the heads
 
   /// Who sees whom, where this says so.
   std::optional<Mask> mask() const noexcept;

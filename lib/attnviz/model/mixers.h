@@ -1,4 +1,5 @@
-// What layers mix tokens by in attention's place: states that take in token after token.
+// What layers mix tokens by in attention's place, or beside it: states that take in token after
+// token.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ namespace attnviz {
 
 /// What a layer mixes tokens by. Attention alone has heads with weights.
 enum class MixerKind {
-  kAttention,
+  kAttention,    // with states beside it in Falcon-H1
   kConvolution,  // LFM2 (Liquid AI 2025)
   kGatedDelta,   // gated delta net (Yang et al. 2024): Qwen3-Next, Qwen 3.5
   kMamba2,       // Dao & Gu 2024: Granite 4, Nemotron-H
@@ -36,6 +37,7 @@ std::string_view mixer_phrase(MixerKind kind) noexcept;
 struct PlacedProjection {
   Projection projection;  // [d_model, n]
   std::size_t first = 0;
+  float scale = 1.0f;  // of what it gives
 };
 
 /// A state S [d_key, d_value] of each head, which forgets and takes in token by token:
@@ -44,8 +46,8 @@ struct PlacedProjection {
 ///
 ///   kGatedDelta  w = σ(b) (v − k α S), k and q of length 1, q / √d_key; the layer adds
 ///                out(norm(o) ∘ silu(z))                  (Yang et al. 2024, eq. 10)
-///   kMamba2      w = Δ v, o + skip · v; the layer adds out(norm(o ∘ silu(z)))
-///                                                        (Dao & Gu 2024, section 7)
+///   kMamba2      w = Δ v, o + skip · v; the layer adds out(norm(o ∘ silu(z))), or without a norm
+///                out(o ∘ silu(z))                        (Dao & Gu 2024, section 7)
 ///
 /// q, k and v are silu(convolution) of what `in` gives, each channel with the `width` last tokens
 /// of its own. Heads share keys and queries as in grouped-query attention.
@@ -65,9 +67,11 @@ struct Recurrence {
   std::span<const float> step_bias;  // [n_heads]
   float least_step = 0.0f, most_step = kAnyStep;
   std::span<const float> skip;  // [n_heads], or empty
-  Norm norm;                    // its weights are of all values, or the same for each group
+  Norm norm;  // its weights are of all values, or the same for each group; or absent: Mamba-2
   std::size_t n_norm_groups = 1;
-  Projection out;  // [n_heads · d_value, d_model]
+  bool gates_last = false;  // of Mamba-2: norm(o) ∘ silu(z), as a gated delta net has it
+  Projection out;           // [n_heads · d_value, d_model]
+  float out_scale = 1.0f;   // of what that gives
   // Head h has the keys of key head h mod n_key_heads, as llama.cpp orders them; else those that
   // share follow one another.
   bool keys_alternate = false;

@@ -75,7 +75,8 @@ struct CrossAttention {
   bool present() const noexcept { return !heads.empty(); }
 };
 
-/// One layer, of attention or, without heads, of another mixer. The output of attention is, in this
+/// One layer, of attention or, without heads, of another mixer. Heads may have states beside them,
+/// which read the same and add to the same: Falcon-H1. The output of attention is, in this
 /// order of preference:
 ///   concat(contexts) · output.weight + output.bias     when `output` is there;
 ///   sum over heads of context · head.output + output.bias   when the heads have one;
@@ -84,6 +85,7 @@ struct LayerWeights {
   std::vector<HeadWeights> heads;
   Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
   // Of a layer without heads one of these, or none: then nothing is added in attention's place.
+  // States may also stand beside heads.
   Convolution convolution = {};
   Recurrence recurrence = {};
   Latents latents = {};  // that its heads read; or absent: they read the tokens
@@ -126,6 +128,8 @@ struct LayerWeights {
 
   /// What it mixes tokens by.
   MixerKind mixer() const noexcept;
+  /// Whether states stand beside heads.
+  bool has_both() const noexcept { return !heads.empty() && recurrence.present(); }
   /// Whether anything stands in the MLP's place.
   bool has_mlp() const noexcept { return mlp.present() || experts.present(); }
 

@@ -84,7 +84,7 @@ GGUF_NAMES = {
 }
 GGUF_LAYER_NAMES = {
     "input_layernorm.weight": "attn_norm.weight",
-    "pre_ff_layernorm.weight": "ffn_norm.weight",
+    "pre_ff_layernorm.weight": "ffn_norm",  # without the usual end
     "self_attn.q_proj.weight": "attn_q.weight",
     "self_attn.k_proj.weight": "attn_k.weight",
     "self_attn.v_proj.weight": "attn_v.weight",

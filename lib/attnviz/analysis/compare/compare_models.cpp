@@ -28,7 +28,8 @@ bool route_alike(const Router& a, const Router& b) noexcept {
 
 // Whether both do the same between their products.
 bool act_alike(const Mlp& a, const Mlp& b) noexcept {
-  return !a.present() || !b.present() || (a.activation == b.activation && a.limit == b.limit);
+  return !a.present() || !b.present() ||
+         (a.activation == b.activation && a.limit == b.limit && a.gate_scale == b.gate_scale);
 }
 
 }  // namespace
@@ -78,10 +79,13 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
     } else {
       compare(!one.rope == !other.rope, "rotary frequencies");
     }
-    compare(one.mixer() == other.mixer(), "what layers mix tokens by");
+    compare(one.mixer() == other.mixer() && one.has_both() == other.has_both(),
+            "what layers mix tokens by");
     compare(one.score_scale == other.score_scale, "scale of scores");
     compare(one.soft_cap == other.soft_cap, "soft cap of scores");
-    compare(one.branch_scale == other.branch_scale && one.result_scale == other.result_scale,
+    compare(one.branch_scale == other.branch_scale && one.result_scale == other.result_scale &&
+                one.mlp.hidden_scale == other.mlp.hidden_scale &&
+                one.recurrence.out_scale == other.recurrence.out_scale,
             "scale of what layers add");
     compare(one.norms_heads_together == other.norms_heads_together &&
                 one.value_norm.present() == other.value_norm.present(),

@@ -143,6 +143,7 @@ class Collector : public RunObserver, public PatternSink {
            (step == LayerStep::kMlp && weights.has_mlp()) ||
            (step == LayerStep::kAttention && weights.mixer() != MixerKind::kNone &&
             (weights.heads.empty() || weights.after_attention_norm.present())) ||
+           step == LayerStep::kStates ||
            (step >= LayerStep::kMiddle && model_.layers[layer].input.present()) ||
            (step == LayerStep::kBefore && layer == 0) ||
            (step == LayerStep::kAfter && layer + 1 == model_.n_layers());
@@ -193,11 +194,16 @@ class Collector : public RunObserver, public PatternSink {
     }
   }
 
+  void states(const RunPlace& at, ConstMatrix s) override {
+    LayerPart& layer = layers_[at.layer];
+    layer.mixer = in_all(layer.of_attention, s.row(at_));
+  }
+
   void attention(const RunPlace& at, Matrix a) override {
     LayerPart& layer = layers_[at.layer];
     layer.attention_scale = scale_at(model_.layers[at.layer].after_attention_norm, a.row(at_));
     if (layer.heads.empty()) {
-      layer.mixer = in_all(layer.of_attention, a.row(at_), layer.attention_scale);
+      layer.mixer = in_all(layer.of_attention, a.row(at_));
     }
   }
 
@@ -281,7 +287,7 @@ class Collector : public RunObserver, public PatternSink {
         add(LogitPartKind::kOutputBias, layer, in_all(part.of_attention, bias), scale);
       }
       if (!part.mixer.empty()) {
-        add(part_of(model_.layers[layer].mixer()), layer, std::move(part.mixer));
+        add(part_of(model_.layers[layer]), layer, std::move(part.mixer), scale);
       }
       if (!part.mlp.empty()) {
         add(LogitPartKind::kMlp, layer, std::move(part.mlp));

@@ -48,11 +48,11 @@ constexpr bool has_layer(LogitPartKind kind) noexcept {
          kind == LogitPartKind::kLayerInput;
 }
 
-/// What a layer without attention writes.
-constexpr LogitPartKind part_of(MixerKind mixer) noexcept {
-  return mixer == MixerKind::kGatedDelta ? LogitPartKind::kGatedDelta
-         : mixer == MixerKind::kMamba2   ? LogitPartKind::kMamba2
-                                         : LogitPartKind::kConvolution;
+/// What a layer writes in attention's place, or by states beside it.
+inline LogitPartKind part_of(const LayerWeights& layer) noexcept {
+  return layer.recurrence.is_delta()  ? LogitPartKind::kGatedDelta
+         : layer.recurrence.present() ? LogitPartKind::kMamba2
+                                      : LogitPartKind::kConvolution;
 }
 
 /// Shares are in the logits' unit, one for each direction.

@@ -94,12 +94,16 @@ class StreamOfToken {
     }
   }
 
+  void take_states(std::size_t layer, ConstMatrix s) {
+    add({part_of(model_.layers[layer]), layer, 0}, doubles(s.row(token_)));
+  }
+
   // What the heads added passes a norm, and is scaled; another mixer is a part of its own.
   void take_attention(std::size_t layer, ConstMatrix a) {
     const LayerWeights& weights = model_.layers[layer];
     if (weights.heads.empty()) {
       of_layer_ = parts.size();
-      add({part_of(weights.mixer()), layer, 0}, doubles(a.row(token_)));
+      add({part_of(weights), layer, 0}, doubles(a.row(token_)));
     }
     const Norm& norm = weights.after_attention_norm;
     const double divisor = norm_numbers(norm, a.row(token_)).divisor;
@@ -257,11 +261,17 @@ class ScoreParts : public RunObserver {
     return step == LayerStep::kContexts || (step == LayerStep::kMlp && weights.has_mlp()) ||
            (step == LayerStep::kAttention && weights.mixer() != MixerKind::kNone &&
             (changes_branches(weights) || weights.heads.empty())) ||
+           step == LayerStep::kStates ||
            (step >= LayerStep::kMiddle && model_.layers[layer].input.present());
   }
   void contexts(const RunPlace& at, Matrix z) override {
     for (StreamOfToken& stream : streams_) {
       stream.take_contexts(at.layer, z);
+    }
+  }
+  void states(const RunPlace& at, ConstMatrix s) override {
+    for (StreamOfToken& stream : streams_) {
+      stream.take_states(at.layer, s);
     }
   }
   void attention(const RunPlace& at, Matrix a) override {

@@ -52,7 +52,7 @@ class TokenBlock {
     step(decays);
     advance();
     finish();
-    blocked_product(values_, layer_.out, n_threads_, out);
+    scaled_product(values_, layer_.out, layer_.out_scale, out);
   }
 
  private:
@@ -71,11 +71,23 @@ class TokenBlock {
     return columns_.col_block(first, layer_.n_columns() - first);
   }
 
+  void scaled_product(ConstMatrix x, const Projection& projection, float scale, Matrix out) const {
+    if (scale == 1.0f) {
+      return blocked_product(x, projection, n_threads_, out);
+    }
+    blocked_product(x, projection, n_threads_, out, [&](const OutputBlock& block) {
+      const Matrix part = block.of(out);
+      for (std::size_t row = 0; row < part.rows; ++row) {
+        kernels::scale(part.row(row), scale);
+      }
+    });
+  }
+
   void project() {
     columns_ = shaped(memory_.columns, y_.rows, layer_.n_columns());
     for (const PlacedProjection& part : layer_.in) {
-      blocked_product(y_, part.projection, n_threads_,
-                      columns_.col_block(part.first, part.projection.d_out()));
+      scaled_product(y_, part.projection, part.scale,
+                     columns_.col_block(part.first, part.projection.d_out()));
     }
   }
 
@@ -201,6 +213,7 @@ class TokenBlock {
   // The norm with its gate, which opens before it or behind it.
   void finish() {
     const std::size_t size = layer_.d_inner() / layer_.n_norm_groups;
+    const bool gates_last = layer_.is_delta() || layer_.gates_last;
     parallel_for(
         y_.rows, threads_for(8 * layer_.d_inner()), [&](std::size_t row, std::size_t /*thread*/) {
           const std::span<float> out = values_.row(row);
@@ -209,17 +222,17 @@ class TokenBlock {
           const auto open = [&] {
             std::ranges::transform(out, gate, out.begin(), std::multiplies<>());
           };
-          if (!layer_.is_delta()) {
+          if (!gates_last) {
             open();
           }
-          for (std::size_t first = 0; first < out.size(); first += size) {
+          for (std::size_t first = 0; first < out.size() && layer_.norm.present(); first += size) {
             Norm norm = layer_.norm;
             norm.weight =
                 norm.weight.size() == size ? norm.weight : norm.weight.subspan(first, size);
             const Matrix part{out.data() + first, 1, size, size};
             apply_norm(norm, part, part);
           }
-          if (layer_.is_delta()) {
+          if (gates_last) {
             open();
           }
         });

@@ -167,6 +167,7 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.member_if_any("context", head.context);
   json.member_if_any("output", head.output);
   json.member_if_any("other_heads", head.others);
+  json.member_if_any("states", head.states);
   if (head.changes_branch() || head.result_norm.present()) {
     json.member_if_any("attended", head.attended);
   }

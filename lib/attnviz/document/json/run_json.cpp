@@ -306,6 +306,9 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
       if (layer.mixer != MixerKind::kAttention) {
         json.member("mixer", word_for(kMixers, layer.mixer));
       }
+      if (layer.beside != MixerKind::kAttention) {
+        json.member("beside", word_for(kMixers, layer.beside));
+      }
     });
   }
   write_interventions(json, facts);
@@ -344,6 +347,7 @@ RunFacts read_run(const JsonNode& root) {
     read_if_there(node, "soft_cap", layer.soft_cap);
     read_if_there(node, "learned_sink", layer.learned_sink);
     read_if_there(node, "mixer", layer.mixer, parse_mixer);
+    read_if_there(node, "beside", layer.beside, parse_mixer);
   }
   std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
   for (const JsonNode& node : list_at(root, "interventions", "a list of what was left out")) {

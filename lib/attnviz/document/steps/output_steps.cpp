@@ -178,6 +178,7 @@ StepFormula residual_formula(const Inspection& head) {
   std::string sum = head.residual && !is_changed ? "x + output" : "output";
   sum += head.n_heads > 1 ? " + other heads" : "";
   sum += head.b_output.empty() ? "" : " + b_O";
+  sum += head.states.empty() ? "" : " + states";
   if (is_changed) {
     sum = fmt::format("x + {}{}({})",
                       head.branch_scale == 1.0f ? "" : fmt::format("{:.4g} · ", head.branch_scale),
@@ -196,6 +197,10 @@ std::string residual_note(const Inspection& head) {
   if (head.mlp_ablation) {
     return fmt::format("The layer's MLP is taken out (ablated): {} is added in its place.",
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
+  }
+  if (!head.states.empty()) {
+    return "States (Mamba-2) stand beside the heads and add their own part. The layer's MLP comes "
+           "next.";
   }
   switch (head.order) {
     case LayerOrder::kAttentionOnly:
@@ -270,6 +275,7 @@ void residual_blocks(const Inspection& head, StepBlocks& to) {
   rows.push_back({is_first ? "  output" : "+ output", head.output, Role::kValue});
   add("+ other heads", head.others);
   add("+ b_O", head.b_output);
+  add("+ states", head.states);
   if (is_changed) {
     add("= sum", head.attended);
     add(head.after_norm.present() ? "  its norm" : "  scaled", head.added);

@@ -16,6 +16,7 @@ std::span<const Family> families() noexcept {
       {"deepseek_v3", "DeepseekV3", read_deepseek3, {}, kFurtherTokens, "deepseek2"},
       {"distilbert", "DistilBert", read_distilbert, {}, {}, "bert"},
       {"falcon", "Falcon", read_falcon},
+      {"falcon_h1", "FalconH1", read_falcon_h1},
       {"gemma", "Gemma", read_gemma},
       {"gemma2", "Gemma2", read_gemma2},
       {"gemma3", "Gemma3", read_gemma3, {}, kVision},

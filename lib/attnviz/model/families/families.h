@@ -36,6 +36,7 @@ Model read_deepseek2(const HfConfig& config, TensorFiles files);
 Model read_deepseek3(const HfConfig& config, TensorFiles files);
 Model read_distilbert(const HfConfig& config, TensorFiles files);
 Model read_falcon(const HfConfig& config, TensorFiles files);
+Model read_falcon_h1(const HfConfig& config, TensorFiles files);
 Model read_gemma(const HfConfig& config, TensorFiles files);
 Model read_gemma2(const HfConfig& config, TensorFiles files);
 Model read_gemma3(const HfConfig& config, TensorFiles files);

@@ -112,11 +112,13 @@ struct AltUpTraits {
   bool input_scale = true;  // of what a layer's input looks at
 };
 
-/// States in attention's place, but for their tensors: shapes as a Recurrence's.
+/// States in attention's place, or beside it, but for their tensors: shapes as a Recurrence's.
 struct StateTraits {
   Recurrence shape;
-  Presence bias = Presence::kNo;       // of the projections
-  Presence conv_bias = Presence::kNo;  // of the convolution
+  Presence bias = Presence::kNo;          // of the projections
+  std::optional<Presence> out_bias = {};  // of the last one, where it has its own
+  Presence conv_bias = Presence::kNo;     // of the convolution
+  Presence norm = Presence::kYes;
 };
 
 /// Distances in buckets, each with a number for each head (T5).
@@ -149,6 +151,7 @@ struct LayerTraits {
   // What is there beside it: a layer may mix tokens by states in attention's place, or have nothing
   // there (then its one norm is the MLP's); or nothing in the MLP's place.
   bool has_states = false;
+  bool has_both = false;  // states beside attention
   bool mixes = true;
   bool has_mlp = true;
   double sparsity = 0.0;  // as the Mlp's

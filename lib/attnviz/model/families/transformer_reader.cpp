@@ -328,6 +328,9 @@ class TransformerReader {
     } else if (shape.has_states) {
       layer.recurrence = read_states(traits_, named, weights_);
     } else if (shape.mixes) {
+      if (shape.has_both) {
+        layer.recurrence = read_states(traits_, named, weights_);
+      }
       read_attention(named, shape, before, layer);
     }
     read_norms(named, index, shape, layer);

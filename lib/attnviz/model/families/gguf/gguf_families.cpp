@@ -10,6 +10,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"command-r", "cohere", read_gguf_command_r},
       {"deepseek2", "deepseek_v2", read_gguf_deepseek2},
       {"falcon", "falcon", read_gguf_falcon},
+      {"falcon-h1", "falcon_h1", read_gguf_falcon_h1},
       {"gemma", "gemma", read_gguf_gemma},
       {"gemma-embedding", "gemma3_text", read_gguf_gemma_embedding},
       {"gemma2", "gemma2", read_gguf_gemma2},

@@ -27,6 +27,7 @@ Model read_gguf_cohere2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_command_r(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_deepseek2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_falcon(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_falcon_h1(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);

@@ -1,4 +1,5 @@
-// Models whose layers have states in most attentions' place, as llama.cpp's converter writes them.
+// Models whose layers have states in most attentions' place, or beside each, as llama.cpp's
+// converter writes them.
 
 #include <fmt/core.h>
 
@@ -140,6 +141,27 @@ void read_latents(const GgufMetadata& metadata, const WeightReader& weights, Tra
 
 Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
   const Traits traits = delta_traits(metadata, weights);
+  return read_transformer(traits, std::move(weights));
+}
+
+// The converter has multiplied the weights with the family's multipliers.
+Model read_gguf_falcon_h1(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  for (std::size_t layer = 0; layer < traits.n_layers; ++layer) {
+    const std::string norm = fmt::format("blk.{}.ffn_norm", layer);  // as llama.cpp calls it
+    if (weights.has(norm)) {
+      weights.rename(fmt::format("{}.weight", norm), norm);
+    }
+  }
+  rotate_all(metadata, weights, traits);
+  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  add_mamba(metadata, traits);
+  traits.states.norm = Presence::kWhereThere;
+  traits.states.shape.n_norm_groups = traits.states.shape.n_key_heads;
+  traits.vary = [by_layer = traits.vary](std::size_t layer, LayerTraits& shape) {
+    by_layer(layer, shape);
+    shape.has_both = true;
+  };
   return read_transformer(traits, std::move(weights));
 }
 

@@ -51,8 +51,11 @@ class StateReader {
     if (!names_.state_skip.empty()) {
       states_.skip = weights_.numbers_of(named_(names_.state_skip), n_heads);
     }
-    states_.norm = {NormKind::kRms, read_norm_weight(), {}, traits_.epsilon, 0.0f};
-    states_.out = linear(names_.state_out, states_.d_inner(), traits_.d_model);
+    if (weights_.has(fmt::format("{}.weight", named_(names_.state_norm)), traits_.states.norm)) {
+      states_.norm = {NormKind::kRms, read_norm_weight(), {}, traits_.epsilon, 0.0f};
+    }
+    states_.out = weights_.linear(named_(names_.state_out), states_.d_inner(), traits_.d_model,
+                                  traits_.states.out_bias.value_or(traits_.states.bias));
     return std::move(states_);
   }
 

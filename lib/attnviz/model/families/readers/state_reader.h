@@ -1,4 +1,4 @@
-// The states that a family's layers have in attention's place.
+// The states that a family's layers have in attention's place, or beside it.
 #pragma once
 
 #include <cstddef>
