@@ -70,12 +70,12 @@ std::string refusal(const std::function<void()>& run) {
 
 }  // namespace
 
-TEST_CASE("GGUF: a key that may change what is computed is refused by name, an invented one, too") {
+TEST_CASE("GGUF: a key of llama.cpp's that may change what is computed is refused by name") {
   CHECK(loaded(tiny_llama()).config.passed_over.empty());
   for (const char* key :
        {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
         "llama.embedding_scale", "llama.residual_scale", "llama.attn_logit_softcapping",
-        "llama.rope.scaling.yarn_ext_factor", "llama.invented"}) {
+        "llama.rope.scaling.yarn_ext_factor", "llama.swiglu_clamp_exp"}) {
     check_refused([&](GgufBuilder& file) { file.add(key, GgufType::kF32, file.number(0.25F)); },
                   key);
   }
@@ -95,6 +95,18 @@ TEST_CASE("GGUF: a key that may change what is computed is refused by name, an i
     check_refused([&](GgufBuilder& file) { file.add_u32(key, 5); },
                   std::string(key) + " 5: contradicts the shapes of the tensors");
   }
+}
+
+TEST_CASE("GGUF: a key that llama.cpp does not know is told, one that says nothing is harmless") {
+  GgufBuilder file = tiny_llama();
+  file.add_u32("llama.invented", 4);
+  file.add_u32("llama.rescale_every_n_layers", 0);
+  file.add("llama.swiglu_clamp_exp", GgufType::kArray,
+           file.array(GgufType::kF32, 2, file.number(0.0F) + file.number(0.0F)));
+  file.add("llama.norm_before_residual", GgufType::kBool, std::string(1, '\0'));
+  const Model model = loaded(file);
+  CHECK(model.config.unknown_keys == std::vector<std::string>{"llama.invented"});
+  CHECK(model.config.passed_over.size() == 3);
 }
 
 TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it is said why") {
@@ -140,14 +152,21 @@ TEST_CASE("GGUF: what is no model is refused by name") {
   CHECK(loaded(file).config.passed_over.empty());
 }
 
-TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of other parts") {
+TEST_CASE("GGUF: tensors of layers that nobody reads are refused by name, others are told") {
   // Some architectures have norms of heads, but not that of Llama.
   for (const char* name :
        {"blk.0.attn_q_norm.weight", "blk.1.attn_k_norm.weight", "blk.0.post_attention_norm.weight",
-        "blk.0.attn_sinks.weight", "blk.0.attn_q.scale", "dense.0.weight", "blk.2.attn_q.weight",
-        "cls.output.weight", "blk.0.score.weight", "blk.0.rotary_emb.inv_freq", "lm_head.weight",
-        "invented.weight"}) {
+        "blk.0.attn_sinks.weight", "blk.0.attn_q.scale", "blk.2.attn_q.weight",
+        "blk.0.score.weight", "blk.0.rotary_emb.inv_freq", "rope_factors_short.weight",
+        "token_embd_norm.weight"}) {
     check_refused([&](GgufBuilder& file) { add_zeros(file, name, {4}); }, name);
+  }
+  for (const char* name :
+       {"dense.0.weight", "cls.output.weight", "lm_head.weight", "invented.weight"}) {
+    CAPTURE(name);
+    GgufBuilder with = tiny_llama();
+    add_zeros(with, name, {4});
+    CHECK(loaded(with).config.unknown_keys == std::vector<std::string>{name});
   }
   GgufBuilder file = tiny_llama();
   add_zeros(file, "v.blk.0.attn_q.weight", {4});
@@ -266,7 +285,15 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"llama-mha-untied", "rotary_emb_base", nullptr, 500},
       {"llama-rope-linear", "temperature", 0.5, nullptr},
       {"llama-rope-linear", "rope_scaling/finetuned", true, nullptr},
-      {"llama-rope-linear", "rope_scaling/temperature", nullptr, 0.5},
+      {"llama-rope-linear", "rope_scaling/temperature", 0.5, nullptr},
+      {"llama-rope-linear", "rope_scaling/mscale", 0, 0.5},
+      {"llama-mha-untied", "attention_bias", false, nullptr},
+      {"mistral-window", "shared_expert_intermediate_size", 0, 64},
+      {"mistral-window", "n_routed_experts", 0, 8},
+      {"bert-pair", "alibi_starting_size", nullptr, 512},
+      {"llama-mha-untied", "quantization", json::object(), json{{"bits", 4}}},
+      {"distilbert-mlm", "hidden_act", "gelu", "relu"},
+      {"distilbert-mlm", "position_embedding_type", "absolute", "relative_key"},
       {"llama-rope-yarn", "rope_scaling/extrapolation_factor", 1.0, 0.5},
       {"llama-rope-yarn", "rope_scaling/attn_factor", 1.0, 0.5},
   };
@@ -283,36 +310,62 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
   }
 }
 
+TEST_CASE("Hugging Face: a key that no config class of transformers has is told, not refused") {
+  using Keys = std::vector<std::string>;
+  const auto unknown_in = [](const std::string& model, const std::string& key, const json& value) {
+    return with_setting(model, key, value).config.unknown_keys;
+  };
+  for (const json& value : {json(0), json(true), json("a"), json{1, 2}, json{{"a", "b"}}}) {
+    CAPTURE(value.dump());
+    CHECK(unknown_in("gpt2-tied", "badwordsids", value) == Keys{"badwordsids"});
+  }
+  CHECK(unknown_in("gpt2-tied", "badwordsids", nullptr).empty());
+  CHECK(unknown_in("gpt2-tied", "badwordsids", json::array()).empty());
+  CHECK(unknown_in("bert-pair", "uniem_embedding_strategy", "last_mean") ==
+        Keys{"uniem_embedding_strategy"});
+  CHECK(unknown_in("gemma3-multimodal", "text_config/invented", "a") ==
+        Keys{"text_config.invented"});
+  CHECK(unknown_in("llama-rope-linear", "rope_scaling/temperature", 0.5) ==
+        Keys{"rope_scaling.temperature"});
+  for (const std::string kind : {"sliding_attention", "full_attention"}) {
+    const std::string place = "rope_parameters/" + kind + "/invented";
+    CHECK(unknown_in("gemma3-rope-parameters", place, 2) == Keys{told_as(place)});
+  }
+  const Model both =
+      test::with_settings("llama-mha-untied", {{"welcome", "hi"}, {"a", 1}, {"b", 2}});
+  CHECK(both.config.unknown_keys == Keys{"a", "b", "welcome"});
+}
+
+TEST_CASE("Hugging Face: sizes under other names are those of the tensors, or refused") {
+  CHECK(with_setting("gpt2-tied", "hidden_size", 12).config.unknown_keys.empty());
+  CHECK(refusal([] {
+          with_setting("gpt2-tied", "hidden_size", 13);
+        }).find("hidden_size 13: contradicts the shapes of the tensors") != std::string::npos);
+}
+
 TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
   CHECK(
       refusal([] {
         test::with_settings("llama-mha-untied", {{"architectures", json{"LlamaBiModel"}},
                                                  {"logit_scale", 0.5},
                                                  {"invented", 1},
+                                                 {"route_scale", 2},
                                                  {"is_causal", false}});
       })
           .ends_with(
               "config.json: architectures [\"LlamaBiModel\"]: expected LlamaModel or another class "
               "that transformers has for this family: "
-              "others may run it in another way; invented 1, logit_scale 0.5: attnviz does "
-              "not know what this changes in a model of this family; is_causal false: a "
-              "model of this family is read from left to right (a key that only notes "
-              "something may be left out of a copy)"));
+              "others may run it in another way; is_causal false: a model of this family is read "
+              "from left to right; logit_scale 0.5, route_scale 2: attnviz does not know what this "
+              "changes in a model of this family (a key that only notes something may be left out "
+              "of a copy)"));
   CHECK(refusal([] {
           with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
         }).ends_with("config.json: rope_scaling.factor: expected rope_type beside it, found none"));
   CHECK(refusal([] {
-          with_setting("gemma3-multimodal", "text_config/invented", "a");
-        }).find("text_config.invented \"a\": ") != std::string::npos);
-  CHECK(refusal([] {
           with_setting("gemma3-rope-parameters", "rope_parameters/sliding_attention/rope_type",
                        "spiral");
         }).find("spiral") != std::string::npos);
-  for (const std::string kind : {"sliding_attention", "full_attention"}) {
-    CHECK(refusal([&] {
-            with_setting("gemma3-rope-parameters", "rope_parameters/" + kind + "/invented", 2);
-          }).find("rope_parameters." + kind + ".invented 2: ") != std::string::npos);
-  }
   CHECK(refusal([] {
           with_setting("gemma3-multimodal", "text_config/model_type", "llama");
         }).find("model_type \"llama\"") != std::string::npos);
@@ -397,9 +450,10 @@ TEST_CASE("Hugging Face: an adapter beside a model is passed over, one without i
 TEST_CASE("Hugging Face: of positions by chunks, texts of one chunk are read") {
   const json chunks = {{"chunk_size", 8}, {"local_size", 2}};
   CHECK(with_setting("qwen2-bias", "dual_chunk_attention_config", chunks).config.n_ctx == 6);
-  CHECK(refusal([] {
-          with_setting("qwen2-bias", "dual_chunk_attention_config/invented", 1);
-        }).find("dual_chunk_attention_config.invented 1") != std::string::npos);
+  const Model with = with_setting("qwen2-bias", "dual_chunk_attention_config",
+                                  {{"chunk_size", 8}, {"local_size", 2}, {"invented", 1}});
+  CHECK(with.config.unknown_keys ==
+        std::vector<std::string>{"dual_chunk_attention_config.invented"});
 }
 
 }  // namespace attnviz

@@ -63,22 +63,18 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
       {"llama-mha-untied", "model.layers.0.self_attn.sinks", false},
       {"llama-mha-untied", "model.layers.0.self_attn.score.gate", false},
       {"llama-mha-untied", "model.layers.0.self_attn.rotary_emb.inv_freq_scale", false},
-      {"llama-mha-untied", "model.layers.x.self_attn.rotary_emb.inv_freq", false},
       {"llama-mha-untied", "model.layers.0.pooler.w", false},
-      {"llama-mha-untied", "foo.attention.bias", false},
-      {"llama-mha-untied", "x.lm_head.weight", false},
-      {"llama-mha-untied", "lm_head.decoder.weight", false},
       {"llama-mha-untied", "v.blk.0.weight", false},
       {"gpt2-tied", "h.0.attn.masked_bias", true},
       {"gpt-neox-parallel", "gpt_neox.layers.0.attention.rotary_emb.cos_cached", true},
       {"bert-pair", "linear.weight", true},
       {"gpt2-tied", "lm_head.weight", true},
       {"gpt2-tied", "h.0.attention.bias", false},
-      {"gpt2-untied-inverse-layer", "embed_out.weight", false},
       {"bert-pair", "cls.seq_relationship.weight", true},
       {"bert-pair", "encoder.layer.0.pooler.w", false},
       {"roberta-mlm", "lm_head.decoder.weight", true},
-      {"roberta-mlm", "lm_head.decoder.extra", false},
+      {"llama-mha-untied", "model.layers.0.self_attn.masked_bias", true},
+      {"llama-mha-untied", "base_model.lora_embedding_A", false},
   };
   for (const Unread& one : all) {
     CAPTURE(one.model);
@@ -95,6 +91,63 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
     } else {
       test::check_refused(load, one.tensor);
     }
+  }
+}
+
+TEST_CASE("Hugging Face: a tensor outside of the layers that nobody knows is told, not refused") {
+  struct Unknown {
+    const char* model;
+    const char* tensor;
+  };
+  const Unknown all[] = {
+      {"llama-mha-untied", "v_head.summary.weight"},
+      {"llama-mha-untied", "x.lm_head.weight"},
+      {"llama-mha-untied", "lm_head.decoder.weight"},
+      {"llama-mha-untied", "model.layers.x.self_attn.rotary_emb.inv_freq"},
+      {"gpt2-untied-inverse-layer", "embed_out.weight"},
+      {"roberta-mlm", "lm_head.decoder.extra"},
+      {"mistral-window", "projection.0.weight"},
+  };
+  for (const Unknown& one : all) {
+    CAPTURE(std::string(one.tensor));
+    const Model model = with_file(one.model, [&](json& header, std::string& data) {
+      header[one.tensor] = {
+          {"dtype", "F32"}, {"shape", {0}}, {"data_offsets", {data.size(), data.size()}}};
+    });
+    CHECK(model.config.unknown_keys == std::vector<std::string>{one.tensor});
+  }
+}
+
+TEST_CASE("Hugging Face: masks that lie beside attention's weights are made anew") {
+  const Model model = with_file("llama-mha-untied", [](json& header, std::string& data) {
+    header["model.layers.0.self_attn.bias"] = {
+        {"dtype", "BOOL"}, {"shape", {1, 1, 0, 0}}, {"data_offsets", {data.size(), data.size()}}};
+  });
+  CHECK(model.config.unknown_keys.empty());
+  CHECK(std::ranges::count(model.config.passed_over, "model.layers.0.self_attn.bias",
+                           &PassedOver::name) == 1);
+}
+
+TEST_CASE("Hugging Face: only a tensor that is used needs numbers of a type that is read") {
+  const auto as_type = [](const char* tensor, const char* type) {
+    return with_file("llama-mha-untied", [&](json& header, std::string& data) {
+      if (header.contains(tensor)) {
+        header[tensor]["dtype"] = type;
+      } else {
+        header[tensor] = {
+            {"dtype", type}, {"shape", {3, 2}}, {"data_offsets", {data.size(), data.size() + 3}}};
+        data += "abc";
+      }
+    });
+  };
+  for (const char* type : {"F4", "F6_E2M3", "I4", "C64", "F8_E8M0"}) {
+    CAPTURE(type);
+    const Model model = as_type("v_head.scales", type);
+    CHECK(model.config.unknown_keys == std::vector<std::string>{"v_head.scales"});
+    test::check_refused([&] { as_type("model.norm.weight", type); },
+                        std::string("model.norm.weight: expected F32, F16, BF16, F64 or a "
+                                    "quantised type of GGUF, found ") +
+                            type);
   }
 }
 
@@ -145,12 +198,12 @@ TEST_CASE("Hugging Face: an unread tensor is told with the file that holds it") 
           with_file(
               "llama-sharded-bf16",
               [](json& header, std::string& data) {
-                header["invented"] = {
+                header["model.layers.9.invented"] = {
                     {"dtype", "F32"}, {"shape", {0}}, {"data_offsets", {data.size(), data.size()}}};
               },
               name(shard));
         },
-        name(shard) + ": invented: ");
+        name(shard) + ": model.layers.9.invented: ");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attnviz {
 
@@ -10,6 +11,12 @@ namespace attnviz {
 struct PassedOver {
   std::string name;
   std::string_view why;  // that is harmless; static storage
+};
+
+/// What of a file is left alone.
+struct UnreadKeys {
+  std::vector<PassedOver> harmless;
+  std::vector<std::string> unknown;  // nothing is known of them
 };
 
 }  // namespace attnviz

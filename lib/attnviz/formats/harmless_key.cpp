@@ -1,6 +1,7 @@
 #include "attnviz/formats/harmless_key.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace attnviz {
 
@@ -25,6 +26,22 @@ std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_vi
     return is_named(known.key, key) && has_number && (known.text.empty() || known.text == text);
   });
   return found == table.end() ? std::string_view() : found->why;
+}
+
+bool names_key(std::span<const HarmlessKey> table, std::string_view key) {
+  return std::ranges::any_of(table,
+                             [key](const HarmlessKey& known) { return is_named(known.key, key); });
+}
+
+bool is_nothing(const GgufValue& value) {
+  if (value.type() != GgufType::kArray) {
+    return value.as_string() == std::string_view();
+  }
+  const auto numbers = value.as_numbers();
+  const auto flags = value.as_flags();
+  return value.size() == 0 ||
+         (numbers && std::ranges::all_of(*numbers, [](double one) { return one == 0.0; })) ||
+         (flags && std::ranges::none_of(*flags, std::identity()));
 }
 
 std::optional<double> plain_number(const GgufValue& value) {

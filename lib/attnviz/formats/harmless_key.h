@@ -30,6 +30,12 @@ inline constexpr std::string_view kMultiToken =
 std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_view key,
                               std::optional<double> number, std::string_view text = {});
 
+/// Whether a row names the key, with whatever value.
+bool names_key(std::span<const HarmlessKey> table, std::string_view key);
+
+/// Whether it is an empty string or array, or an array of zeros or of false.
+bool is_nothing(const GgufValue& value);
+
 /// A number, or 0 or 1 of a flag.
 std::optional<double> plain_number(const GgufValue& value);
 

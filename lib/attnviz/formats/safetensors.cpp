@@ -140,18 +140,18 @@ class TensorReader {
     }
   }
 
-  StoredType type() const {
+  const std::string& type_word() const {
     const json& type = member("dtype");
     if (!type.is_string()) {
       malformed("dtype: expected a string");
     }
-    const auto& word = type.get_ref<const std::string&>();
-    const std::optional<StoredType> found = stored_type_named(word);
-    if (!found || is_quantised(*found)) {  // those are of another format
-      complaint_.unsupported(fmt::format("tensor {}: numbers of type {} are not known",
-                                         attnviz::quoted(name_), attnviz::quoted(word)));
-    }
-    return *found;
+    return type.get_ref<const std::string&>();
+  }
+
+  // Nothing of those that are not known.
+  std::optional<StoredType> type() const {
+    const std::optional<StoredType> found = stored_type_named(type_word());
+    return found && !is_quantised(*found) ? found : std::nullopt;  // those are of another format
   }
 
   std::vector<std::size_t> shape() const { return sizes("shape"); }
@@ -209,6 +209,11 @@ class TensorReader {
   const Complaint& complaint_;
 };
 
+// Of numbers of a type that is not known: none takes less than a bit.
+bool may_hold(std::optional<std::size_t> n_numbers, std::size_t n_bytes) noexcept {
+  return n_numbers && *n_numbers / 8 + (*n_numbers % 8 > 0 ? 1 : 0) <= n_bytes;
+}
+
 // The free-form notes of whoever wrote the file ("format": "pt").
 void check_notes(const json& value, const Complaint& complaint) {
   if (!value.is_object()) {
@@ -259,16 +264,21 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
       continue;
     }
     const TensorReader reader(name, value, complaint);
-    const StoredType type = reader.type();
+    const std::optional<StoredType> type = reader.type();
     std::vector<std::size_t> shape = reader.shape();
     const auto [begin, end] = reader.range(data.size());
-    if (TensorReader::bytes_of(shape, type) != end - begin) {
+    const bool fits = type ? TensorReader::bytes_of(shape, *type) == end - begin
+                           : may_hold(product_of(shape), end - begin);
+    if (!fits) {
       reader.malformed(fmt::format("[{}] numbers of type {} do not take {} bytes",
-                                   fmt::join(shape, ", "), stored_type_name(type), end - begin));
+                                   fmt::join(shape, ", "), shown_name(reader.type_word()),
+                                   end - begin));
     }
-    const auto [entry, is_new] =
-        entries_.try_emplace(name, Entry{std::move(shape), {{}, type, {}, {}}});
+    const auto [entry, is_new] = entries_.try_emplace(
+        name, Entry{std::move(shape), type ? std::string() : reader.type_word(), {}});
     Entry& kept = entry->second;
+    kept.tensor.type = type.value_or(StoredType::kU8);
+    kept.tensor.other_type = kept.other_type;
     kept.tensor.name = entry->first;
     kept.tensor.shape = kept.shape;
     kept.tensor.bytes = data.substr(begin, end - begin);

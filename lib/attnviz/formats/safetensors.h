@@ -19,8 +19,8 @@ class Safetensors {
   ///
   /// Throws Error{kMalformed} when the header is no JSON object of tensors, names one twice, when a
   /// tensor's bytes do not fit its shape and type, and when tensors overlap, leave gaps, or end
-  /// elsewhere than the file; Error{kUnsupported} for a type that it does not know, and for a
-  /// header of more than 32 MB.
+  /// elsewhere than the file; Error{kUnsupported} for a header of more than 32 MB. Numbers of types
+  /// that it does not know are bytes, in whatever way they lie there.
   ///
   /// Source  https://huggingface.co/docs/safetensors, "Format".
   Safetensors(std::string_view bytes, std::string_view file);
@@ -34,6 +34,7 @@ class Safetensors {
  private:
   struct Entry {
     std::vector<std::size_t> shape;
+    std::string other_type;
     StoredTensor tensor;
   };
   std::map<std::string, Entry, std::less<>> entries_;

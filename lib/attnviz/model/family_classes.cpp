@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attnviz/core/ascii.h"
+#include "attnviz/model/hf_config.h"
 
 namespace attnviz {
 
@@ -85,6 +86,32 @@ bool is_code_of(const FamilyNames& family, std::string_view reference) {
     }
   }
   return false;
+}
+
+std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames& family) {
+  if (node.key() == "architectures") {
+    return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
+               ? ""
+               : fmt::format(
+                     "expected {}Model or another class that transformers has for this "
+                     "family: others may run it in another way",
+                     family.class_name);
+  }
+  if (node.key() != "auto_map" || node.kind() != JsonKind::kObject) {
+    return std::nullopt;
+  }
+  for (const JsonNode& one : node.as_object()) {
+    const bool is_model = one.key().starts_with("AutoModel");
+    const std::string_view code =
+        one.kind() == JsonKind::kString ? one.as_string() : std::string_view();
+    if (is_model && !is_code_of(family, code)) {
+      return fmt::format(
+          "code beside a model is not run, and {} is not what transformers has for "
+          "this family",
+          value_text(one));
+    }
+  }
+  return "";
 }
 
 }  // namespace attnviz

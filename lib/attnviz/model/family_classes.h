@@ -1,7 +1,11 @@
 // The classes that transformers has for a family of models.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+
+#include "attnviz/formats/json_tree.h"
 
 namespace attnviz {
 
@@ -20,5 +24,9 @@ bool is_class_of(const FamilyNames& family, std::string_view name);
 /// before it was part of it. Under other names lies what runs in other ways, also with the family's
 /// classes: gte-Qwen2's modeling_qwen.Qwen2Model sees all tokens.
 bool is_code_of(const FamilyNames& family, std::string_view reference);
+
+/// Of "architectures" and "auto_map" in a config.json: what is wrong with the classes that they
+/// name, empty if all are transformers' own. Nothing of other keys.
+std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames& family);
 
 }  // namespace attnviz

@@ -22,6 +22,7 @@
 #include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
+#include "attnviz/model/unread_tensors.h"
 
 namespace attnviz {
 

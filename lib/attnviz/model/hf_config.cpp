@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attnviz/core/error.h"
@@ -61,6 +62,16 @@ std::string value_text(const JsonNode& node) {
     default:
       return "a list";
   }
+}
+
+bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so) {
+  if (list.kind() == JsonKind::kString) {
+    return is_so(list.as_string());
+  }
+  return list.kind() == JsonKind::kList &&
+         std::ranges::all_of(list.as_list("a list of names"), [&](const JsonNode& one) {
+           return one.kind() == JsonKind::kString && is_so(one.as_string());
+         });
 }
 
 void require_same(const std::optional<JsonNode>& one, const std::optional<JsonNode>& other) {

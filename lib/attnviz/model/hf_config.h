@@ -19,6 +19,10 @@ namespace attnviz {
 /// A value for a message, on one line: "4096", "\"yarn\"", "a list".
 std::string value_text(const JsonNode& node);
 
+/// Whether a list holds only names of which `is_so` is true; also of a name that stands for a list
+/// of one.
+bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so);
+
 /// For keys that mean the same. Throws Error{kUnsupported} that names both when both are there and
 /// say different things.
 void require_same(const std::optional<JsonNode>& one, const std::optional<JsonNode>& other);

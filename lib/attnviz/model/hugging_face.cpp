@@ -21,6 +21,7 @@
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
+#include "attnviz/model/unread_tensors.h"
 #include "attnviz/model/weight_files.h"
 
 namespace attnviz {

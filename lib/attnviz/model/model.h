@@ -179,6 +179,7 @@ struct ModelConfig {
   std::optional<std::uint32_t> first_token;   // what an encoder-decoder's decoder begins with
   std::optional<std::uint32_t> forced_token;  // what it writes first, whatever it predicts
   std::vector<PassedOver> passed_over;
+  std::vector<std::string> unknown_keys;  // and tensors: nothing is known of them, nobody read them
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -13,7 +12,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/gguf/llama_cpp_keys.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/config_parameters.h"
 #include "attnviz/model/family_classes.h"
 
 namespace attnviz {
@@ -26,20 +27,15 @@ constexpr std::string_view kRunning = "how another program runs the model";
 constexpr std::string_view kGenerating = "how another program generates texts";
 constexpr std::string_view kToken = "the id of a token";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
+constexpr std::string_view kUnknownEffect =
+    "attnviz does not know what this changes in a model of this family";
 
 // Behind the architecture's name.
 constexpr HarmlessKey kGgufKeys[] = {
-    {"attention.clamp_kqv", kNeutral, 0.0},
-    {"attention.max_alibi_bias", kNeutral, 0.0},
-    {"attention.scale", kNeutral, 0.0},
-    {"attention.sliding_window", kNeutral, 0.0},
-    {"attn_logit_softcapping", kNeutral, 0.0},
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},
     {"embedding_scale", kNeutral, 1.0},
-    {"expert_count", kNeutral, 0.0},
     {"expert_used_count", "there are no experts"},
-    {"final_logit_softcapping", kNeutral, 0.0},
     {"logit_scale", kNeutral, 1.0},
     {"mm.*", kOtherPart},
     {"pooling_type", "what is done with the last layer's output"},
@@ -70,9 +66,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"_flash_attn_2_enabled", kRunning},
     {"_name_or_path", kSaving},
     {"_num_labels", kOtherTask},
-    {"add_cross_attention", kNeutral, 0.0},
     {"apply_query_key_layer_scaling", kRunning},
-    {"attention_bias", kNeutral, 0.0},
     {"attention_softmax_in_fp32", kRunning},
     {"audio_*", kOtherPart},
     {"author", kSaving},
@@ -89,10 +83,12 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"diversity_penalty", kGenerating},
     {"do_sample", kGenerating},
     {"dtype", "the tensors say it"},
+    {"dropout_p", kTraining},
     {"dropout_rate", kTraining},
     {"early_stopping", kGenerating},
     {"embedding_multiplier", kNeutral, 1.0},
     {"encoder_no_repeat_ngram_size", kGenerating},
+    {"exponential_decay_length_penalty", kGenerating},
     {"extra_pos_embeddings", kSaving},
     {"finetuning_task", kOtherTask},
     {"force_bos_token_to_be_generated", kGenerating},
@@ -104,8 +100,8 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"ignore_index", kTraining},
     {"init_std", kTraining},
     {"initializer_*", kTraining},
+    {"intermediate_size", "the tensors say it"},
     {"interpolate_factor", kNeutral, 1.0},
-    {"is_encoder_decoder", kNeutral, 0.0},
     {"is_llama_config", kSaving},
     {"keys_to_ignore_at_inference", kRunning},
     {"label2id", kOtherTask},
@@ -114,7 +110,6 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"layerdrop", kTraining},
     {"length_penalty", kGenerating},
     {"license", kSaving},
-    {"lm_head_bias", kNeutral, 0.0},
     {"logit_scale", kNeutral, 1.0},
     {"logits_scaling", kNeutral, 1.0},
     {"loss_*", kTraining},
@@ -123,16 +118,16 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"max_new_tokens", kGenerating},
     {"max_seq_len*", "the longest text is said elsewhere"},
     {"max_sequence_length", "the longest text is said elsewhere"},
+    {"max_position_embeddings", "the longest text is said elsewhere"},
     {"max_trained_positions", kTraining},
     {"max_window_layers", kOtherFamily},
     {"min_length", kGenerating},
-    {"mlp_bias", kNeutral, 0.0},
     {"mlp_type", kNeutral, {}, "default"},
     {"mm_tokens_per_image", kOtherPart},
     {"model_max_length", "the longest text is said elsewhere"},
     {"multimodal_projector_bias", kOtherPart},
     {"n_ctx", "the longest text is said elsewhere"},
-    {"n_special", kNeutral, 0.0},
+    {"n_positions", "the longest text is said elsewhere"},
     {"name", kSaving},
     {"name_or_path", kSaving},
     {"neftune_noise_alpha", kTraining},
@@ -140,9 +135,8 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"norm_type", kNeutral, {}, "layer_norm"},
     {"normalize_attention_scores", kNeutral, 1.0},
     {"num_beam*", kGenerating},
-    {"num_experts", kNeutral, 0.0},
+    {"num_key_value_heads", "the tensors say it"},
     {"num_labels", kOtherTask},
-    {"num_local_experts", kNeutral, 0.0},
     {"num_logits_to_keep", kRunning},
     {"num_return_sequences", kGenerating},
     {"num_steps", kTraining},
@@ -156,12 +150,12 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"pad_vocab_size_multiple", "the embeddings say it"},
     {"partial_rotary_factor", kNeutral, 1.0},
     {"pooler_*", kOtherTask},
+    {"position_embedding_type", kNeutral, {}, "absolute"},
     {"predict_special_tokens", kTraining},
     {"prefix", kGenerating},
     {"pretraining_tp", kRunning},
     {"problem_type", kOtherTask},
     {"projector_hidden_act", kOtherPart},
-    {"qk_layernorm", kNeutral, 0.0},
     {"reference_compile", kRunning},
     {"remove_invalid_values", kGenerating},
     {"reorder_and_upcast_attn", kRunning},
@@ -169,12 +163,11 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"repetition_penalty", kGenerating},
     {"residual_multiplier", kNeutral, 1.0},
     {"return_dict*", kRunning},
-    {"rope_interleaved", kNeutral, 0.0},
     {"rotary", kNeutral, 1.0},
     {"router_aux_loss_coef", kTraining},
     {"router_jitter_noise", kTraining},
+    {"router_z_loss_coef", kTraining},
     {"sbert_*", kOtherTask},
-    {"scale_attn_by_inverse_layer_idx", kNeutral, 0.0},
     {"sentence_transformers", kOtherTask},
     {"scalable_attention", "the library of this family does not look at it"},
     {"seq_length", "the longest text is said elsewhere"},
@@ -187,7 +180,6 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"task_specific_params", kOtherTask},
     {"temperature", kGenerating},
     {"tf_legacy_loss", kRunning},
-    {"tie_encoder_decoder", kNeutral, 0.0},
     {"tie_weights_", kNeutral, 1.0},
     {"tie_word_embeddings", kNeutral, 1.0},
     {"tokenizer_class", kSaving},
@@ -198,16 +190,14 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"transformers.js_config", kSaving},
     {"transformers_version", kSaving},
     {"transformers_weights", kSaving},
+    {"type_vocab_size", "the embeddings say it"},
     {"typical_p", kGenerating},
     {"unsloth_*", kSaving},
     {"use_bfloat16", kRunning},
     {"use_cache", kRunning},
     {"use_flash_attention*", kRunning},
     {"use_flash_attn", kRunning},
-    {"use_mrope", kNeutral, 0.0},
-    {"use_qk_norm", kNeutral, 0.0},
     {"use_return_dict", kRunning},
-    {"use_sliding_window", kNeutral, 0.0},
     {"use_xentropy", kTraining},
     {"vision_*", kOtherPart},
     {"xla_device", kRunning},
@@ -230,11 +220,28 @@ constexpr HarmlessKey kRopeKeys[] = {
     {"original_max_position_embeddings", "nothing is scaled by it"},
 };
 
-// Why a key is harmless, or else what is said of it.
+// Why a key is harmless, or what is wrong with it; neither of one that nothing is known of.
 struct Verdict {
-  std::string_view why;
-  std::string problem = "attnviz does not know what this changes in a model of this family";
+  std::string_view why = {};
+  std::string problem = {};
 };
+
+// Of a key that models have, of which `is_parameter` is true, and of any other.
+Verdict judge_by_value(bool is_parameter, std::optional<double> number) {
+  return !is_parameter   ? Verdict{}
+         : number == 0.0 ? Verdict{kNeutral}
+                         : Verdict{"", std::string(kUnknownEffect)};
+}
+
+// A row that names the key with another value knows it, too.
+Verdict judge(std::span<const HarmlessKey> table, std::string_view key, bool is_parameter,
+              std::optional<double> number, std::string_view text) {
+  if (const std::string_view why = why_harmless(table, key, number, text); !why.empty()) {
+    return {why};
+  }
+  return names_key(table, key) ? Verdict{"", std::string(kUnknownEffect)}
+                               : judge_by_value(is_parameter, number);
+}
 
 // Of flags that say who sees whom, which a family decides.
 std::optional<Verdict> judge_direction(std::string_view key, std::optional<double> value,
@@ -259,11 +266,16 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
     std::size_t size;
     std::string_view why;
   };
+  constexpr std::string_view kEmbeddings = "the embeddings say it";
+  constexpr std::string_view kLayers = "the layers' tensors say it";
+  const LayerWeights& layer = model.first_attention();
   const Size sizes[] = {
-      {"vocab_size", model.embeddings.rows, "the embeddings say it"},
-      {"emb_size", model.config.d_model, "the embeddings say it"},
-      {"attention.head_dim", model.first_attention().heads.front().query.d_out(),
-       "the shapes of the heads say it"},
+      {"vocab_size", model.embeddings.rows, kEmbeddings},
+      {"emb_size", model.config.d_model, kEmbeddings},
+      {"hidden_size", model.config.d_model, kEmbeddings},
+      {"num_attention_heads", layer.heads.size(), kLayers},
+      {"num_hidden_layers", model.n_layers(), kLayers},
+      {"attention.head_dim", layer.heads.front().query.d_out(), "the shapes of the heads say it"},
   };
   const auto* const found = std::ranges::find(sizes, key, &Size::key);
   if (found == std::end(sizes)) {
@@ -274,13 +286,11 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
              : Verdict{"", "contradicts the shapes of the tensors"};
 }
 
-Verdict judge(std::span<const HarmlessKey> table, std::string_view key,
-              std::optional<double> number, std::string_view text, const Model& model) {
-  if (const auto size = judge_size(key, number, model)) {
-    return *size;
-  }
-  const auto direction = judge_direction(key, number, !model.config.mask.looks_ahead());
-  return direction ? *direction : Verdict{why_harmless(table, key, number, text)};
+// Of what tensors or the family decide.
+std::optional<Verdict> judge_decided(std::string_view key, std::optional<double> number,
+                                     const Model& model) {
+  const auto size = judge_size(key, number, model);
+  return size ? size : judge_direction(key, number, !model.config.mask.looks_ahead());
 }
 
 std::optional<double> plain_number(const JsonNode& node) {
@@ -289,62 +299,54 @@ std::optional<double> plain_number(const JsonNode& node) {
                                             : std::nullopt;
 }
 
-// Also of a text that stands in place of a list of one.
-bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so) {
-  if (list.kind() == JsonKind::kString) {
-    return is_so(list.as_string());
-  }
-  return list.kind() == JsonKind::kList &&
-         std::ranges::all_of(list.as_list("a list of names"), [&](const JsonNode& one) {
-           return one.kind() == JsonKind::kString && is_so(one.as_string());
-         });
-}
-
-std::optional<Verdict> judge_classes(const JsonNode& node, const FamilyNames& family) {
-  if (node.key() == "architectures") {
-    return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
-               ? Verdict{"model_type says it"}
-               : Verdict{"", fmt::format("expected {}Model or another class that transformers has "
-                                         "for this family: others may run it in another way",
-                                         family.class_name)};
-  }
-  if (node.key() == "auto_map" && node.kind() == JsonKind::kObject) {
-    for (const JsonNode& one : node.as_object()) {
-      const bool is_model = one.key().starts_with("AutoModel");
-      const std::string_view code =
-          one.kind() == JsonKind::kString ? one.as_string() : std::string_view();
-      if (is_model && !is_code_of(family, code)) {
-        return Verdict{"", fmt::format("code beside a model is not run, and {} is not what "
-                                       "transformers has for this family",
-                                       value_text(one))};
-      }
-    }
-    return Verdict{"code beside a model is not run: it is read as its family says"};
-  }
-  return std::nullopt;
-}
-
 bool is_of_rope(const JsonNode& node) {
   const std::string path = node.path();
   return path.find("rope_scaling.") != std::string::npos ||
          path.find("rope_parameters.") != std::string::npos;
 }
 
-Verdict judge(const JsonNode& node, const FamilyNames& family, const Model& model) {
-  if (const auto classes = judge_classes(node, family)) {
-    return *classes;
+// A family looks at one of these names.
+bool is_said_twice(const JsonNode& node, const JsonNode& config) {
+  constexpr std::string_view kNames[] = {"activation", "activation_function", "hidden_act",
+                                         "hidden_activation"};
+  const auto is_same = [&](std::string_view name) {
+    const std::optional<JsonNode> other = config.find(name);
+    return name != node.key() && other && value_text(*other) == value_text(node);
+  };
+  return std::ranges::find(kNames, node.key()) != std::end(kNames) &&
+         std::ranges::any_of(kNames, is_same);
+}
+
+Verdict judge(const JsonNode& node, const JsonNode& config, const FamilyNames& family,
+              const Model& model) {
+  if (const auto problem = class_problem(node, family)) {
+    return problem->empty() ? Verdict{"model_type says it"} : Verdict{"", *problem};
   }
   if (node.key() == "layer_types" &&
       all_are(node, [](std::string_view one) { return one == "full_attention"; })) {
     return {kNeutral};
   }
+  if (is_said_twice(node, config)) {
+    return {"another key says the same"};
+  }
+  const std::string_view key = node.key();
+  const std::optional<double> number = plain_number(node);
   const std::string_view text =
       node.kind() == JsonKind::kString ? node.as_string() : std::string_view();
-  return is_of_rope(node) ? Verdict{why_harmless(kRopeKeys, node.key(), plain_number(node), text)}
-                          : judge(kConfigKeys, node.key(), plain_number(node), text, model);
+  if (is_of_rope(node)) {
+    return judge(kRopeKeys, key, is_rope_parameter(key), number, text);
+  }
+  const auto decided = judge_decided(key, number, model);
+  return decided ? *decided : judge(kConfigKeys, key, is_config_parameter(key), number, text);
 }
 
-// Keeps what is harmless; of the rest, what is to be said.
+Verdict judge_own(std::string_view key, const GgufValue& value, const Model& model) {
+  const std::optional<double> number = is_nothing(value) ? 0.0 : plain_number(value);
+  const auto decided = judge_decided(key, number, model);
+  return decided ? *decided : judge(kGgufKeys, key, is_llama_cpp_key(key), number, {});
+}
+
+// Keeps what is harmless and what nobody knows; of the rest, what is to be said.
 class Judgement {
  public:
   explicit Judgement(ModelConfig& config) : config_(config) {}
@@ -352,6 +354,10 @@ class Judgement {
   void add(std::string_view key, std::string_view value, const Verdict& verdict) {
     if (!verdict.why.empty()) {
       config_.passed_over.push_back({std::string(key), verdict.why});
+      return;
+    }
+    if (verdict.problem.empty()) {
+      config_.unknown_keys.emplace_back(key);
       return;
     }
     const std::string named = fmt::format("{} {}", shown_name(key), value);
@@ -399,7 +405,7 @@ void pass_over_keys(const GgufMetadata& metadata, Model& model) {
     }
     const GgufValue& value = *metadata.gguf().find(key);
     const auto own = metadata.of_architecture(key);
-    const Verdict verdict = own ? judge(kGgufKeys, *own, plain_number(value), {}, model)
+    const Verdict verdict = own ? judge_own(*own, value, model)
                                 : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
     judgement.add(key, value.text(), verdict);
   }
@@ -411,21 +417,9 @@ void pass_over_keys(const HfConfig& source, std::string_view where, const Family
   const FamilyNames names{family.class_name, family.model_type, !model.config.mask.looks_ahead()};
   Judgement judgement(model.config);
   for (const JsonNode& node : source.unread()) {
-    judgement.add(node.path(), value_text(node), judge(node, names, model));
+    judgement.add(node.path(), value_text(node), judge(node, source.node(), names, model));
   }
   judgement.finish(where, " (a key that only notes something may be left out of a copy)");
-}
-
-void pass_over_tensors(Model& model) {
-  for (const StoredWeights::Unused& unused : model.stored.unused_tensors) {
-    if (unused.why.empty()) {
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("{}: {}: attnviz does not know what this tensor changes in a model "
-                              "of this family",
-                              unused.file, shown_name(unused.name)));
-    }
-    model.config.passed_over.push_back({unused.name, unused.why});
-  }
 }
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-// What a model's files hold beside what was read, and whether that may be passed over.
+// What a model's files hold beside what was read: harmless, unknown, or refused.
 #pragma once
 
 #include <string_view>
@@ -10,16 +10,15 @@
 
 namespace attnviz {
 
-/// Notes in the model's config the keys that were read by nobody and change nothing, and why; also
-/// those of other architectures. Throws Error{kUnsupported} that names a key of which that is not
-/// known: it may change what is computed.
+/// Notes in the model's config the keys that nobody read: those that change nothing, and why, also
+/// those of other architectures; and those that nothing is known of, for llama.cpp has none of that
+/// name. Throws Error{kUnsupported} that names a key which may change what is computed: one that
+/// llama.cpp knows, with a value other than 0, false and those that are known to be harmless.
 void pass_over_keys(const GgufMetadata& metadata, Model& model);
 
-/// The same of a config.json, at all depths that were read; `where` stands in front of messages.
+/// The same of a config.json, at all depths that were read: known is what is_config_parameter()
+/// knows. Architectures and code of others are refused. `where` stands in front of messages.
 void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model);
-
-/// The same of tensors.
-void pass_over_tensors(Model& model);
 
 }  // namespace attnviz

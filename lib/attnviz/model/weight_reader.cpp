@@ -22,9 +22,16 @@ std::string shape_text(std::span<const std::size_t> shape) {
                      shape.size() > kMost ? ", …" : "");
 }
 
-bool is_readable(StoredType type) noexcept {
-  return is_quantised(type) || type == StoredType::kF64 || type == StoredType::kF32 ||
-         type == StoredType::kF16 || type == StoredType::kBf16;
+bool is_readable(const StoredTensor& tensor) noexcept {
+  const StoredType type = tensor.type;
+  return tensor.other_type.empty() &&
+         (is_quantised(type) || type == StoredType::kF64 || type == StoredType::kF32 ||
+          type == StoredType::kF16 || type == StoredType::kBf16);
+}
+
+std::string type_text(const StoredTensor& tensor) {
+  return tensor.other_type.empty() ? std::string(stored_type_name(tensor.type))
+                                   : shown_name(tensor.other_type);
 }
 
 // Of matrices of one shape and two types.
@@ -90,6 +97,13 @@ bool is_named(std::string_view pattern, std::string_view name) noexcept {
   return name.empty();
 }
 
+// What libraries once kept beside attention's weights: which keys each query sees.
+bool is_mask(const StoredTensor& tensor) noexcept {
+  return tensor.name.ends_with(".masked_bias") ||
+         (tensor.shape.size() == 4 &&
+          (tensor.name.ends_with("attn.bias") || tensor.name.ends_with("attention.bias")));
+}
+
 // "language_model." of "language_model.model."
 std::string_view without_last_part(std::string_view prefix) noexcept {
   prefix.remove_suffix(1);
@@ -152,7 +166,7 @@ void WeightReader::pass_over(const std::vector<HarmlessTensor>& known) {
 
 bool WeightReader::is_bytes(std::string_view name) const {
   const FoundTensor found = find(name);
-  return found && found.tensor->type == StoredType::kU8;
+  return found && found.tensor->type == StoredType::kU8 && found.tensor->other_type.empty();
 }
 
 bool WeightReader::has(std::string_view name) const {
@@ -184,12 +198,11 @@ FoundTensor WeightReader::get(std::string_view name) const {
                 fmt::format("{}: {}{}: no such tensor{}", storage_->files.name(), prefix_, name,
                             nearest_names(storage_->files, fmt::format("{}{}", prefix_, name))));
   }
-  if (!is_readable(found.tensor->type)) {
+  if (!is_readable(*found.tensor)) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: {}: expected F32, F16, BF16, F64 or a quantised type of GGUF, "
                             "found {}: scales of other tools are not known",
-                            found.file, printable(found.tensor->name),
-                            stored_type_name(found.tensor->type)));
+                            found.file, printable(found.tensor->name), type_text(*found.tensor)));
   }
   storage_->used.insert(found.tensor);
   return found;
@@ -231,7 +244,8 @@ StoredWeights WeightReader::stored() const {
     const StoredTensor& tensor = *found.tensor;
     if (!storage_->used.contains(&tensor)) {
       stored.unused_tensors.push_back(
-          {std::string(tensor.name), std::string(found.file), why_harmless(tensor.name)});
+          {std::string(tensor.name), std::string(found.file),
+           is_mask(tensor) ? "a mask: made anew from the config" : why_harmless(tensor.name)});
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }
@@ -340,14 +354,12 @@ std::span<const std::uint8_t> WeightReader::bytes(std::string_view name,
                                                   std::initializer_list<std::size_t> shape,
                                                   std::size_t n_numbers) {
   const FoundTensor found = find(name);
-  if (!found || found.tensor->type != StoredType::kU8 ||
-      !std::ranges::equal(found.tensor->shape, shape)) {
-    throw Error(
-        ErrorKind::kMalformed,
-        fmt::format("{}expected U8 {}{}", where(name), shape_text(std::vector(shape)),
-                    found ? fmt::format(", found {} {}", stored_type_name(found.tensor->type),
-                                        shape_text(found.tensor->shape))
-                          : ": no such tensor"));
+  if (!is_bytes(name) || !std::ranges::equal(found.tensor->shape, shape)) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected U8 {}{}", where(name), shape_text(std::vector(shape)),
+                            found ? fmt::format(", found {} {}", type_text(*found.tensor),
+                                                shape_text(found.tensor->shape))
+                                  : ": no such tensor"));
   }
   storage_->used.insert(found.tensor);
   storage_->numbers_in_bytes.emplace(found.tensor, n_numbers);

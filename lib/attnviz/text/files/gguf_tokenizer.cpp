@@ -403,7 +403,9 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
     if (model == name) {
       const Pieces pieces = read_pieces(metadata);
       TokenizerParts parts = read(metadata, pieces);
-      parts.passed_over = pass_over_tokenizer_keys(metadata);
+      UnreadKeys unread = unread_tokenizer_keys(metadata);
+      parts.passed_over = std::move(unread.harmless);
+      parts.unknown_keys = std::move(unread.unknown);
       for (const auto& one : kRoles) {
         const std::string key = id_key(one.first);
         if (const auto id = metadata.id(key); id && *id >= pieces.list.size()) {

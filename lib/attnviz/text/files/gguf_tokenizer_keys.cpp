@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/gguf/llama_cpp_keys.h"
 #include "attnviz/formats/harmless_key.h"
 
 namespace attnviz {
@@ -25,7 +26,6 @@ constexpr HarmlessKey kHarmless[] = {
     {"add_space_prefix", kOtherModel},
     {"add_unknown_token", kNeutral, 0.0},
     {"merges", kOtherModel},
-    {"normalizer.*", kNeutral, 0.0},
     {"pre", kOtherModel},
     {"precompiled_charsmap", kOtherModel},
     {"remove_extra_whitespaces", kOtherModel},
@@ -41,9 +41,9 @@ constexpr std::string_view kOfModel[] = {"eot_token_id", "eom_token_id", "eos_to
 
 }  // namespace
 
-std::vector<PassedOver> pass_over_tokenizer_keys(const GgufMetadata& metadata) {
+UnreadKeys unread_tokenizer_keys(const GgufMetadata& metadata) {
   constexpr std::string_view kPrefix = "tokenizer.ggml.";
-  std::vector<PassedOver> passed_over;
+  UnreadKeys unread;
   for (const std::string_view key : metadata.unread_keys()) {
     if (!key.starts_with(kPrefix)) {
       continue;
@@ -54,14 +54,20 @@ std::vector<PassedOver> pass_over_tokenizer_keys(const GgufMetadata& metadata) {
     }
     const GgufValue& value = *metadata.gguf().find(key);
     const std::string_view why = why_harmless(kHarmless, name, plain_number(value));
-    if (why.empty()) {
+    const bool is_known = names_key(kHarmless, name) || is_llama_cpp_key(key);
+    if (!why.empty()) {
+      unread.harmless.push_back({std::string(key), why});
+    } else if (!is_known) {
+      unread.unknown.emplace_back(key);
+    } else if (is_nothing(value) || plain_number(value) == 0.0) {
+      unread.harmless.push_back({std::string(key), kNeutral});
+    } else {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}: {} {}: attnviz does not know what this changes in a tokenizer",
                               metadata.gguf().file(), shown_name(key), value.text()));
     }
-    passed_over.push_back({std::string(key), why});
   }
-  return passed_over;
+  return unread;
 }
 
 }  // namespace attnviz

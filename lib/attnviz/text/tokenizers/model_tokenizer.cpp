@@ -346,6 +346,10 @@ const std::vector<PassedOver>& ModelTokenizer::passed_over() const noexcept {
   return state_->parts.passed_over;
 }
 
+const std::vector<std::string>& ModelTokenizer::unknown_keys() const noexcept {
+  return state_->parts.unknown_keys;
+}
+
 const ChatTemplate* ModelTokenizer::chat_template() const noexcept {
   return chat_ ? &*chat_ : nullptr;
 }

@@ -65,6 +65,8 @@ class ModelTokenizer : public Tokenizer {
   bool is_special(TokenId id) const;
   const SpecialIds& special_ids() const noexcept;
   const std::vector<PassedOver>& passed_over() const noexcept;
+  /// Those of its file that nothing is known of.
+  const std::vector<std::string>& unknown_keys() const noexcept;
 
   const ChatTemplate* chat_template() const noexcept override;
   /// In place of that of the tokenizer's own files.
