@@ -14,6 +14,7 @@
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
@@ -253,12 +254,36 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
-void tell_passed_over(std::span<const PassedOver> all, const TalkOptions& talk) {
-  if (talk.verbose) {
-    for (const PassedOver& one : all) {
-      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
-    }
+void tell_unread(std::string_view name, std::span<const PassedOver> harmless,
+                 std::span<const std::string> unknown, const TalkOptions& talk) {
+  const std::string note = unknown_keys_note(unknown);
+  if (talk.strict && !note.empty()) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: unknown: {}; without --strict they are ignored", name, few_keys(unknown)));
   }
+  if (!note.empty() && !talk.verbose) {
+    tell(talk, fmt::format("{}: {} (-v lists them, --strict refuses them)", name, note));
+  }
+  if (!talk.verbose) {
+    return;
+  }
+  for (const std::string& key : unknown) {
+    say(fmt::format("ignored as unknown: {}", shown_name(key)));
+  }
+  for (const PassedOver& one : harmless) {
+    say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+  }
+}
+
+std::span<const std::string> tell_unread(std::string_view name, const Tokenizer& tokenizer,
+                                         const TalkOptions& talk) {
+  const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
+  if (own == nullptr) {
+    return {};
+  }
+  tell_unread(name, own->passed_over(), own->unknown_keys(), talk);
+  return own->unknown_keys();
 }
 
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
@@ -282,7 +307,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
       stored != nullptr && options.talk.verbose) {
     say(fmt::format("reads {}", stored->files().front().string()));
   }
-  tell_passed_over(model.config.passed_over, options.talk);
+  tell_unread(model.config.name, model.config.passed_over, model.config.unknown_keys, options.talk);
   if (stored_model(origin) != nullptr) {
     tell(options.talk, model.config.origin);  // of files that contradict themselves
   }
@@ -311,6 +336,8 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
+  std::ranges::copy(tell_unread(model.config.name, *tokenizer, options.talk),
+                    std::back_inserter(model.config.unknown_keys));
   if (const ChatTemplate* const chat = tokenizer->chat_template()) {
     add_stops(*chat, *tokenizer, model.config.end_of_text);
   }

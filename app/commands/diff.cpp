@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,7 +91,8 @@ class Comparison {
     const auto tokenizer = chosen_tokenizer(options, setup_.origin, setup_.model);
     if (other_source_) {
       other_ = open_model(*other_source_, *options.second);
-      tell_passed_over(other_->config.passed_over, options.talk);
+      tell_unread(other_->config.name, other_->config.passed_over, other_->config.unknown_keys,
+                  options.talk);
       require_same_heads(setup_.model, *other_);
     }
     setup_.phases.done(other_ ? "models" : "model");
@@ -160,6 +162,8 @@ class Comparison {
     }
     const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
     other_->config.tokenizer = other_tokenizer->name();
+    std::ranges::copy(tell_unread(other_->config.name, *other_tokenizer, options_.talk),
+                      std::back_inserter(other_->config.unknown_keys));
     require_same_tokens(tokenize(tokenizer, *input, options_.input),
                         tokenize(*other_tokenizer, *input, options_.input));
     texts_[0] = read_text(setup_, options_, tokenizer, *input);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,7 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
     info.chat_template = chat->language == TemplateLanguage::kGo ? "go" : "jinja";
   }
   info.passed_over = tokenizer.passed_over();
+  info.unknown_keys = tokenizer.unknown_keys();
   TokenizedText text;
   try {
     text = tokenizer.tokenize("a");
@@ -124,9 +126,13 @@ void run(const InfoOptions& options) {
   ModelInfo info = opened ? described(*opened) : described(std::get<DescribedModel>(options.model));
   if (opened) {
     phases.done("tokenizer");
-    tell_passed_over(opened->model.config.passed_over, options.talk);
+    const std::string& name = opened->model.config.name;
+    tell_unread(name, opened->model.config.passed_over, opened->model.config.unknown_keys,
+                options.talk);
     if (info.tokenizer) {
-      tell_passed_over(info.tokenizer->passed_over, options.talk);
+      tell_unread(name, info.tokenizer->passed_over, info.tokenizer->unknown_keys, options.talk);
+      std::ranges::copy(info.tokenizer->unknown_keys,
+                        std::back_inserter(opened->model.config.unknown_keys));
     }
   }
   info.parameters = count_parameters(info.shape);

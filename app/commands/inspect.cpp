@@ -109,7 +109,7 @@ std::vector<std::string> notes(const ModelFacts& facts, const RunFacts& run) {
 std::vector<std::string> remarks(const Model& model, const ModelFacts& facts,
                                  const TokenizedText& text, const Followed& followed) {
   std::vector<std::string> lines = {
-      origin_note(facts), followed.why,
+      origin_note(facts), unknown_keys_note(facts.unknown_keys), followed.why,
       model.altup.present()
           ? fmt::format(
                 "x is one of {} residual streams (AltUp): the active one, stream {}, as the "

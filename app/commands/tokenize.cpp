@@ -12,6 +12,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/text/tokenizer.h"
+#include "commands/attention_run.h"
 #include "commands/input.h"
 #include "stores/model_source.h"
 #include "system/output_file.h"
@@ -63,6 +64,7 @@ void run(const TokenizeOptions& options) {
   TextSource source(options.input, options.talk);
   const auto tokenizer = open_tokenizer(options.tokenizer, options.model);
   phases.done("tokenizer");
+  tell_unread(tokenizer->name(), *tokenizer, options.talk);
   bool is_first = true;
   source.for_each([&](const InputText& input) {
     const TokenizedText text = tokenize(*tokenizer, input, options.input);

@@ -22,6 +22,7 @@
 #include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_view.h"
+#include "commands/attention_run.h"
 #include "commands/input.h"
 #include "options/shell_words.h"
 #include "stores/model_source.h"
@@ -160,13 +161,19 @@ class Question {
   std::optional<Clock::time_point> returned_;
 };
 
+Model opened_model(ModelSource& source, const TourOptions& options) {
+  Model model = open_model(source, options.model);
+  tell_unread(model.config.name, model.config.passed_over, model.config.unknown_keys, options.talk);
+  return model;
+}
+
 // A tour, and the model that its numbers are of.
 class ShownTour {
  public:
   explicit ShownTour(const TourOptions& options)
       : options_(options),
         source_(model_source(options.model)),
-        model_(open_model(source_, options.model)),
+        model_(opened_model(source_, options)),
         tokenizer_(open_tokenizer(options.tokenizer, source_, model_)),
         model_option_(model_option()),
         heads_command_("attnviz heads" + model_option_) {
@@ -235,6 +242,7 @@ class ShownTour {
   }
 
   void tell_differences() const {
+    tell_unread(model_.config.name, *tokenizer_, options_.talk);
     const ModelFacts facts = model_facts(model_, tour_.text);
     if (facts.random) {
       say(model_title(facts) +

@@ -61,7 +61,7 @@ void define_cite(OptionList& list, CiteOptions& options) {
                   "model's context (default: refuse it)",
                   options.truncate);
   define_named_model(
-      list, options.model.model,
+      list, options.model.model, options.talk,
       "a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model on this "
       "machine, as attnviz models lists them (default: demo, the embedded one)");
   define_softmax(list, options.request);

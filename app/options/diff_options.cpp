@@ -27,6 +27,7 @@ void define_diff(OptionList& list, DiffOptions& options) {
                 "given twice: two models to compare on one TEXT, as a base and a fine-tune, or F16 "
                 "and Q4_K; else the model of both texts (default: demo, the embedded one)",
                 options.models);
+  define_strict(list, options.talk);
   define_random(list, options);
   define_attention(list, options, "all; with --head the change of each of these is drawn");
   list.add_flag("Output", "--map", "a map of all heads in place of the table, as pictures have it",

@@ -276,7 +276,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
   define_many_texts(list, options.input);
   define_tokenizer(list, options.tokenizer);
   define_named_model(
-      list, options.model,
+      list, options.model, options.talk,
       "the model whose tokenizer or vocabulary gives the ids (default: demo, without "
       "--tokenizer)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
@@ -289,7 +289,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
 void define_info(OptionList& list, InfoOptions& options) {
   list.add_positional(kFile, to_model(options.model));
   define_named_model(
-      list, options.model,
+      list, options.model, options.talk,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
       "name of a model on this machine (attnviz models; default: demo, the embedded one)");
   define_described(list, options);
@@ -317,7 +317,7 @@ void define_tour(OptionList& list, TourOptions& options) {
   define_text(list, options.input);
   define_tokenizer(list, options.tokenizer);
   define_named_model(
-      list, options.model.model,
+      list, options.model.model, options.talk,
       "the model whose heads are shown, as attnviz show takes it (default: demo, the "
       "embedded one); what it has no head for is left out, and told");
   list.add_flag("Model", "--random", "random weights, in which nothing has been learned",

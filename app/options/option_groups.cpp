@@ -145,7 +145,7 @@ void define_cutting(OptionList& list, AttentionOptions& options) {
 void define_model(OptionList& list, AttentionOptions& options) {
   define_cutting(list, options);
   define_named_model(
-      list, options.model.model,
+      list, options.model.model, options.talk,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
       "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
   define_random(list, options);
@@ -228,6 +228,13 @@ void define_talk(OptionList& list, TalkOptions& talk) {
                 "say on standard error what is done, how long it took, what each head looks at and "
                 "what of a model's files is passed over",
                 talk.verbose);
+}
+
+void define_strict(OptionList& list, TalkOptions& talk) {
+  list.add_flag("Model", "--strict",
+                "exit with code 4 if the model's files have keys or tensors that attnviz does not "
+                "know (default: ignore them, and warn)",
+                talk.strict);
 }
 
 void define_run(OptionList& list, AttentionOptions& options) {

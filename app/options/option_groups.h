@@ -28,9 +28,14 @@ OptionList::Setter to_model(Choice& model) {
 
 inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
+/// Whether what is not known of a model's files is an error.
+void define_strict(OptionList& list, TalkOptions& talk);
+
 template <class Choice>
-void define_named_model(OptionList& list, Choice& model, const std::string& description) {
+void define_named_model(OptionList& list, Choice& model, TalkOptions& talk,
+                        const std::string& description) {
   list.add_value("Model", kModelNames, "FILE", description, to_model(model));
+  define_strict(list, talk);
 }
 
 /// What a model in numbers is made of: any of its sizes asks for one.

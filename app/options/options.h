@@ -116,6 +116,7 @@ struct ModelOptions {
 struct TalkOptions {
   bool quiet = false;
   bool verbose = false;
+  bool strict = false;  // what is not known of a model's files is an error
 };
 
 /// How what is printed looks.
@@ -328,6 +329,7 @@ struct TourOptions : StyleOptions {
   ModelOptions model;
   std::optional<std::string> tokenizer;
   bool all = false;  // at once
+  TalkOptions talk;
 };
 
 /// One row of scores, taken through softmax.

@@ -168,10 +168,10 @@ TEST_CASE("info: -v says what of a model's files was passed over, and why") {
 TEST_CASE("info: a setting that may change something ends with exit code 4 and its name") {
   const TemporaryFolder folder;
   copy_model("llama-mha-untied", folder.path());
-  change_config(folder.path(), "invented_multiplier", 0.5);
+  change_config(folder.path(), "route_scale", 0.5);
   const ProgramResult run = attnviz({"info", folder.path().string()});
   CHECK(run.exit_code == 4);
-  CHECK(contains(run.err, "config.json: invented_multiplier 0.5: "));
+  CHECK(contains(run.err, "config.json: route_scale 0.5: "));
 }
 
 TEST_CASE("info: usage errors say what to give") {

@@ -28,6 +28,7 @@ ModelFacts facts_of_stack(const Model& model, const Model& stack, const Tokenize
   facts.name = whole.name;
   facts.origin = whole.origin;
   facts.family = whole.family;
+  facts.unknown_keys = whole.unknown_keys;
   facts.tokenizer = whole.tokenizer;
   return facts;
 }

@@ -12,6 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_facts.h"
+#include "attnviz/document/run_facts.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/formats/gguf_types.h"
@@ -290,6 +291,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   const ModelShape& shape = info.shape;
   std::vector<InfoFact> facts = {
       {"origin", info.model == nullptr ? "" : info.model->config.origin},
+      {"keys", info.model == nullptr ? "" : unknown_keys_note(info.model->config.unknown_keys)},
       {"context", shape.n_ctx == 0 ? "any length" : counted_large(shape.n_ctx, "token")},
       {"vocabulary", vocabulary_words(info)},
       {"encoder", encoder_words(info)},

@@ -111,6 +111,19 @@ std::string layer_names(const std::vector<std::size_t>& layers) {
   return "layers " + joined(names, "and");
 }
 
+// "a, b and 3 more", each as `shown` writes it.
+std::string few_of(std::span<const std::string> names,
+                   const std::function<std::string(std::string_view)>& shown) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string named;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    named += (i == 0 ? "" : ", ") + shown(names[i]);
+  }
+  return names.size() <= kMostNamed
+             ? named
+             : named + fmt::format(" and {} more", names.size() - kMostNamed);
+}
+
 }  // namespace
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text) {
@@ -119,6 +132,9 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   facts.name = valid_utf8(config.name);
   facts.origin = config.origin;
   facts.family = config.family;
+  for (const std::string& key : config.unknown_keys) {
+    facts.unknown_keys.push_back(valid_utf8(key));
+  }
   facts.random = config.random_weights;
   // Of a random model every token's vector is random, which need not be listed.
   if (!facts.random) {
@@ -271,20 +287,18 @@ std::string origin_note(const ModelFacts& facts) {
 }
 
 std::string random_embeddings_note(const ModelFacts& facts) {
-  constexpr std::size_t kMostNamed = 5;
   const std::vector<std::string>& random = facts.random_embeddings;
-  if (random.empty()) {
-    return {};
-  }
-  std::string named;
-  for (std::size_t i = 0; i < std::min(random.size(), kMostNamed); ++i) {
-    named += (i == 0 ? "" : ", ") + attnviz::quoted(random[i]);
-  }
-  if (random.size() > kMostNamed) {
-    named += fmt::format(" and {} more", random.size() - kMostNamed);
-  }
-  return fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}", facts.seed.value_or(0),
-                     facts.name, named);
+  return random.empty() ? std::string()
+                        : fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}",
+                                      facts.seed.value_or(0), facts.name, few_of(random, quoted));
+}
+
+std::string few_keys(std::span<const std::string> keys) {
+  return few_of(keys, shown_name);
+}
+
+std::string unknown_keys_note(std::span<const std::string> keys) {
+  return keys.empty() ? std::string() : "ignored as unknown: " + few_keys(keys);
 }
 
 std::vector<std::string> model_notes(const ModelFacts& facts) {
@@ -292,7 +306,8 @@ std::vector<std::string> model_notes(const ModelFacts& facts) {
   if (facts.random) {
     lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
   }
-  for (const std::string& note : {origin_note(facts), random_embeddings_note(facts)}) {
+  for (const std::string& note :
+       {origin_note(facts), random_embeddings_note(facts), unknown_keys_note(facts.unknown_keys)}) {
     if (!note.empty()) {
       lines.push_back(note);
     }

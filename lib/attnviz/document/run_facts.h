@@ -19,9 +19,10 @@ namespace attnviz {
 
 struct ModelFacts {
   std::string name;
-  std::string origin;   // what a reader must know of where it comes from; may be empty
-  std::string family;   // "gpt2", …; empty: weights JSON, random, or not known
-  bool random = false;  // the weights: the patterns mean nothing
+  std::string origin;  // what a reader must know of where it comes from; may be empty
+  std::string family;  // "gpt2", …; empty: weights JSON, random, or not known
+  std::vector<std::string> unknown_keys;       // of its files, ignored; valid UTF-8
+  bool random = false;                         // the weights: the patterns mean nothing
   std::vector<std::string> random_embeddings;  // tokens, in order of first appearance, valid UTF-8
   std::optional<std::uint64_t> seed;           // of what is random
   std::size_t n_layers = 0;                    // 0: not known, here and below
@@ -83,6 +84,12 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads);
 
 /// "demo: embedded in attnviz, trained on generated text", or nothing.
 std::string origin_note(const ModelFacts& facts);
+
+/// "badwordsids, v_head.weight and 3 more", of keys and tensors of a model's files.
+std::string few_keys(std::span<const std::string> keys);
+
+/// "ignored as unknown: …", or nothing where there are none.
+std::string unknown_keys_note(std::span<const std::string> keys);
 
 /// "RANDOM EMBEDDINGS (seed 42): w.json has none for "cat"", or nothing.
 std::string random_embeddings_note(const ModelFacts& facts);

@@ -1,5 +1,11 @@
 #include "attnviz/document/json/model_info_json.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_facts.h"
 #include "attnviz/formats/json_writer.h"
 
@@ -29,6 +35,9 @@ void write_model(JsonWriter& json, const ModelInfo& info) {
   json.member("name", info.name);
   json.member("family", if_any(config.family));
   json.member_if_any("origin", config.origin);
+  std::vector<std::string> unknown_keys;
+  std::ranges::transform(config.unknown_keys, std::back_inserter(unknown_keys), valid_utf8);
+  json.member_if_any("unknown_keys", unknown_keys);
   json.member("described", info.model == nullptr);
   json.member("random", config.random_weights);
   json.end_object();

@@ -228,6 +228,7 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   json.member("name", facts.name);
   json.member_if_any("origin", facts.origin);
   json.member_if_any("family", facts.family);
+  json.member_if_any("unknown_keys", facts.unknown_keys);
   if (facts.random) {
     json.member("random", true);
     json.member("note", kRandomWeightsNote);
@@ -259,6 +260,7 @@ ModelFacts read_model(const JsonNode& node) {
   read_if_there(node, "name", facts.name);
   read_if_there(node, "origin", facts.origin);
   read_if_there(node, "family", facts.family);
+  facts.unknown_keys = strings_at(node, "unknown_keys", "a list of names");
   read_if_there(node, "random", facts.random);
   facts.random_embeddings = strings_at(node, "random_embeddings", "a list of tokens");
   read_if_there(node, "seed", facts.seed);

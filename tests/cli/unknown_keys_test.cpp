@@ -1,0 +1,128 @@
+// Keys and tensors of a model's files that nobody knows: the model is drawn, and they are named.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz::test {
+
+namespace {
+
+using nlohmann::json;
+
+using Keys = std::vector<std::string>;
+
+// A folder with a small model whose config has further keys; a text is ids.
+struct OddModel {
+  explicit OddModel(const Keys& keys, const std::string& model = "llama-mha-untied") {
+    copy_model(model, folder.path());
+    for (const std::string& key : keys) {
+      change_config(folder.path(), key, "x");
+    }
+  }
+
+  ProgramResult run(Keys arguments) const {
+    arguments.insert(arguments.end(), {"-m", folder.path().string()});
+    return attnviz(std::move(arguments));
+  }
+  std::string name() const { return folder.path().filename().string(); }
+
+  TemporaryFolder folder;
+};
+
+const Keys kIds = {"--ids", "1,2,3"};
+
+Keys with_ids(Keys arguments) {
+  arguments.insert(arguments.end(), kIds.begin(), kIds.end());
+  return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("unknown keys: a model is drawn, and one line names the first few and how many more") {
+  const OddModel two({"badwordsids", "welcome"});
+  const ProgramResult run = two.run(kIds);
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "L1H1"));
+  CHECK(contains(run.err, two.name() + ": ignored as unknown: badwordsids, welcome (-v lists them, "
+                                       "--strict refuses them)\n"));
+  const OddModel many({"k1", "k2", "k3", "k4", "k5", "k6", "k7"});
+  CHECK(contains(many.run(kIds).err, "ignored as unknown: k1, k2, k3, k4, k5 and 2 more ("));
+  const std::string all = many.run(with_ids({"-v"})).err;
+  CHECK(contains(all, "attnviz: ignored as unknown: k1\n"));
+  CHECK(contains(all, "attnviz: ignored as unknown: k7\n"));
+  CHECK(many.run(with_ids({"-q"})).err.empty());
+  const OddModel none({});
+  CHECK_FALSE(contains(none.run(kIds).err, "unknown"));
+}
+
+TEST_CASE("unknown keys: --strict ends every command that takes a model with code 4") {
+  const OddModel odd({"welcome"});
+  const std::vector<Keys> commands = {with_ids({}),
+                                      with_ids({"rollout"}),
+                                      with_ids({"inspect"}),
+                                      with_ids({"heads"}),
+                                      with_ids({"why"}),
+                                      {"info"},
+                                      {"diff", "a", "b"},
+                                      {"tour", "--all", "a"},
+                                      {"meaning", "a", "--in", "a", "--in", "a b"},
+                                      {"cite", "a", "--answer", "b"}};
+  for (Keys arguments : commands) {
+    CAPTURE(arguments.front());
+    arguments.emplace_back("--strict");
+    const ProgramResult run = odd.run(arguments);
+    CHECK(run.exit_code == 4);
+    CHECK(contains(run.err, ": unknown: welcome; without --strict they are ignored"));
+    CHECK(run.out.empty());
+  }
+  CHECK(OddModel({}).run(with_ids({"--strict"})).exit_code == 0);
+}
+
+TEST_CASE("unknown keys: info, documents, pictures and pages name them") {
+  const OddModel odd({"badwordsids", "welcome"});
+  CHECK(contains(odd.run({"info"}).out, "ignored as unknown: badwordsids, welcome"));
+  const json info = parse_json(odd.run({"info", "--json"}).out);
+  CHECK(info["model"]["unknown_keys"] == Keys{"badwordsids", "welcome"});
+  for (const char* command : {"show", "inspect", "heads", "why"}) {
+    CAPTURE(command);
+    const json document = parse_json(odd.run(with_ids({command, "--json"})).out);
+    CHECK(document["model"]["unknown_keys"] == Keys{"badwordsids", "welcome"});
+  }
+  const std::string note = "ignored as unknown: badwordsids, welcome";
+  const TemporaryFolder folder;
+  for (const char* file : {"a.svg", "a.html", "a.json"}) {
+    CHECK(odd.run(with_ids({"-q", "-o", folder.file(file)})).exit_code == 0);
+  }
+  CHECK(contains(read_file(folder.file("a.svg")), note));
+  CHECK(contains(read_file(folder.file("a.html")), note));
+  // And what is drawn from a document says it, too.
+  const ProgramResult drawn =
+      attnviz({"render", folder.file("a.json"), "-o", folder.file("b.svg")});
+  CHECK(drawn.exit_code == 0);
+  CHECK(contains(read_file(folder.file("b.svg")), note));
+  CHECK(contains(odd.run(with_ids({"inspect"})).out, note));
+}
+
+TEST_CASE("unknown keys: two models are told apart") {
+  const OddModel a({"first"});
+  const OddModel b({"second"});
+  const ProgramResult run = attnviz(
+      {"diff", "-m", a.folder.path().string(), "-m", b.folder.path().string(), "--ids", "1,2,3"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, a.name() + ": ignored as unknown: first"));
+  CHECK(contains(run.err, b.name() + ": ignored as unknown: second"));
+}
+
+TEST_CASE("unknown keys: names from a file are shown as text, and at most so long") {
+  const OddModel odd({std::string(5000, 'k'), "esc\x1b[31m"});
+  const std::string said = odd.run(kIds).err;
+  CHECK(said.size() < 1000);
+  CHECK_FALSE(contains(said, "\x1b["));
+}
+
+}  // namespace attnviz::test
