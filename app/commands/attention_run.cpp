@@ -24,6 +24,7 @@
 #include "attnviz/text/chat.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/vocabulary_fit.h"
+#include "commands/unread_keys.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
 #include "stores/model_store.h"
@@ -254,38 +255,6 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
-void tell_unread(std::string_view name, std::span<const PassedOver> harmless,
-                 std::span<const std::string> unknown, const TalkOptions& talk) {
-  const std::string note = unknown_keys_note(unknown);
-  if (talk.strict && !note.empty()) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        fmt::format("{}: unknown: {}; without --strict they are ignored", name, few_keys(unknown)));
-  }
-  if (!note.empty() && !talk.verbose) {
-    tell(talk, fmt::format("{}: {} (-v lists them, --strict refuses them)", name, note));
-  }
-  if (!talk.verbose) {
-    return;
-  }
-  for (const std::string& key : unknown) {
-    say(fmt::format("ignored as unknown: {}", shown_name(key)));
-  }
-  for (const PassedOver& one : harmless) {
-    say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
-  }
-}
-
-std::span<const std::string> tell_unread(std::string_view name, const Tokenizer& tokenizer,
-                                         const TalkOptions& talk) {
-  const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
-  if (own == nullptr) {
-    return {};
-  }
-  tell_unread(name, own->passed_over(), own->unknown_keys(), talk);
-  return own->unknown_keys();
-}
-
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
                                Result result, bool side_by_side,
                                const std::vector<std::filesystem::path>& also_read)
@@ -307,7 +276,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
       stored != nullptr && options.talk.verbose) {
     say(fmt::format("reads {}", stored->files().front().string()));
   }
-  tell_unread(model.config.name, model.config.passed_over, model.config.unknown_keys, options.talk);
+  report_unread_keys(model.config, options.talk);
   if (stored_model(origin) != nullptr) {
     tell(options.talk, model.config.origin);  // of files that contradict themselves
   }
@@ -336,7 +305,7 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
-  std::ranges::copy(tell_unread(model.config.name, *tokenizer, options.talk),
+  std::ranges::copy(report_unread_keys(model.config.name, *tokenizer, options.talk),
                     std::back_inserter(model.config.unknown_keys));
   if (const ChatTemplate* const chat = tokenizer->chat_template()) {
     add_stops(*chat, *tokenizer, model.config.end_of_text);

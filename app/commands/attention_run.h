@@ -28,17 +28,6 @@ namespace attnviz::app {
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
                                               const ModelSource& source);
 
-/// Says, unless quiet, which keys and tensors of the files of the model `name` nothing is known of:
-/// the first few, or all of them when it is to be verbose, and then also what else was passed over,
-/// and why that is harmless. Throws Error{kUnsupported} where there are such keys and talk is
-/// strict.
-void tell_unread(std::string_view name, std::span<const PassedOver> harmless,
-                 std::span<const std::string> unknown, const TalkOptions& talk);
-
-/// The same of a tokenizer's file, if it has one. Returns its unknown keys.
-std::span<const std::string> tell_unread(std::string_view name, const Tokenizer& tokenizer,
-                                         const TalkOptions& talk);
-
 /// What every command that computes attention opens before its first text, in this order, so that
 /// whatever can be refused is refused before slow work: the engine is chosen; text, fonts, outputs
 /// and model are opened.

@@ -30,6 +30,7 @@
 #include "attnviz/terminal/heatmap_view.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "commands/unread_keys.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
 
@@ -91,8 +92,7 @@ class Comparison {
     const auto tokenizer = chosen_tokenizer(options, setup_.origin, setup_.model);
     if (other_source_) {
       other_ = open_model(*other_source_, *options.second);
-      tell_unread(other_->config.name, other_->config.passed_over, other_->config.unknown_keys,
-                  options.talk);
+      report_unread_keys(other_->config, options.talk);
       require_same_heads(setup_.model, *other_);
     }
     setup_.phases.done(other_ ? "models" : "model");
@@ -162,7 +162,7 @@ class Comparison {
     }
     const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
     other_->config.tokenizer = other_tokenizer->name();
-    std::ranges::copy(tell_unread(other_->config.name, *other_tokenizer, options_.talk),
+    std::ranges::copy(report_unread_keys(other_->config.name, *other_tokenizer, options_.talk),
                       std::back_inserter(other_->config.unknown_keys));
     require_same_tokens(tokenize(tokenizer, *input, options_.input),
                         tokenize(*other_tokenizer, *input, options_.input));

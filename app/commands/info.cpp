@@ -11,7 +11,7 @@
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/terminal/model_info_text.h"
-#include "commands/attention_run.h"
+#include "commands/unread_keys.h"
 #include "stores/model_source.h"
 #include "system/output_file.h"
 #include "system/talk.h"
@@ -126,11 +126,10 @@ void run(const InfoOptions& options) {
   ModelInfo info = opened ? described(*opened) : described(std::get<DescribedModel>(options.model));
   if (opened) {
     phases.done("tokenizer");
-    const std::string& name = opened->model.config.name;
-    tell_unread(name, opened->model.config.passed_over, opened->model.config.unknown_keys,
-                options.talk);
+    report_unread_keys(opened->model.config, options.talk);
     if (info.tokenizer) {
-      tell_unread(name, info.tokenizer->passed_over, info.tokenizer->unknown_keys, options.talk);
+      report_unread_keys(opened->model.config.name, info.tokenizer->passed_over,
+                         info.tokenizer->unknown_keys, options.talk);
       std::ranges::copy(info.tokenizer->unknown_keys,
                         std::back_inserter(opened->model.config.unknown_keys));
     }

@@ -12,8 +12,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/text/tokenizer.h"
-#include "commands/attention_run.h"
 #include "commands/input.h"
+#include "commands/unread_keys.h"
 #include "stores/model_source.h"
 #include "system/output_file.h"
 #include "system/talk.h"
@@ -64,7 +64,7 @@ void run(const TokenizeOptions& options) {
   TextSource source(options.input, options.talk);
   const auto tokenizer = open_tokenizer(options.tokenizer, options.model);
   phases.done("tokenizer");
-  tell_unread(tokenizer->name(), *tokenizer, options.talk);
+  report_unread_keys(tokenizer->name(), *tokenizer, options.talk);
   bool is_first = true;
   source.for_each([&](const InputText& input) {
     const TokenizedText text = tokenize(*tokenizer, input, options.input);

@@ -22,8 +22,8 @@
 #include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_view.h"
-#include "commands/attention_run.h"
 #include "commands/input.h"
+#include "commands/unread_keys.h"
 #include "options/shell_words.h"
 #include "stores/model_source.h"
 #include "system/keys.h"
@@ -163,7 +163,7 @@ class Question {
 
 Model opened_model(ModelSource& source, const TourOptions& options) {
   Model model = open_model(source, options.model);
-  tell_unread(model.config.name, model.config.passed_over, model.config.unknown_keys, options.talk);
+  report_unread_keys(model.config, options.talk);
   return model;
 }
 
@@ -242,7 +242,7 @@ class ShownTour {
   }
 
   void tell_differences() const {
-    tell_unread(model_.config.name, *tokenizer_, options_.talk);
+    report_unread_keys(model_.config.name, *tokenizer_, options_.talk);
     const ModelFacts facts = model_facts(model_, tour_.text);
     if (facts.random) {
       say(model_title(facts) +

@@ -310,39 +310,6 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
   }
 }
 
-TEST_CASE("Hugging Face: a key that no config class of transformers has is told, not refused") {
-  using Keys = std::vector<std::string>;
-  const auto unknown_in = [](const std::string& model, const std::string& key, const json& value) {
-    return with_setting(model, key, value).config.unknown_keys;
-  };
-  for (const json& value : {json(0), json(true), json("a"), json{1, 2}, json{{"a", "b"}}}) {
-    CAPTURE(value.dump());
-    CHECK(unknown_in("gpt2-tied", "badwordsids", value) == Keys{"badwordsids"});
-  }
-  CHECK(unknown_in("gpt2-tied", "badwordsids", nullptr).empty());
-  CHECK(unknown_in("gpt2-tied", "badwordsids", json::array()).empty());
-  CHECK(unknown_in("bert-pair", "uniem_embedding_strategy", "last_mean") ==
-        Keys{"uniem_embedding_strategy"});
-  CHECK(unknown_in("gemma3-multimodal", "text_config/invented", "a") ==
-        Keys{"text_config.invented"});
-  CHECK(unknown_in("llama-rope-linear", "rope_scaling/temperature", 0.5) ==
-        Keys{"rope_scaling.temperature"});
-  for (const std::string kind : {"sliding_attention", "full_attention"}) {
-    const std::string place = "rope_parameters/" + kind + "/invented";
-    CHECK(unknown_in("gemma3-rope-parameters", place, 2) == Keys{told_as(place)});
-  }
-  const Model both =
-      test::with_settings("llama-mha-untied", {{"welcome", "hi"}, {"a", 1}, {"b", 2}});
-  CHECK(both.config.unknown_keys == Keys{"a", "b", "welcome"});
-}
-
-TEST_CASE("Hugging Face: sizes under other names are those of the tensors, or refused") {
-  CHECK(with_setting("gpt2-tied", "hidden_size", 12).config.unknown_keys.empty());
-  CHECK(refusal([] {
-          with_setting("gpt2-tied", "hidden_size", 13);
-        }).find("hidden_size 13: contradicts the shapes of the tensors") != std::string::npos);
-}
-
 TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
   CHECK(
       refusal([] {

@@ -24,6 +24,10 @@ constexpr std::pair<std::string_view, std::vector<std::size_t> TokenMarks::*> kM
     {"added", &TokenMarks::added},
     {"generated", &TokenMarks::generated},
     {"second_text", &TokenMarks::second}};
+constexpr std::pair<std::string_view, std::size_t ModelFacts::*> kSizes[] = {
+    {"n_layers", &ModelFacts::n_layers},     {"n_heads", &ModelFacts::n_heads},
+    {"n_kv_heads", &ModelFacts::n_kv_heads}, {"d_model", &ModelFacts::d_model},
+    {"d_head", &ModelFacts::d_head},         {"d_value", &ModelFacts::d_value}};
 
 constexpr std::string_view kRandomWeightsNote =
     "The weights are random: the patterns mean nothing. The same seed gives the same numbers.";
@@ -235,12 +239,9 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   }
   json.member_if_any("random_embeddings", facts.random_embeddings);
   json.member_if_any("seed", facts.seed);
-  json.member_if_any("n_layers", facts.n_layers);
-  json.member_if_any("n_heads", facts.n_heads);
-  json.member_if_any("n_kv_heads", facts.n_kv_heads);
-  json.member_if_any("d_model", facts.d_model);
-  json.member_if_any("d_head", facts.d_head);
-  json.member_if_any("d_value", facts.d_value);
+  for (const auto& [key, size] : kSizes) {
+    json.member_if_any(key, facts.*size);
+  }
   if (facts.positions != Positions::kNone) {
     json.member("positions", positions_name(facts.positions));
   }
@@ -264,12 +265,9 @@ ModelFacts read_model(const JsonNode& node) {
   read_if_there(node, "random", facts.random);
   facts.random_embeddings = strings_at(node, "random_embeddings", "a list of tokens");
   read_if_there(node, "seed", facts.seed);
-  read_if_there(node, "n_layers", facts.n_layers);
-  read_if_there(node, "n_heads", facts.n_heads);
-  read_if_there(node, "n_kv_heads", facts.n_kv_heads);
-  read_if_there(node, "d_model", facts.d_model);
-  read_if_there(node, "d_head", facts.d_head);
-  read_if_there(node, "d_value", facts.d_value);
+  for (const auto& [key, size] : kSizes) {
+    read_if_there(node, key, facts.*size);
+  }
   read_if_there(node, "positions", facts.positions, positions_named);
   read_if_there(node, "tokenizer", facts.tokenizer);
   if (const auto named = node.find("named_heads")) {
