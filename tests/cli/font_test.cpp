@@ -10,7 +10,7 @@
 namespace attnviz::test {
 namespace {
 
-constexpr const char* kLohit = "/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf";
+const std::string kLohit = "/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf";
 
 // A system without fonts.
 constexpr const char* kNoFonts = "<?xml version=\"1.0\"?><fontconfig></fontconfig>\n";

@@ -55,6 +55,29 @@ TEST_CASE("mapped_file_at: the file whose map holds an address, as long as it is
   CHECK(mapped_file_at(&path) == nullptr);
 }
 
+TEST_CASE("MappedFile: a Git LFS pointer is a file that was not downloaded") {
+  const auto path = std::filesystem::temp_directory_path() / "attnviz_mapped_file_test";
+  std::ofstream(path, std::ios::binary) << "version https://git-lfs.github.com/spec/v1\n"
+                                           "oid sha256:2d711642b726b04401627ca9fbac32f5\n"
+                                           "size 267832560\n";
+  const std::string told = path.string() +
+                           ": a Git LFS pointer: the file itself (267,832,560 bytes) was not "
+                           "downloaded; git lfs pull, in its folder, downloads it";
+  CHECK_THROWS_WITH_AS(MappedFile{path}, told.c_str(), Error);
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("MappedFile: a file of /proc that has nothing to read now is not waited for") {
+  const std::filesystem::path kernel_messages = "/proc/kmsg";
+  try {
+    MappedFile{kernel_messages};  // what was not read before
+    MESSAGE("SKIPPED: /proc/kmsg ends");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kIo);
+    CHECK(std::string(error.what()).starts_with("/proc/kmsg: cannot read: "));
+  }
+}
+
 TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path") {
   CHECK_THROWS_WITH_AS(MappedFile("/no/such/file"),
                        "/no/such/file: cannot read: No such file or directory", Error);

@@ -400,20 +400,6 @@ TEST_CASE("Hugging Face: the reason of a key is true of this model") {
   CHECK(found->why == "a model of this family does not use it");
 }
 
-TEST_CASE("Hugging Face: an adapter beside a model is passed over, one without is refused") {
-  const TemporaryFolder folder;
-  test::copy_model("llama-mha-untied", folder.path());
-  const std::size_t n_before = load_hugging_face(folder.path()).config.passed_over.size();
-  test::write_file(folder.path() / "adapter_config.json", "{}");
-  const Model model = load_hugging_face(folder.path());
-  REQUIRE(model.config.passed_over.size() == n_before + 1);
-  CHECK(model.config.passed_over.back().name == "adapter_config.json");
-  std::filesystem::remove(folder.path() / "model.safetensors");
-  CHECK(refusal([&] {
-          load_hugging_face(folder.path());
-        }).find("adapter_config.json: an adapter is no model") != std::string::npos);
-}
-
 TEST_CASE("Hugging Face: of positions by chunks, texts of one chunk are read") {
   const json chunks = {{"chunk_size", 8}, {"local_size", 2}};
   CHECK(with_setting("qwen2-bias", "dual_chunk_attention_config", chunks).config.n_ctx == 6);

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kDejaVu = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 constexpr const char* kLohit = "/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf";
 
-bool can_test(const char* font) {
+bool can_test(const std::string& font) {
   if (!can_draw_other_fonts()) {
     MESSAGE("SKIPPED: other fonts need libharfbuzz.so.0");
     return false;

@@ -22,7 +22,7 @@ using Ids = std::vector<TokenId>;
 
 const fs::path kReference = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference";
 
-bool is_missing(const char* what) {
+bool is_missing(const std::string& what) {
   if (fs::exists(kReference / what)) {
     return false;
   }

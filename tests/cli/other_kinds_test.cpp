@@ -1,0 +1,244 @@
+// Files that are not what their names say, folders one level too high, and models of which a part
+// would be left out: what -m and models say of them.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "cli/model_home.h"
+#include "support/json.h"
+#include "support/stopwatch.h"
+#include "support/stored_model.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kPointer =
+    "version https://git-lfs.github.com/spec/v1\n"
+    "oid sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\n"
+    "size 267832560\n";
+const std::string kLibrary = "registry.ollama.ai/library/";
+const std::string kHub = ".cache/huggingface/hub/";
+
+std::string gguf_file(const std::string& name) {
+  return read_file(kReference + "gguf/models/" + name);
+}
+
+std::map<std::string, json> listed(const Home& home) {
+  std::map<std::string, json> by_name;
+  for (const json& model : parse_json(home.run({"models", "--json"}).out)["models"]) {
+    by_name[model["name"]] = model;
+  }
+  return by_name;
+}
+
+// A small model, in a new folder.
+void copy_to(const fs::path& folder) {
+  fs::create_directories(folder);
+  copy_model("llama-mha-untied", folder);
+}
+
+void check(const ProgramResult& result, int exit_code, const std::string& part) {
+  CAPTURE(result.err);
+  CAPTURE(part);
+  CHECK(result.exit_code == exit_code);
+  CHECK(contains(result.err, part));
+}
+
+}  // namespace
+
+TEST_CASE("Ollama: a model with an adapter is refused by name, and listed with why") {
+  const Home home;
+  const std::string base = home.blob_layer('1', gguf_file("gpt2-tied.gguf"));
+  home.manifest(kLibrary + "base/latest", base);
+  home.manifest(kLibrary + "tuned/latest", base + "," + home.blob_layer('2', "adapter", "adapter"));
+  home.manifest(kLibrary + "first/latest",  // in any order
+                home.blob_layer('2', "adapter", "adapter") + "," + base);
+  for (const std::string name : {"tuned", "first"}) {
+    for (const char* const command : {"show", "info", "tokenize"}) {
+      CAPTURE(command);
+      std::vector<std::string> words = {command, "-m", name};
+      if (command != std::string("info")) {
+        words.emplace_back("abc");
+      }
+      check(home.run(words), 4, "the model has an adapter (sha256:" + std::string(64, '2') + ")");
+    }
+  }
+  // The base model by the line that the message has.
+  const std::string blob = home.path() / (".ollama/models/blobs/sha256-" + std::string(64, '1'));
+  CHECK(contains(home.run({"-m", "tuned", "abc"}).err, "attnviz -m " + blob));
+  CHECK(home.run({"-m", blob, "abc", "--json"}).exit_code == 0);
+  std::map<std::string, json> models = listed(home);
+  CHECK(contains(models["tuned:latest"]["problem"], "an adapter"));
+  CHECK(models["base:latest"]["problem"].is_null());
+  const std::string names = home.run({"models", "--names"}).out;
+  CHECK(contains(names, "base:latest"));
+  CHECK(!contains(names, "tuned:latest"));
+}
+
+TEST_CASE("Ollama: a second file of weights is refused, a projector and the same file are not") {
+  const Home home;
+  const std::string base = home.blob_layer('1', gguf_file("gpt2-tied.gguf"));
+  home.manifest(kLibrary + "two/latest",
+                base + "," + home.blob_layer('3', gguf_file("gemma-mqa.gguf")));
+  home.manifest(kLibrary + "twice/latest", base + "," + base);
+  home.manifest(kLibrary + "sees/latest",
+                base + "," + home.blob_layer('4', "projector", "projector"));
+  check(home.run({"-m", "two", "abc"}), 4, "a second file of weights");
+  CHECK(home.run({"-m", "twice", "abc"}).exit_code == 0);
+  CHECK(home.run({"-m", "sees", "abc"}).exit_code == 0);
+}
+
+TEST_CASE("a Git LFS pointer is named with the size of the file that was not downloaded") {
+  for (const std::string name :
+       {"model.safetensors", "tokenizer.json", "config.json", "tokenizer_config.json"}) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    copy_model("llama-mha-untied", folder.path());
+    write_file(folder.file("tokenizer.json"), read_file(kReference + "../../assets/demo/model/"
+                                                                     "tokenizer.json"));
+    write_file(folder.file(name), kPointer);
+    check(attnviz({"-m", folder.path(), "abc"}), 1,
+          name +
+              ": a Git LFS pointer: the file itself (267,832,560 bytes) was not downloaded; "
+              "git lfs pull");
+  }
+  const TemporaryFolder folder;
+  for (const std::string name :
+       {"m.gguf", "m.json", "vocab.txt", "a.npy", "model-00001-of-00001.safetensors"}) {
+    write_file(folder.file(name), kPointer);
+  }
+  check(in_folder(folder, {"-m", "m.gguf", "x"}), 1, "m.gguf: a Git LFS pointer");
+  check(in_folder(folder, {"-m", "m.json", "x"}), 1, "m.json: a Git LFS pointer");
+  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 1, "a Git LFS pointer");
+  check(in_folder(folder, {"render", "a.npy"}), 1, "a.npy: a Git LFS pointer");
+  check(in_folder(folder, {"-m", ".", "x"}), 1, "of-00001.safetensors: a Git LFS pointer");
+}
+
+TEST_CASE("what was saved instead of a model's file, and files of other programs, are named") {
+  struct Case {
+    std::string name;
+    std::string bytes;
+    int exit_code;
+    std::string part;
+  };
+  const std::string page = "<!doctype html>\n<html><head><title>Sign in</title></head></html>\n";
+  const Case cases[] = {
+      {"model.safetensors", page, 3, "model.safetensors: a web page"},
+      {"model.safetensors", std::string("\x80\x04\x95\x10\0\0\0\0\0\0\0", 11), 4, "a pickle"},
+      {"config.json", page, 3, "config.json: a web page"},
+      {"config.json", "Entry not found", 3, "config.json: a server's answer"},
+      {"tokenizer.json", page, 3, "tokenizer.json: a web page"},
+      {"tokenizer.json", "IQ== 0\nIg== 1\n", 4, "tokenizer.json: the ranks of a tiktoken"},
+  };
+  for (const Case& item : cases) {
+    CAPTURE(item.name);
+    const TemporaryFolder folder;
+    copy_model("llama-mha-untied", folder.path());
+    write_file(folder.file(item.name), item.bytes);
+    check(attnviz({"-m", folder.path(), "abc"}), item.exit_code, item.part);
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("model.pth"), "\x80\x02\x8a\x0al\xfc\x9c");
+  write_file(folder.file("gpt2_124M.bin"), std::string("\xC6\xD7\x34\x01\x03\0\0\0", 8));
+  write_file(folder.file("model.onnx"), "\x08\x07\x12\x07pytorch");
+  write_file(folder.file("manifest"), R"({"schemaVersion": 2, "layers": []})");
+  write_file(folder.file("page.gguf"), page);
+  write_file(folder.file("tokenizer.model"), "IQ== 0\nIg== 1\nIw== 2\n");
+  write_file(folder.file("vocab.txt"), page);
+  check(in_folder(folder, {"-m", "model.pth", "x"}), 4, "model.pth: a pickle of PyTorch");
+  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; safetensors");
+  check(in_folder(folder, {"-m", "model.onnx", "x"}), 4, "model.onnx: an ONNX model");
+  check(in_folder(folder, {"-m", "manifest", "x"}), 4, "a manifest of Ollama; give the model's");
+  check(in_folder(folder, {"-m", "page.gguf", "x"}), 3, "page.gguf: a web page");
+  check(in_folder(folder, {"tokenize", "--tokenizer", "tokenizer.model", "x"}), 4,
+        "tokenizer.model: the ranks of a tiktoken tokenizer");
+  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 3, "a web page");
+}
+
+TEST_CASE("a folder one level too high: a snapshot is taken, other folders are lines to type") {
+  const Home home;
+  const std::string snapshot = kHub + "models--me--small/snapshots/abc";
+  copy_to(home.path() / snapshot);
+  const std::string repository = kHub + "models--me--small";
+  CHECK(home.run({"info", "-m", repository}).exit_code == 0);
+  CHECK(contains(home.run({"info", "-m", repository}).out, "me/small"));
+
+  copy_to(home.path() / "out/checkpoint-500");
+  home.write("out/trainer_state.json", "{}");
+  const ProgramResult one = home.run({"-m", "out", "--ids", "1,2"});
+  check(one, 2, "out: no model in the folder itself; give a folder in it that has one");
+  CHECK(contains(one.err, "\n  attnviz -m out/checkpoint-500 "));
+  for (int i = 1; i <= 7; ++i) {
+    copy_to(home.path() / ("out/c" + std::to_string(i)));
+  }
+  check(home.run({"-m", "out", "--ids", "1,2"}), 2, "(3 more do)");
+}
+
+TEST_CASE("models promises nothing that -m refuses, and has the type of the tensors") {
+  const Home home;
+  const auto add = [&home](const std::string& name) {
+    const fs::path snapshot = home.path() / (kHub + "models--me--" + name) / "snapshots/abc";
+    copy_to(snapshot);
+    return snapshot;
+  };
+  change_config(add("good"), "torch_dtype", "bfloat16");
+  change_config(add("fp8"), "quantization_config", {{"quant_method", "fp8"}});
+  change_config(add("mlx"), "quantization", {{"bits", 4}, {"group_size", 64}});
+  change_config(add("foreign"), "architectures", {"OtherForCausalLM"});
+  change_config(add("unknown"), "model_type", "invented");
+  change_config(add("deeper"), "num_hidden_layers", 40);
+  write_file(add("pointer") / "model.safetensors", kPointer);
+  write_file(add("tuned") / "adapter_model.safetensors", "");
+  const fs::path part = add("part");
+  fs::rename(part / "model.safetensors", part / "model-00001-of-00002.safetensors");
+  const fs::path gone = add("gone");
+  fs::remove(gone / "model.safetensors");
+  write_file(gone / "model.safetensors.index.json", R"({"weight_map": {"x": "a.safetensors"}})");
+  fs::remove(gone / "expected.safetensors");
+  home.write(".lmstudio/models/me/lora/lora.gguf", gguf_file("gpt2-tied.gguf").substr(0, 5000));
+
+  const std::map<std::string, std::string> problems = {
+      {"me/fp8", "quant_method \"fp8\""}, {"me/mlx", "4 bits in groups of 64"},
+      {"me/foreign", "architectures"},    {"me/unknown", "model_type \"invented\""},
+      {"me/deeper", "model.layers."},     {"me/pointer", "a Git LFS pointer"},
+      {"me/tuned", "an adapter"},         {"me/part", "one of 2 shards"},
+      {"me/gone", "a.safetensors"},       {"me/lora:lora", "lora.gguf"},
+  };
+  std::map<std::string, json> models = listed(home);
+  CHECK(models["me/good"]["problem"].is_null());
+  CHECK(models["me/good"]["quantisation"] == "F32");
+  for (const auto& [name, part_of_it] : problems) {
+    CAPTURE(name);
+    REQUIRE(models[name]["problem"].is_string());
+    const std::string problem = models[name]["problem"];
+    CAPTURE(problem);
+    CHECK(contains(problem, part_of_it));
+    // The same words.
+    const ProgramResult run = home.run({"-m", name, "--ids", "1,2", "--json"});
+    CAPTURE(run.err);
+    CHECK(run.exit_code > 0);
+    CHECK(contains(run.err, problem));
+  }
+  CHECK(home.run({"-m", "me/good", "--ids", "1,2", "--json"}).exit_code == 0);
+}
+
+TEST_CASE("models does not wait at a link to a file that never has anything to read") {
+  const Home home;
+  home.write(".ollama/models/manifests/a/b/c/good", "{}");
+  fs::create_symlink("/proc/kmsg", home.path() / ".ollama/models/manifests/a/b/c/d");
+  check_in_time([&] {
+    const ProgramResult names = home.run({"models", "--names"});
+    CHECK(names.exit_code == 0);
+    CHECK(!contains(names.out, "a/b/c:d"));
+    CHECK(contains(home.run({"models", "--json"}).out, "/d: cannot read: "));
+  });
+}
+
+}  // namespace attnviz::test
