@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -14,107 +13,36 @@ namespace attnviz::app {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kSystem = "system";
 
-// "[2].content" behind the name of the input.
-class At {
- public:
-  explicit At(std::string where) : where_(std::move(where)) {}
-
-  At operator/(std::string_view key) const { return At(fmt::format("{}.{}", where_, key)); }
-  At operator/(std::size_t index) const { return At(fmt::format("{}[{}]", where_, index)); }
-
-  [[noreturn]] void fail(const std::string& what, ErrorKind kind = ErrorKind::kMalformed) const {
-    throw Error(kind, fmt::format("{}: {}", where_, what));
+// Says which text of the chat, or which tool, the template does not write.
+[[noreturn]] void fail_left_out(const templates::ChatPlace& place,
+                                const std::vector<ChatMessage>& messages,
+                                const ChatTemplate& with) {
+  std::string name = "tools" + place.part;
+  if (place.message) {
+    const ChatMessage& message = messages[*place.message];
+    const std::string where =
+        message.where.empty() ? fmt::format("message {}", *place.message) : message.where;
+    name = fmt::format("{}, role {}: {}", where, attnviz::quoted(message.role), place.part);
   }
-
- private:
-  std::string where_;
-};
-
-std::string text_of(const json& value, const At& at) {
-  if (!value.is_string()) {
-    at.fail(fmt::format("expected a string, found {}", value.type_name()));
-  }
-  return value.get<std::string>();
-}
-
-void expect_members(const json& object, std::initializer_list<std::string_view> known,
-                    const At& at) {
-  for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(known, key) == known.end()) {
-      at.fail(fmt::format("{} is not rendered; attnviz knows {}", attnviz::quoted(key),
-                          joined(std::vector<std::string>(known.begin(), known.end()), "and")),
-              ErrorKind::kUnsupported);
-    }
-  }
-}
-
-std::string content_of(const json& value, const At& at) {
-  if (value.is_null()) {
-    return {};
-  }
-  if (!value.is_array()) {
-    return text_of(value, at);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    const json& part = value[i];
-    const At here = at / i;
-    if (!part.is_object() || !part.contains("type")) {
-      here.fail("expected an object with a \"type\"");
-    }
-    if (const std::string type = text_of(part["type"], here / "type"); type != "text") {
-      (here / "type")
-          .fail(fmt::format("expected \"text\", found {}: attnviz reads texts alone",
-                            attnviz::quoted(type)),
-                ErrorKind::kUnsupported);
-    }
-    expect_members(part, {"type", "text"}, here);
-    text += text_of(part.value("text", json()), here / "text");
-  }
-  return text;
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}: the chat template does not write this into the prompt ({}): leave "
+                          "it out of the chat, or take a template that reads it",
+                          name, with.where));
 }
 
 }  // namespace
 
-std::vector<ChatMessage> messages_in(const json& given, const std::string& where) {
-  const bool is_object = given.is_object() && given.contains("messages");
-  At at(where);
-  if (is_object) {
-    expect_members(given, {"messages"}, at);
-    at = at / "messages";
-  }
-  const json& list = is_object ? given["messages"] : given;
-  if (!list.is_array() || list.empty()) {
-    at.fail("expected a list of messages: [{\"role\": \"user\", \"content\": \"Hi\"}]");
-  }
-  std::vector<ChatMessage> messages;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const json& one = list[i];
-    const At here = at / i;
-    if (!one.is_object() || !one.contains("role") || !one.contains("content")) {
-      here.fail("expected an object with \"role\" and \"content\"");
-    }
-    expect_members(one, {"role", "content"}, here);
-    messages.push_back({text_of(one["role"], here / "role"),
-                        content_of(one["content"], here / "content"), one["content"].is_null()});
-  }
-  return messages;
-}
-
-std::vector<ChatMessage> messages_of(
-    const std::variant<std::string, std::vector<TokenId>, std::vector<ChatMessage>>& content) {
+Chat chat_of(const std::variant<std::string, std::vector<TokenId>, Chat>& content) {
   if (const auto* const text = std::get_if<std::string>(&content)) {
-    return {{"user", *text}};
+    return {{{"user", *text}}};
   }
-  return std::get<std::vector<ChatMessage>>(content);
+  return std::get<Chat>(content);
 }
 
-TokenizedText tokenize_chat(const Tokenizer& tokenizer, std::vector<ChatMessage> messages,
-                            const InputOptions& options) {
+TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOptions& options) {
+  std::vector<ChatMessage>& messages = chat.messages;
   const ChatTemplate* const with = tokenizer.chat_template();
   if (with == nullptr) {
     throw Error(ErrorKind::kUsage,
@@ -133,7 +61,8 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, std::vector<ChatMessage>
     if (std::ranges::any_of(messages, says_system)) {
       throw Error(ErrorKind::kUsage, "--system: the messages have a system message of their own");
     }
-    messages.insert(messages.begin(), {kSystem, *options.system});
+    messages.insert(messages.begin(),
+                    {.role = kSystem, .content = *options.system, .where = "--system"});
   }
   const bool has_system = std::ranges::any_of(messages, says_system);
   std::vector<ChatMessage> all;
@@ -146,8 +75,13 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, std::vector<ChatMessage>
   const auto place =
       has_system && says_system(messages.front()) ? messages.begin() + 1 : messages.begin();
   messages.insert(place, all.begin(), all.end());
-  ChatPrompt prompt = render_chat(
-      *with, messages, {.add_generation_prompt = options.generation_prompt, .now = current_time()});
+  ChatPrompt prompt = render_chat(*with, messages,
+                                  {.add_generation_prompt = options.generation_prompt,
+                                   .now = current_time(),
+                                   .tools = chat.tools});
+  if (!prompt.left_out.empty()) {
+    fail_left_out(prompt.left_out.front(), messages, *with);
+  }
   attnviz::TokenizeOptions how;
   how.parse_special = true;
   const bool has_bos = !with->bos_token.empty() && prompt.text.starts_with(with->bos_token);

@@ -10,6 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
+#include "attnviz/text/template/chat_json.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
@@ -35,7 +36,6 @@ class NoTokens : public Error {
 // More is no text to look at; reading on would fill the memory (/dev/zero, a wrong pipe).
 constexpr std::size_t kLongestText = 64u << 20;
 
-// White space alone makes no picture, however it is tokenized.
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
@@ -99,6 +99,10 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
 
 TextSource::TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one)
     : input_(input), quiet_(talk.quiet) {
+  if (input.tools) {
+    const MappedFile file(*input.tools);
+    tools_ = read_tools(file.bytes(), input.tools->string());
+  }
   if (input.ids) {
     return;
   }
@@ -201,6 +205,14 @@ std::string TextSource::place() const {
              : name_;
 }
 
+Chat TextSource::parse_chat(const std::string& json) const {
+  Chat chat = read_chat(json, place());
+  if (chat.tools != nullptr && tools_ != nullptr) {
+    throw Error(ErrorKind::kUsage, place() + ": \"tools\" and --tools exclude each other");
+  }
+  return chat;
+}
+
 InputText TextSource::parse_json_line(const std::string& line) const {
   using nlohmann::json;
   const auto fail = [this](const std::string& what) {
@@ -211,7 +223,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
     return {value.get<std::string>(), input_.pair};
   }
   if (input_.chat && (value.is_array() || (value.is_object() && value.contains("messages")))) {
-    return {messages_in(value, place())};
+    return {parse_chat(line)};
   }
   if (!value.is_object()) {
     fail(fmt::format("expected a string or an object, found {}", value.type_name()));
@@ -274,13 +286,13 @@ std::optional<InputText> TextSource::next() {
       return std::nullopt;
     }
     std::string text = whole();
-    if (is_blank(text)) {
+    if (input_.messages ? is_blank(text) : text.empty()) {
       throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
     }
     if (input_.messages) {
-      return InputText{messages_in(parsed_json(text, name_), name_)};
+      return InputText{.content = parse_chat(text), .tools = tools_};
     }
-    return InputText{std::move(text), input_.pair};
+    return InputText{.content = std::move(text), .pair = input_.pair, .tools = tools_};
   }
   while (!stopped_) {
     const auto line = next_line();
@@ -293,7 +305,8 @@ std::optional<InputText> TextSource::next() {
       text = parse_json_line(*line);
     }
     const auto* words = std::get_if<std::string>(&text.content);
-    if (words == nullptr || !is_blank(*words)) {
+    if (words == nullptr || !words->empty()) {
+      text.tools = tools_;
       return text;
     }
     if (!quiet_) {
@@ -361,7 +374,9 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
   how.pair = text.pair;
   const auto tokens_of_text = [&] {
     if (options.chat) {
-      return tokenize_chat(tokenizer, messages_of(text.content), options);
+      Chat chat = chat_of(text.content);
+      chat.tools = chat.tools == nullptr ? text.tools : chat.tools;
+      return tokenize_chat(tokenizer, std::move(chat), options);
     }
     return tokenizer.tokenize(std::get<std::string>(text.content), how);
   };

@@ -23,10 +23,11 @@ namespace attnviz::app {
 /// A text, or token ids or the messages of a chat in place of one; and a second text. What an
 /// encoder-decoder's decoder has read, where its line says so: one of both.
 struct InputText {
-  std::variant<std::string, std::vector<TokenId>, std::vector<ChatMessage>> content;
+  std::variant<std::string, std::vector<TokenId>, Chat> content;
   std::optional<std::string> pair = {};
   std::optional<std::string> target = {};
   std::optional<std::vector<TokenId>> decoder_ids = {};
+  std::shared_ptr<const templates::Value> tools = {};  // of a chat that does not say its own
 
   bool has_target() const noexcept { return target || decoder_ids; }
 };
@@ -74,6 +75,7 @@ class TextSource {
   std::optional<std::string> next_line();
   std::string whole();
   InputText parse_json_line(const std::string& line) const;
+  Chat parse_chat(const std::string& json) const;
   bool fill();
   std::string place() const;
 
@@ -90,6 +92,7 @@ class TextSource {
   bool stopped_ = false;
   bool absent_ = false;  // neither given nor to be read
   bool skipped_ = false;
+  std::shared_ptr<const templates::Value> tools_;  // of --tools
 };
 
 /// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id

@@ -168,7 +168,8 @@ class PartsRun {
       : setup_(setup),
         options_(setup.options),
         model_(setup.model),
-        source_(read_text(setup, setup.options, *setup.tokenizer, {input.content})),
+        source_(read_text(setup, setup.options, *setup.tokenizer,
+                          {.content = input.content, .tools = input.tools})),
         own_tokenizer_(target_tokenizer(setup)),
         target_(target_text(setup.options, input, setup.model, tokenizer())),
         request_(request_of(setup.options, setup.model, target_)) {}

@@ -125,8 +125,10 @@ void check_attention(const Given& given, AttentionOptions& options) {
 
 void check_given(const Given& given) {
   constexpr const char* kChat[] = {"--chat", "--system", "--messages"};
-  if (given.has("--no-generation-prompt") && first_given(given, kChat) == nullptr) {
-    fail("--no-generation-prompt goes with --chat, --system or --messages");
+  for (const char* const option : {"--no-generation-prompt", "--tools"}) {
+    if (given.has(option) && first_given(given, kChat) == nullptr) {
+      fail(fmt::format("{} goes with --chat, --system or --messages", option));
+    }
   }
   if (given.has("--no-values") && given.word("--style") == "numbers") {
     fail("--style numbers draws nothing but numbers, --no-values none; take one of them");

@@ -82,6 +82,9 @@ void define_chat(OptionList& list, InputOptions& input) {
         input.file = word;
         input.messages = input.chat = true;
       });
+  list.add_value("Input", "--tools", "FILE",
+                 "tools that the model may call, a JSON list: the chat's template writes them out",
+                 [&input](const std::string& word) { input.tools = word; });
   list.add_flag("Input", "--no-generation-prompt",
                 "end the chat behind its last message, without what begins the answer",
                 [&input] { input.generation_prompt = false; });

@@ -92,8 +92,9 @@ struct InputOptions {
   bool chat = false;                  // a text is what a user says in a chat
   std::optional<std::string> system;  // said before
   bool messages = false;              // the file is a JSON list of messages
-  bool generation_prompt = true;      // what begins the answer stands behind the messages
-  bool lint_prompt = false;           // faults of a prompt are errors
+  std::optional<std::filesystem::path> tools;  // a JSON list of what the chat's model may call
+  bool generation_prompt = true;               // what begins the answer stands behind the messages
+  bool lint_prompt = false;                    // faults of a prompt are errors
 
   bool may_be_absent = false;  // nothing given is no text, in place of standard input
 

@@ -119,8 +119,9 @@ TEST_CASE("--messages: what is none is an error of its place; what is not render
       {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role: expected a string"}},
       {R"([{"role": "user", "content": 7}])", {3, "standard input[0].content"}},
       {R"([{"role": "user", "content": [{"type": "image"}]}])", {4, "[0].content[0].type"}},
-      {R"([{"role": "user", "content": "a", "tool_calls": []}])", {4, "tool_calls"}},
-      {R"({"messages": [{"role": "user", "content": "a"}], "tools": []})", {4, "tools"}},
+      {R"({"messages": [{"role": "user", "content": "a"}], "model": "m"})", {4, "model"}},
+      {R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"name": "f"}]})",
+       {4, "tools[0].name: the chat template does not write this"}},
       {"[", {3, "not JSON"}}};
   for (const auto& one : cases) {
     CAPTURE(one.first);
@@ -129,6 +130,43 @@ TEST_CASE("--messages: what is none is an error of its place; what is not render
   }
   chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, "of their own",
                    R"([{"role": "system", "content": "a"}, {"role": "user", "content": "a"}])");
+}
+
+TEST_CASE("--messages: a message that the template leaves out is an error that names it") {
+  const Chat chat;
+  chat.write("chat_template.jinja",
+             "{% for m in messages if m.role != 'tool' %}{{ m.content }}\n{% endfor %}");
+  const std::string messages = R"([{"role": "user", "content": "hi", "name": "anna", "id": 7},
+      {"role": "tool", "content": "hi"}])";
+  chat.check_fails({"tokenize", "--messages", "-"}, 4,
+                   "standard input[1], role \"tool\": content: the chat template does not write",
+                   messages);
+  chat.write("chat_template.jinja", "{{ messages[-1].content }}");
+  chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4, "--system, role \"system\"");
+}
+
+TEST_CASE("--tools: a JSON list that the template writes out") {
+  const Chat chat;
+  chat.write("chat_template.jinja",
+             "{% for t in tools or [] %}{{ t.function.name }} {% endfor %}"
+             "{% for m in messages %}{{ m.content }} {% endfor %}");
+  chat.write("tools.json", R"([{"type": "function", "function": {"name": "yes"}}])");
+  chat.write("none.json", "{}");
+  CHECK(chat.tokens({"--chat", "hi", "--tools", "tools.json"})["token_ids"] == json({7, 5}));
+  CHECK(chat.tokens({"--messages", "-", "--tools", "tools.json"},
+                    R"([{"role": "user", "content": "hi"}])")["token_ids"] == json({7, 5}));
+  CHECK(chat.tokens({"--chat", "--json-lines", "--tools", "tools.json"},
+                    "[{\"role\": \"user\", \"content\": \"hi\"}]\n")["token_ids"] == json({7, 5}));
+  CHECK(chat.tokens({"--messages", "-"},
+                    R"({"messages": [{"role": "user", "content": "hi"}],
+                        "tools": [{"function": {"name": "yes"}}]})")["token_ids"] == json({7, 5}));
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3,
+                   "none.json: expected a list of tools, found dict");
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, "gone.json");
+  chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, "--tools goes with --chat");
+  chat.check_fails({"tokenize", "--messages", "-", "--tools", "tools.json"}, 2,
+                   "exclude each other",
+                   R"({"messages": [{"role": "user", "content": "hi"}], "tools": []})");
 }
 
 TEST_CASE("--chat: options that say something else of the text exclude it") {

@@ -172,5 +172,14 @@ for (const normalizer of wholeNormalizers) {
     cases.push({ tokenizer, texts, expected });
   }
 }
+// At the end, so that the texts of those before stay the same.
+{
+  const pre_tokenizer = { type: "UnicodeScripts" };
+  const stage = tokenizer({ pre_tokenizer }).getPreTokenizer();
+  const texts = [" a", "  ", "どこで生れ。Yes", "Apples are りんご 林檎", "日本ー語カナ 12 мир, e\u0301x \t한국 ",
+                 ...Array.from({ length: 4 * nTexts }, text)];
+  cases.push({ pre_tokenizer, texts,
+               expected: texts.map((one) => stage.preTokenizeString(one).map(([word]) => word)) });
+}
 // A line a case, so that a change is seen where it is.
 console.log("[\n" + cases.map((one) => JSON.stringify(one)).join(",\n") + "\n]");

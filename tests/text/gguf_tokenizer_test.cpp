@@ -445,6 +445,50 @@ TEST_CASE("ways of cutting texts, each where it differs from others") {
   CHECK(cut("bloom", "a, b") == Words{"a", ",", "Ġb"});
   CHECK(cut("seed-coder", "a;\n1") == Words{"a", ";", "Ċ", "1"});
   CHECK(cut("default", "a<1234") == Words{"a", "<", "123", "4"});
+  CHECK(cut("exaone-moe", "ab cd12;\n") == Words{"abĠcd", "1", "2", ";Ċ"});
+}
+
+// Made by tests/reference/split_patterns.py, which runs the models' own patterns.
+TEST_CASE("kimi-k2, youtu, tiny_aya and superbpe cut texts as the models' own patterns do") {
+  const auto reference = test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/split_patterns.json");
+  for (const auto& [name, splits] : reference["splits"].items()) {
+    const SplitPattern* const pattern = find_split_pattern(name);
+    REQUIRE(pattern != nullptr);
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+      const std::string text = reference["texts"][i];
+      CAPTURE(name);
+      CAPTURE(text);
+      WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
+      byte_level_words (*pattern)(cut);
+      std::vector<std::string> words;
+      for (const ByteRange& word : cut.words) {
+        const ByteRange source = cut.text.source(word);
+        words.push_back(text.substr(source.begin, source.size()));
+      }
+      CHECK(words == splits[i].get<std::vector<std::string>>());
+    }
+  }
+  CHECK(find_split_pattern("cohere2moe")->patterns.data() ==
+        find_split_pattern("tiny_aya")->patterns.data());
+}
+
+// As Hugging Face's XLM-R and RoBERTa have pairs, and llama.cpp's reranking.
+TEST_CASE("GGUF tokenizers: encoders that begin and end a text take pairs as RoBERTa does") {
+  const ModelTokenizer xlm = tokenizer_of(t5().u32("tokenizer.ggml.bos_token_id", 0)
+                                              .flag("tokenizer.ggml.add_bos_token", true)
+                                              .flag("tokenizer.ggml.add_eos_token", true));
+  TokenizeOptions how;
+  how.pair = "b";
+  const TokenizedText text = xlm.tokenize("a", how);
+  Ids ids;
+  for (const Token& token : text.tokens) {
+    ids.push_back(token.id);
+    CHECK(token.segment == 0);
+  }
+  CHECK(ids.front() == 0);
+  CHECK(ids.back() == 1);
+  CHECK(std::count(ids.begin(), ids.end(), 1) == 3);  // <s> A </s></s> B </s>
+  CHECK(std::count(ids.begin(), ids.end(), 0) == 1);
 }
 
 }  // namespace attnviz

@@ -90,6 +90,15 @@ TEST_CASE("Jinja: every construct as jinja2 renders it") {
   }
 }
 
+// What jinja2 3.1 renders, set up as transformers does.
+TEST_CASE("Jinja: lines end with line feeds, whatever the file has, also in texts") {
+  CHECK(rendered("a\r\n{% if true %}\r\n  b\r\n  {% endif %}\r\n{# c #}\r\n{{ 'x\r\ny' }}\rz\r\n",
+                 Map()) == "a\n  b\nx\ny\nz");
+  CHECK(rendered("{% raw %}\r\n{{ a }}\r\n{% endraw %}\r{{ 'a\\r\\nb' | length }}{{ 'a\rb' }}",
+                 Map()) == "\n{{ a }}\n4a\nb");
+  CHECK(failure("a\r\nb\r  {{ missing() }}") == "t: line 3, column 13: missing is undefined");
+}
+
 TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its place") {
   CHECK(rendered("{% if false %}{{ f(1) | g is h }}{% endif %}ok", Map()) == "ok");
   CHECK(failure("a\n  {{ missing() }}") == "t: line 2, column 13: missing is undefined");

@@ -53,7 +53,6 @@ constexpr Corruption kCorruptions[] = {
     {"\"b\": 1", "\"b\": 1.5", kBad, "expected a whole number below 2^32, found \"1.5"},
     {"\"b\": 1", "\"b\": 4294967296", kBad, "expected a whole number below 2^32"},
     {"\"b\": 1", "\"b\": 4194304", kBad, "expected an id below 4194304 for \"b\""},
-    {"\"b\": 1", "\"a\": 1", kBad, "model: vocab: expected different pieces, found \"a\" twice"},
     {"\"b\": 1", "\"\xFF\": 1", kBad, "vocab: expected pieces in UTF-8"},
     {"\"b\": 1", "\"\\x\": 1", kBad, "expected an escape sequence, found \"x"},
     {"\"b\": 1", "\"\\u12\": 1", kBad, "expected four hexadecimal digits"},
@@ -242,11 +241,6 @@ TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
         read_gpt2_files({"[]", "vocab.json"}, {"", "merges.txt"}, false);
       },
       kBad, "vocab.json: line 1, column 1: expected an object of pieces and ids");
-  check_fails(
-      [&] {
-        read_bert_vocabulary({"[UNK]\na\na\n", "vocab.txt"}, {});
-      },
-      kBad, "vocab.txt: line 3: expected different pieces, found \"a\" twice");
   const ModelTokenizer without_unknown(read_bert_vocabulary({"a\n", "vocab.txt"}, {}));
   CHECK(described(without_unknown.tokenize("a")) == "0=a[0,1)");
   check_fails(

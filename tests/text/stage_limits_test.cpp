@@ -136,6 +136,31 @@ TEST_CASE("a text is stopped that many slow patterns read, each of them not too 
   CHECK_THROWS_AS(tokenizer.tokenize(std::string(4000, 'a')), Error);
 }
 
+TEST_CASE("stages are counted by what they do with a text, over all texts") {
+  const std::string model =
+      R"("model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"})";
+  const auto made = [&](std::size_t n) {
+    return test::tokenizer_of(fmt::format(R"({{"normalizer": {}, {}}})",
+                                          sequence("normalizers", n, R"({"type": "NFC"})"), model));
+  };
+  const std::string text = test::repeated("é", 20'000);
+  CHECK(made(8).tokenize(text).size() == 1);
+  const ModelTokenizer many = made(256);
+  const test::Stopwatch watch;
+  CHECK_THROWS_WITH_AS(
+      many.tokenize(text),
+      "tiny.json: the tokenizer's stages take too many steps in 40000 bytes of text", Error);
+  const ModelTokenizer lines = made(256);
+  CHECK_THROWS_AS(
+      [&] {
+        for (int i = 0; i < 20'000; ++i) {
+          lines.tokenize("éé");
+        }
+      }(),
+      Error);
+  CHECK(watch.is_in_time());
+}
+
 TEST_CASE("merges whose ids lie where a table would search for long are read as fast as others") {
   // Under a well-known hash of two ids, which multiplies by 2^64 over the golden ratio, all pairs
   // of these lie in 1024 places of a table of 2^19.

@@ -106,6 +106,13 @@ TEST_CASE("Jinja: filters of filters end, and escapes are paid for before they a
             .find("the texts are too long") != std::string::npos);
 }
 
+TEST_CASE("Jinja: control characters in a list are paid for before they are written") {
+  const test::Stopwatch watch;
+  CHECK(failure("{% set s = '\\x01' * 10000000 %}{% set x = [s, s, s, s, s] ~ '' %}", numbered(1))
+            .find("the texts are too long") != std::string::npos);
+  CHECK(watch.is_in_time());
+}
+
 TEST_CASE("Jinja: a slice of a long text makes no list of its characters") {
   const std::string text = "{% set s = 'é' * 4000000 %}";
   const auto rendered = [&](const std::string& of) {

@@ -1,16 +1,30 @@
 // A chat before a model reads it: its messages, and the template that makes a text of them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace attnviz {
 
+namespace templates {
+class Value;
+}
+
 struct ChatMessage {
-  std::string role;  // "system", "user", "assistant", …
-  std::string content;
+  std::string role;      // "system", "user", "assistant", …
+  std::string content;   // its texts, joined by nothing
   bool is_null = false;  // content that is said to be none, which templates of Jinja ask for
+  /// All of the message, a mapping, where it has more than a role and one text. Made by
+  /// read_chat().
+  std::shared_ptr<const templates::Value> fields = {};
+  std::string where = {};  // in front of what an error says about it: "chat.json[2]"
+};
+
+struct Chat {
+  std::vector<ChatMessage> messages;
+  std::shared_ptr<const templates::Value> tools = {};  // a list of what may be called; null: none
 };
 
 enum class TemplateLanguage {

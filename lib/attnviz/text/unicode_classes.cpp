@@ -98,6 +98,17 @@ bool is_han(char32_t point) noexcept {
          });
 }
 
+const char* joined_script(char32_t point) noexcept {
+  constexpr char32_t kLongVowel = U'ー';
+  static const uc_script_t* const han = uc_script_byname("Han");
+  static const uc_script_t* const kana[] = {uc_script_byname("Hiragana"),
+                                            uc_script_byname("Katakana")};
+  const uc_script_t* const own = uc_script(point);
+  const bool is_kana = point == kLongVowel || own == kana[0] || own == kana[1];
+  const uc_script_t* const script = is_kana ? han : own;
+  return script == nullptr ? nullptr : script->name;
+}
+
 bool has_letter(std::string_view text) noexcept {
   return has_any(text, [](char32_t c) { return is_letter_or_number(c) && !is_number(c); });
 }

@@ -181,9 +181,10 @@ void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, Tokeniz
   find_special_ids(parts);
 }
 
-// BOS and EOS around a text, by the file's own word or else by the model's.
+// BOS and EOS around a text, by the file's own word or else by the model's. With both of them,
+// models that read texts in both directions take pairs as RoBERTa does.
 void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
-                     TokenizerParts& parts) {
+                     TokenizerParts& parts, bool is_encoder = false) {
   const auto tokens = [&](std::string_view role, bool by_default, std::optional<TokenId> id) {
     const std::string key = fmt::format("tokenizer.ggml.add_{}_token", role);
     const auto asked = metadata.flag(key);
@@ -194,8 +195,11 @@ void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
     }
     return id && asked.value_or(by_default) ? std::vector{*id} : std::vector<TokenId>();
   };
-  parts.post = surrounding(tokens("bos", adds_bos, parts.special.bos),
-                           tokens("eos", adds_eos, parts.special.eos));
+  const std::vector<TokenId> first = tokens("bos", adds_bos, parts.special.bos);
+  const std::vector<TokenId> last = tokens("eos", adds_eos, parts.special.eos);
+  parts.post = is_encoder && !first.empty() && !last.empty()
+                   ? roberta_post_processor(first.front(), last.front())
+                   : surrounding(first, last);
 }
 
 // The settings of SentencePiece, but for what BPE and Unigram have of their own.
@@ -273,7 +277,7 @@ TokenizerParts read_t5(const GgufMetadata& metadata, const Pieces& pieces) {
   TokenizerParts parts = make_sentence_piece_tokenizer(settings, where(metadata, kTokens));
   parts.special.eos = id_below(1, pieces);
   set_special_ids(metadata, pieces, parts);
-  add_surrounding(metadata, /*adds_bos=*/false, /*adds_eos=*/true, parts);
+  add_surrounding(metadata, /*adds_bos=*/false, /*adds_eos=*/true, parts, /*is_encoder=*/true);
   return parts;
 }
 
@@ -327,7 +331,9 @@ TokenizerParts read_gpt2(const GgufMetadata& metadata, const Pieces& pieces) {
   use_byte_level_words(parts, pattern);
   add_special_pieces(pieces.list, parts);
   set_special_ids(metadata, pieces, parts);
-  add_surrounding(metadata, pattern.adds_bos, /*adds_eos=*/false, parts);
+  constexpr std::string_view kEncoders[] = {"roberta-bpe", "jina-v1-en", "jina-v2-code"};
+  add_surrounding(metadata, pattern.adds_bos, /*adds_eos=*/false, parts,
+                  std::ranges::find(kEncoders, metadata.text_or(kPre, "")) != std::end(kEncoders));
   return parts;
 }
 

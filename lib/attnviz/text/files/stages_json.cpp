@@ -403,6 +403,7 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
          return sequence_cut(read_stages(stage, "pretokenizers", read_pre_tokenizer));
        }},
       {"Split", read_split},
+      {"UnicodeScripts", [](Reading) { return script_cut(); }},
       {"Whitespace",
        [](Reading) {  // \w+|[^\w\s]+
          return class_cut([](char32_t c) { return is_white_space(c) ? 0 : is_word(c) ? 1 : 2; });

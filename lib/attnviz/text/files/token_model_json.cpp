@@ -119,11 +119,7 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
                   fmt::format("{}vocab: expected pieces of at most {}, found one of {}", where,
                               counted(PrefixIndex::kLongestPiece, "byte"), piece.text.size()));
     }
-    if (!vocabulary.add(piece.text, piece.id) && !has_scores) {
-      throw Error(ErrorKind::kMalformed,
-                  fmt::format("{}vocab: expected different pieces, found {} twice", where,
-                              quoted(piece.text)));
-    }
+    vocabulary.add(piece.text, piece.id);
   }
   return vocabulary;
 }

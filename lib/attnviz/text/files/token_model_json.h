@@ -23,7 +23,8 @@ struct PieceList {
   bool has_scores = false;
   const Vocabulary::Tables* ready = nullptr;  // in place of pieces: what they make
 
-  /// Throws Error{kMalformed} at a piece that comes twice, and when there are none.
+  /// Of a piece that comes twice, the last one counts. Throws Error{kMalformed} when there are
+  /// none.
   Vocabulary vocabulary(std::string_view where) const;
 };
 

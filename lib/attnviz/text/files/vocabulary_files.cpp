@@ -114,12 +114,8 @@ TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
                                     std::string_view unknown) {
   Vocabulary pieces;
   each_line(vocabulary, [&](std::string_view line, std::size_t number) {
-    // An empty line counts, so that the pieces behind it keep their ids.
-    if (!pieces.add(line, static_cast<TokenId>(number - 1)) && !line.empty()) {
-      throw Error(ErrorKind::kMalformed,
-                  fmt::format("{}: line {}: expected different pieces, found {} twice",
-                              vocabulary.name, number, quoted(line)));
-    }
+    // An empty line counts, so that the pieces after it keep their ids.
+    pieces.add(line, static_cast<TokenId>(number - 1));
   });
   TokenizerParts parts;
   WordPieceOptions options;

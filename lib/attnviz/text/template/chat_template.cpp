@@ -25,6 +25,7 @@ namespace attnviz {
 namespace {
 
 using templates::Arguments;
+using templates::ContentForm;
 using templates::List;
 using templates::Map;
 using templates::Value;
@@ -55,15 +56,6 @@ templates::Function time_function(const std::tm& now) {
   };
 }
 
-Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {
-  auto map = std::make_shared<Map>();
-  map->add(is_go ? "Role" : "role", message.role);
-  map->add(is_go ? "Content" : "content",
-           message.is_null && !is_go ? Value() : Value(message.content));
-  map->message = place;
-  return map;
-}
-
 // transformers passes on those that there are; llama.cpp those two in any case.
 void add_special_tokens(const ChatTemplate& with, Map& globals) {
   const auto add = [&](const std::string& name, const std::string& token, bool in_any_case) {
@@ -85,15 +77,22 @@ void add_special_tokens(const ChatTemplate& with, Map& globals) {
   }
 }
 
-Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage> messages,
+// What a template is given.
+struct Given {
+  std::span<const ChatMessage> messages;
+  Value tools;                     // None: there are none
+  std::vector<ContentForm> forms;  // one a message
+};
+
+Written run_jinja_template(const ChatTemplate& with, const Given& given,
                            const ChatRequest& request) {
   std::vector<Value> values;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    values.push_back(message_value(messages[i], i, /*is_go=*/false));
+  for (std::size_t i = 0; i < given.messages.size(); ++i) {
+    values.push_back(templates::jinja_message(given.messages[i], i, given.forms[i]));
   }
   Map globals;
   globals.add("messages", templates::list_of(std::move(values)));
-  globals.add("tools", {});
+  globals.add("tools", given.tools);
   globals.add("documents", {});
   globals.add("add_generation_prompt", request.add_generation_prompt);
   add_special_tokens(with, globals);
@@ -117,11 +116,12 @@ struct Joined {
   std::size_t first = 0;  // of the messages that it was made of
 };
 
-// Messages of one role that follow one another, with an empty line between.
+// Messages of one role that follow one another, with an empty line between; what tools answer stays
+// apart.
 std::vector<Joined> joined(std::span<const ChatMessage> messages) {
   std::vector<Joined> all;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (!all.empty() && all.back().message.role == messages[i].role) {
+    if (!all.empty() && all.back().message.role == messages[i].role && messages[i].role != "tool") {
       all.back().message.content += "\n\n" + messages[i].content;
     } else {
       all.push_back({messages[i], i});
@@ -183,23 +183,36 @@ Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined
   return all;
 }
 
-Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> messages,
-                        const ChatRequest& request) {
+// A message or tools as Ollama has them; what goes wrong gets their place.
+template <class Make>
+Value go_part(const std::string& where, const Make& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+Written run_go_template(const ChatTemplate& with, const Given& given, const ChatRequest& request) {
   std::tm yesterday = request.now;
   --yesterday.tm_mday;
   std::mktime(&yesterday);
   const templates::GoDates dates{formatted("%Y-%m-%d", request.now),
                                  formatted("%Y-%m-%d", yesterday)};
   const templates::GoTemplate own(with.source, with.where);
-  const std::vector<Joined> all = joined(messages);
+  const std::vector<Joined> all = joined(given.messages);
   if (own.mentions("messages")) {
     std::vector<Value> values;
     values.reserve(all.size());
     for (const Joined& one : all) {
-      values.push_back(message_value(one.message, one.first, /*is_go=*/true));
+      values.push_back(go_part(one.message.where,
+                               [&] { return templates::go_message(one.message, one.first); }));
     }
-    Value data = go_data(all_system(messages), "", "");
+    Value data = go_data(all_system(given.messages), "", "");
     data.map()->add("Messages", templates::list_of(std::move(values)));
+    if (!given.tools.is_none()) {
+      data.map()->add("Tools", go_part("tools", [&] { return templates::go_tools(given.tools); }));
+    }
     templates::Budget budget;
     return own.run(data, dates, budget);
   }
@@ -208,6 +221,114 @@ Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> m
   }
   return run_by_turns(templates::GoTemplate(with.source + "{{ .Response }}", with.where), all,
                       dates);
+}
+
+Written run(const ChatTemplate& with, const Given& given, const ChatRequest& request) {
+  return with.language == TemplateLanguage::kJinja ? run_jinja_template(with, given, request)
+                                                   : run_go_template(with, given, request);
+}
+
+// --- what a template takes, and leaves out
+
+struct Trial {
+  std::vector<ContentForm> forms;
+  std::optional<std::vector<templates::ChatPlace>> missing = {};  // nothing: it failed
+
+  bool is_better_than(const Trial& other) const {
+    return missing && (!other.missing || missing->size() < other.missing->size());
+  }
+};
+
+// Runs the template over other texts, which tell themselves apart.
+class Trials {
+ public:
+  Trials(const ChatTemplate& with, const Given& given, const ChatRequest& request)
+      : with_(with), request_(request), tools_(given.tools) {
+    messages_.reserve(given.messages.size());
+    for (std::size_t i = 0; i < given.messages.size(); ++i) {
+      messages_.push_back(templates::marked(given.messages[i], i, marks_));
+    }
+    if (!tools_.is_none()) {
+      tools_ = templates::marked_tools(tools_, marks_);
+    }
+  }
+
+  Trial with_forms(std::vector<ContentForm> forms) const {
+    Trial trial{std::move(forms)};
+    try {
+      trial.missing =
+          marks_.missing_in(run(with_, {messages_, tools_, trial.forms}, request_).text);
+    } catch (const Error&) {
+      // What the template says of the chat itself is what counts.
+    }
+    return trial;
+  }
+
+ private:
+  const ChatTemplate& with_;
+  const ChatRequest& request_;
+  templates::Marks marks_;
+  std::vector<ChatMessage> messages_;
+  Value tools_;
+};
+
+// The forms that leave out least, as given where that leaves out nothing. Throws what the template
+// says of the chat as it is, where no form is taken.
+Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest& request) {
+  const Trials trials(with, given, request);
+  Trial best = trials.with_forms(given.forms);
+  if (with.language == TemplateLanguage::kGo || (best.missing && best.missing->empty())) {
+    return best;
+  }
+  const auto use_if_better = [&](std::vector<ContentForm> forms) {
+    if (Trial trial = trials.with_forms(std::move(forms)); trial.is_better_than(best)) {
+      best = std::move(trial);
+    }
+  };
+  const auto has_parts = [](const ChatMessage& one) { return templates::has_parts(one); };
+  if (best.missing) {
+    std::vector<ContentForm> forms = given.forms;
+    for (const templates::ChatPlace& place : *best.missing) {
+      if (place.message && place.part.starts_with("content")) {
+        forms[*place.message] =
+            has_parts(given.messages[*place.message]) ? ContentForm::kJoined : ContentForm::kParts;
+      }
+    }
+    if (forms != given.forms) {
+      use_if_better(std::move(forms));
+    }
+    return best;
+  }
+  try {
+    run(with, given, request);
+  } catch (const Error&) {
+    if (std::ranges::any_of(given.messages, has_parts)) {
+      use_if_better(std::vector(given.forms.size(), ContentForm::kJoined));
+    }
+    if (!std::ranges::all_of(given.messages, has_parts)) {
+      use_if_better(std::vector(given.forms.size(), ContentForm::kParts));
+    }
+    if (!best.missing) {
+      throw;
+    }
+  }
+  return best;
+}
+
+// The messages whose text does not stand in what was written.
+std::vector<templates::ChatPlace> not_found(std::span<const ChatMessage> messages,
+                                            std::string_view text) {
+  std::vector<templates::ChatPlace> missing;
+  templates::Budget budget;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::string_view content =
+        templates::stripped(messages[i].content, templates::Side::kBoth);
+    budget.read(text.size());
+    if (memmem(text.data(), text.size(), content.data(), content.size()) == nullptr) {
+      missing.push_back({i, "content"});
+    }
+  }
+  return missing;
 }
 
 // --- whose turn is what
@@ -335,11 +456,15 @@ ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> me
                               kLongestRole, quoted(message.role)));
     }
   }
-  Written written = with.language == TemplateLanguage::kJinja
-                        ? run_jinja_template(with, messages, request)
-                        : run_go_template(with, messages, request);
+  Given given{messages, request.tools == nullptr ? Value() : *request.tools,
+              std::vector<ContentForm>(messages.size())};
+  Trial trial = best_trial(with, given, request);
+  given.forms = std::move(trial.forms);
+  Written written = run(with, given, request);
   std::vector<ChatTurn> turns = Turns(written, with, messages).take();
-  return {std::move(written.text), std::move(turns)};
+  std::vector<templates::ChatPlace> left_out =
+      trial.missing ? std::move(*trial.missing) : not_found(messages, written.text);
+  return {std::move(written.text), std::move(turns), std::move(left_out)};
 }
 
 }  // namespace attnviz

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <ctime>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/text/chat.h"
+#include "attnviz/text/template/chat_values.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
@@ -15,6 +17,7 @@ namespace attnviz {
 struct ChatRequest {
   bool add_generation_prompt = true;  // what begins the answer; Go templates always have it
   std::tm now = {};                   // local time, of templates that say the date
+  std::shared_ptr<const templates::Value> tools = {};  // as Chat has them
 };
 
 /// The local time.
@@ -25,10 +28,17 @@ struct ChatPrompt {
   /// What belongs to none is the template's own: the token that begins texts, a system prompt that
   /// nobody gave, what begins the answer.
   std::vector<ChatTurn> turns;
+  /// Texts of messages, and names of functions that they call or that are tools, which the template
+  /// does not write, whatever they are.
+  std::vector<templates::ChatPlace> left_out = {};
 };
 
 /// Renders the messages. What a loop over the messages writes belongs to the message it is at; a
 /// message that stands outside of such loops is found by its text.
+///
+/// A template of Jinja gets all keys of a message. A text becomes a list of one part where that is
+/// what the template reads, and a list of parts one text where it takes no list: that is found out
+/// with other texts instead. Templates of Ollama's get texts, and the fields that Ollama knows.
 ///
 /// Throws Error{kUsage} without messages and for a role of more than 256 bytes; Error{kMalformed}
 /// `where: line 3, column 14: …` for templates that are wrong, that take more steps or memory than

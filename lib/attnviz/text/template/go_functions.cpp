@@ -136,6 +136,10 @@ Value index(const std::vector<Value>& arguments, Budget& budget) {
   return of;
 }
 
+bool is_struct(const Value& value) noexcept {
+  return value.map() != nullptr && value.map()->kind == MapKind::kStruct;
+}
+
 }  // namespace
 
 std::string go_text(const Value& value, Budget& budget) {
@@ -154,7 +158,9 @@ std::string go_text(const Value& value, Budget& budget) {
   if (list == nullptr && value.map() == nullptr) {
     return printed(value, budget);
   }
-  return list == nullptr ? json_of(value, {}, budget) : printed(value, budget);
+  // Tools write themselves as JSON, alone and in their list.
+  const bool is_json = list == nullptr || (!list->items.empty() && is_struct(list->items.front()));
+  return is_json ? json_of(value, kGoJson, budget) : printed(value, budget);
 }
 
 Value go_call(const std::string& name, const std::vector<Value>& arguments, const GoDates& dates,
@@ -183,7 +189,7 @@ Value go_call(const std::string& name, const std::vector<Value>& arguments, cons
   }
   if (name == "json" || name == "toTypeScriptType") {
     need(1);
-    return made_text(json_of(arguments[0], {}, budget), budget);
+    return made_text(json_of(arguments[0], kGoJson, budget), budget);
   }
   if (name == "printf") {
     return made_text(go_printf(arguments, budget), budget);

@@ -56,6 +56,18 @@ std::vector<GoNode> cut(const std::vector<GoNode>& nodes, bool& is_cut) {
   return kept;
 }
 
+// The field that Go calls ToolCallID and JSON tool_call_id.
+const Value* field_of(const Map& map, std::string_view name) {
+  const auto plain = [](std::string_view text) {
+    std::string letters = ascii_lower(text);
+    std::erase_if(letters, [](char one) { return one == '_' || one == '$'; });
+    return letters;
+  };
+  const auto found = std::ranges::find_if(
+      map.members, [&](const Map::Member& one) { return plain(one.name) == plain(name); });
+  return found == map.members.end() ? nullptr : &found->value;
+}
+
 enum class GoFlow { kOn, kBreak, kContinue };
 
 class GoRun {
@@ -280,7 +292,9 @@ class GoRun {
       budget_.step();
       budget_.make(name.size());
       const Map* const map = of.map();
-      const Value* const found = map == nullptr ? nullptr : map->find(name, budget_);
+      const Value* const found = map == nullptr                  ? nullptr
+                                 : map->kind == MapKind::kStruct ? field_of(*map, name)
+                                                                 : map->find(name, budget_);
       of = found == nullptr ? Value(Undefined{name}) : Value(*found);
     }
     return of;

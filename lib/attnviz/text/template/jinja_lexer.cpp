@@ -27,11 +27,8 @@ bool is_name(char one) noexcept {
 
 class JinjaLexer {
  public:
-  JinjaLexer(std::string_view source, std::string_view where) : source_(source), where_(where) {
-    end_ = source.ends_with("\r\n")                           ? source.size() - 2
-           : source.ends_with('\n') || source.ends_with('\r') ? source.size() - 1
-                                                              : source.size();
-  }
+  JinjaLexer(std::string_view source, std::string_view where)
+      : source_(source), where_(where), end_(source.size() - (source.ends_with('\n') ? 1 : 0)) {}
 
   std::vector<JinjaToken> read() && {
     while (at_ < end_) {
@@ -71,15 +68,7 @@ class JinjaLexer {
 
   // The text up to a tag, or to the end: what the tag takes off it is off.
   void take_text(std::size_t begin) {
-    std::string text;
-    for (std::size_t i = at_; i < begin; ++i) {  // line ends as Python reads them
-      if (source_[i] == '\r') {
-        i += i + 1 < begin && source_[i + 1] == '\n' ? 1U : 0U;
-        text += '\n';
-      } else {
-        text += source_[i];
-      }
-    }
+    std::string text(source_.substr(at_, begin - at_));
     const char sign = begin + 2 < end_ ? source_[begin + 2] : '\0';
     if (begin < end_ && sign == '-') {
       text.resize(stripped(text, Side::kRight).size());
@@ -101,7 +90,7 @@ class JinjaLexer {
     if (is_stripping) {
       skip_white();
     } else if (takes_line_feed) {
-      at_ += has(at_, "\r\n") ? 2U : has(at_, "\n") || has(at_, "\r") ? 1U : 0U;
+      at_ += has(at_, "\n") ? 1U : 0U;
     }
     is_line_begin_ = at_ > 0 && source_[at_ - 1] == '\n';
   }

@@ -30,7 +30,8 @@ struct JinjaToken {
 
 /// As jinja2 does with trim_blocks and lstrip_blocks, as transformers sets it up: a line feed
 /// behind a block or comment goes, and so does white space in front of one in its line; `-` takes
-/// off all white space on its side, `+` none. One line feed at the template's end goes.
+/// off all white space on its side, `+` none. One line feed at the template's end goes. Lines end
+/// with line feeds, as run_jinja() makes them.
 ///
 /// Throws Error{kMalformed} `where: line 3, column 14: …` for tags and texts without end and signs
 /// that no expression has.

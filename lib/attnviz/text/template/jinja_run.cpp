@@ -430,6 +430,21 @@ class JinjaRun {
   std::optional<std::size_t> message_;  // whose turn of a loop runs
 };
 
+// As jinja2 reads a template before all else: every line ends with a line feed, in texts, too.
+std::string with_line_feeds(std::string_view source) {
+  std::string lines;
+  lines.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\r') {
+      i += source.substr(i).starts_with("\r\n") ? 1U : 0U;
+      lines += '\n';
+    } else {
+      lines += source[i];
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 void Written::add(std::string_view more, std::optional<std::size_t> message) {
@@ -444,7 +459,8 @@ void Written::add(std::string_view more, std::optional<std::size_t> message) {
 }
 
 Written run_jinja(std::string_view source, std::string_view where, const Map& globals) {
-  return JinjaRun(source, where, globals).write(parse_jinja(source, where));
+  const std::string lines = with_line_feeds(source);
+  return JinjaRun(lines, where, globals).write(parse_jinja(lines, where));
 }
 
 }  // namespace attnviz::templates

@@ -30,8 +30,11 @@ bool is_printable(char32_t point) noexcept {
   return point == U' ' || (category != UTF8PROC_CATEGORY_CN && category < UTF8PROC_CATEGORY_ZS);
 }
 
-// repr() of a text: in single quotes unless it has such, and none of the others.
-std::string quoted_text(std::string_view text) {
+// repr() of a text: in single quotes unless it has such, and none of the others. It is paid for
+// before it is made, with the work of characters that are not printed.
+std::string quoted_text(std::string_view text, Budget& budget) {
+  constexpr std::size_t kEscape = 32;
+  budget.make(text.size());
   const char quote =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"'
                                                                                             : '\'';
@@ -45,6 +48,7 @@ std::string quoted_text(std::string_view text) {
       out += {'\\', kNames[known]};
     } else if (step.valid && !is_printable(step.value)) {
       const auto code = static_cast<std::uint32_t>(step.value);
+      budget.make(kEscape);
       out += code < 0x100     ? fmt::format("\\x{:02x}", code)
              : code < 0x10000 ? fmt::format("\\u{:04x}", code)
                               : fmt::format("\\U{:08x}", code);
@@ -88,7 +92,7 @@ class PrintedText {
     } else if (const auto number = value.real()) {
       add(real_text(*number));
     } else if (const std::string* const text = value.text()) {
-      add(in_list ? quoted_text(*text) : *text);
+      add(in_list ? quoted_text(*text, budget_) : *text);
     } else if (const List* const list = value.list()) {
       if (list->kind == ListKind::kRange) {
         fail("a range has no text; range(…) | list has one");

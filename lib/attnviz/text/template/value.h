@@ -37,7 +37,8 @@ struct List {
   ListKind kind = ListKind::kList;
 };
 
-enum class MapKind { kDict, kNamespace, kLoop };
+/// A struct of Go has the names that its fields have in JSON: tool_calls.
+enum class MapKind { kDict, kNamespace, kLoop, kStruct };
 
 /// A mapping in the order in which its keys came.
 struct Map {
@@ -173,7 +174,13 @@ struct JsonStyle {
   std::string between = ", ";              // of members
   std::string colon = ": ";
   bool sorted = false;  // by their keys
+  bool html = false;    // signs of HTML are escaped
 };
+/// json.Marshal of Go, but for the order of members, which stays.
+inline const JsonStyle kGoJson = {.between = ",", .colon = ":", .html = true};
+/// json.loads(text) of Python, for numbers of 64 bits. Throws Error{kMalformed} `where: …` for what
+/// is not JSON, lies deeper than kDeepestLists or has more than 4 million values.
+Value json_value(std::string_view text, const std::string& where);
 /// json.dumps(value) of Python.
 std::string json_of(const Value& value, const JsonStyle& style, Budget& budget);
 

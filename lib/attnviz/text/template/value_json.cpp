@@ -23,12 +23,14 @@ std::string unicode_escape(std::uint32_t code) {
   return fmt::format("\\u{:04x}\\u{:04x}", 0xD800U + (rest >> 10U), 0xDC00U + (rest & 0x3FFU));
 }
 
-std::string json_text(std::string_view text, bool ascii, Budget& budget) {
-  const auto is_escaped = [ascii](unsigned char one) {
-    return one < 0x20 || (ascii && one >= 0x80);
+std::string json_text(std::string_view text, const JsonStyle& style, Budget& budget) {
+  const auto is_escaped = [&style](unsigned char one) {
+    return one < 0x20 || (style.ascii && one >= 0x80) ||
+           (style.html && (one == '<' || one == '>' || one == '&'));
   };
   constexpr std::size_t kEscape = 6;  // bytes: \u0001
-  budget.make(kEscape * static_cast<std::size_t>(std::ranges::count_if(text, is_escaped)));
+  budget.make(text.size() +
+              kEscape * static_cast<std::size_t>(std::ranges::count_if(text, is_escaped)));
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char one = text[at];
@@ -85,7 +87,7 @@ class JsonText {
     } else if (value.integer() || value.real()) {
       add(printed(value, budget_));
     } else if (const std::string* const text = value.text()) {
-      add(json_text(*text, style_.ascii, budget_));
+      add(json_text(*text, style_, budget_));
     } else if (const List* const list = value.list();
                list != nullptr && list->kind != ListKind::kRange) {
       enclose('[', ']', list->items.size(), depth,
@@ -93,7 +95,7 @@ class JsonText {
     } else if (const Map* const map = value.map()) {
       const std::vector<const Map::Member*> members = members_of(*map);
       enclose('{', '}', members.size(), depth, [&](std::size_t i) {
-        add(json_text(printed(members[i]->key(), budget_), style_.ascii, budget_));
+        add(json_text(printed(members[i]->key(), budget_), style_, budget_));
         add(style_.colon);
         add(members[i]->value, depth + 1);
       });

@@ -13,21 +13,23 @@ namespace attnviz {
 
 void StageSteps::allow_for(std::size_t n_bytes) noexcept {
   // What is white space to one pattern is read by several of its parts and back; ordinary text
-  // takes some ten steps a byte.
-  constexpr std::uint64_t kPerByte = 512;
-  n_left_.fetch_add(kPerByte * n_bytes);
+  // takes some ten steps a byte. Eight Unicode forms are more work than any known tokenizer makes.
+  constexpr std::uint64_t kStepsPerByte = 512;
+  constexpr std::uint64_t kWorkPerByte = 256;
+  n_left_.fetch_add(kStepsPerByte * n_bytes);
+  work_left_.fetch_add(kWorkPerByte * n_bytes);
 }
 
-bool StageSteps::take(std::uint64_t n) noexcept {
-  std::uint64_t n_left = n_left_.load();
-  while (!n_left_.compare_exchange_weak(n_left, n_left - std::min(n_left, n))) {
+bool StageSteps::take(Left& left, std::uint64_t n) noexcept {
+  std::uint64_t n_left = left.load();
+  while (!left.compare_exchange_weak(n_left, n_left - std::min(n_left, n))) {
   }
   return n <= n_left;
 }
 
-void AlignedText::pass() const {
+void AlignedText::pass(std::uint64_t n_per_byte) const {
   constexpr std::size_t kAlways = 16;  // also of a text without bytes
-  if (steps_ != nullptr && !steps_->take(text_.size() + kAlways)) {
+  if (steps_ != nullptr && !steps_->take_work(n_per_byte * text_.size() + kAlways)) {
     throw StagesTooLong(fmt::format("the tokenizer's stages take too many steps in {} of text",
                                     counted(text_.size(), "byte")));
   }
@@ -60,6 +62,8 @@ AlignedText AlignedText::part(ByteRange range) const {
 }
 
 AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
+  constexpr std::uint64_t kPerByte = 4;  // the byte and its place
+  from.pass(kPerByte);
   made_.is_changed_ = true;
   made_.offset_ = from.offset_;
   made_.source_size_ = from.source_size_;

@@ -28,19 +28,26 @@ class StagesTooLong : public Error {
   explicit StagesTooLong(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
 };
 
-/// How many steps the stages of a tokenizer may yet take in all its texts: reading a byte is one,
-/// and so is trying a character of a pattern. Safe to share between threads.
+/// What the stages of a tokenizer may yet take in all its texts: steps of patterns, of which trying
+/// a character is one, and work of stages, of which reading a byte is one. Safe to share between
+/// threads.
 class StageSteps {
  public:
   /// For a text that comes next.
   void allow_for(std::size_t n_bytes) noexcept;
   /// False when there are not as many; then none is left.
-  bool take(std::uint64_t n) noexcept;
+  bool take(std::uint64_t n) noexcept { return take(n_left_, n); }
+  bool take_work(std::uint64_t n) noexcept { return take(work_left_, n); }
   std::uint64_t n_left() const noexcept { return n_left_.load(); }
 
  private:
-  static constexpr std::uint64_t kAtFirst = std::uint64_t{1} << 26;
-  std::atomic<std::uint64_t> n_left_ = kAtFirst;
+  using Left = std::atomic<std::uint64_t>;
+  static bool take(Left& left, std::uint64_t n) noexcept;
+
+  static constexpr std::uint64_t kStepsAtFirst = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t kWorkAtFirst = std::uint64_t{1} << 28;
+  Left n_left_ = kStepsAtFirst;
+  Left work_left_ = kWorkAtFirst;
 };
 
 class AlignedText {
@@ -66,8 +73,9 @@ class AlignedText {
   AlignedText part(ByteRange range) const;
 
   StageSteps* steps() const noexcept { return steps_; }
-  /// Takes the steps of one more stage. Throws StagesTooLong when there are not as many.
-  void pass() const;
+  /// Takes the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong when there
+  /// is not as much left.
+  void pass(std::uint64_t n_per_byte = 1) const;
 
  private:
   friend class AlignedBuilder;

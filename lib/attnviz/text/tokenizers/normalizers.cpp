@@ -123,6 +123,8 @@ void normalize(AlignedText& text, UnicodeForm form) {
   if (is_ascii(text.text())) {
     return;
   }
+  constexpr std::uint64_t kPerByte = 27;
+  text.pass(kPerByte);
   const utf8proc_option_t options = options_of(form);
   AlignedBuilder builder(text);
   Cluster cluster;

@@ -185,6 +185,28 @@ PreTokenizer class_cut(int (*class_of)(char32_t)) {
   return cut_at(find_runs, CutBehavior::kRemoved, /*invert=*/true);
 }
 
+PreTokenizer script_cut() {
+  const auto find_words = [](std::string_view text) {
+    std::vector<ByteRange> words;
+    const char* last = nullptr;
+    for (std::size_t i = 0; i < text.size();) {
+      const CodePoint point = decode_utf8(text, i);
+      const char* const script =
+          point.valid && point.value != U' ' ? joined_script(point.value) : nullptr;
+      if (script != nullptr && script != last) {
+        words.push_back({i, i});
+        last = script;
+      }
+      i += point.length;
+      if (!words.empty()) {
+        words.back().end = i;
+      }
+    }
+    return words;
+  };
+  return cut_at(find_words, CutBehavior::kRemoved, /*invert=*/true);
+}
+
 PreTokenizer byte_level(bool add_prefix_space, bool use_regex) {
   std::optional<Regex> pattern;
   if (use_regex) {

@@ -29,6 +29,39 @@ constexpr const char* kQwen35[] = {
 constexpr const char* kGpt4o[] = {
     BEFORE_WORD UPPER "*" LOWER "+" CONTRACTIONS "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTIONS
                       R"(?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
+// The numbers in groups of three from the right. What a word goes on with is spelt out: the \b of
+// the models' files, which is not the same to PCRE2.
+constexpr const char* kTinyAya[] = {
+    R"(\d{1,3}(?=(?:\d{3})*(?![\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149})"
+    R"(\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])))",
+    kGpt4o[0]};
+constexpr const char* kSuperBpe[] = {R"(\p{N}+)", R"((?=(\d{3})+(?!\d)))"};
+constexpr const char* kYoutu[] = {
+    R"([\x{AC00}-\x{D7A3}\x{3131}-\x{318E}]+|[\x{FF01}\x{2026}\x{201C}\x{201D}\x{2018}\x{2019})"
+    R"(\x{2014}\x{FF1A}\x{FF1B}\x{FF0C}\x{3001}-\x{303F}\x{FE30}-\x{FE4F}]+|)"
+    R"([\x{3105}-\x{312F}]+|[\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
+    BEFORE_WORD UPPER "*" LOWER "+" CONTRACTIONS "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTIONS
+                      R"(?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
+// The script Han, which PCRE2 takes for all characters that are used with it, 、 among them.
+#define HAN                                                                                            \
+  R"(\x{2E80}-\x{2E99}\x{2E9B}-\x{2EF3}\x{2F00}-\x{2FD5}\x{3005}\x{3007}\x{3021}-\x{3029})"            \
+  R"(\x{3038}-\x{303B}\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FA6D}\x{FA70}-\x{FAD9})"           \
+  R"(\x{16FE2}\x{16FE3}\x{16FF0}\x{16FF1}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B739})"                      \
+  R"(\x{2B740}-\x{2B81D}\x{2B820}-\x{2CEA1}\x{2CEB0}-\x{2EBE0}\x{2EBF0}-\x{2EE5D}\x{2F800}-\x{2FA1D})" \
+  R"(\x{30000}-\x{3134A}\x{31350}-\x{323AF})"
+#define NOT_HAN(LETTERS) "(?:(?![" HAN "])" LETTERS ")"
+constexpr const char* kKimi[] = {
+    "[" HAN
+    "]+|" BEFORE_WORD NOT_HAN(UPPER) "*" NOT_HAN(LOWER) "+" CONTRACTIONS "?|" BEFORE_WORD NOT_HAN(
+        UPPER) "+" NOT_HAN(LOWER) "*" CONTRACTIONS
+                                  "?|"
+                                  R"(\p{N}{1,3}|)" SIGNS LINES_AND_SPACES};
+#undef HAN
+#undef NOT_HAN
+// A space between letters does not end a word.
+constexpr const char* kExaoneMoe[] = {CONTRACTIONS
+                                      "|" BEFORE_WORD R"((?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}|)"
+                                      R"( ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)"};
 constexpr const char* kTekken[] = {BEFORE_WORD UPPER
                                    "*" LOWER "+|" BEFORE_WORD UPPER "+" LOWER
                                    R"(*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
@@ -143,6 +176,14 @@ constexpr Named kPatterns[] = {
     {"llama4", {kGpt4o}},
     {"kanana2", {kGpt4o}},
     {"minimax-m2", {kGpt4o}},
+    {"talkie", {kGpt4o}},
+    {"granite-embed-multi-97m", {kGpt4o, true}},
+    {"tiny_aya", {kTinyAya}},
+    {"cohere2moe", {kTinyAya}},
+    {"superbpe", {kSuperBpe}},
+    {"youtu", {kYoutu, true}},
+    {"kimi-k2", {kKimi}},
+    {"exaone-moe", {kExaoneMoe}},
     {"tekken", {kTekken, true, true}},
     {"deepseek-llm", {kDeepseekLlm}},
     {"deepseek-coder", {kDeepseekCoder}},

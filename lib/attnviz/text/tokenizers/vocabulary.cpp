@@ -84,14 +84,17 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
     fail_alike(piece);
   }
   Slot& slot = slots_[at];
-  if (slot.entry != 0) {
-    return false;
+  const bool is_new = slot.entry == 0;
+  if (is_new) {
+    entries_.push_back(
+        {{static_cast<std::uint32_t>(characters_.size()), static_cast<std::uint32_t>(piece.size())},
+         id});
+    characters_.insert(characters_.end(), piece.begin(), piece.end());
+    slot = {hash, static_cast<std::uint32_t>(entries_.size())};
   }
-  const Place place{static_cast<std::uint32_t>(characters_.size()),
-                    static_cast<std::uint32_t>(piece.size())};
-  characters_.insert(characters_.end(), piece.begin(), piece.end());
-  entries_.push_back({place, id});
-  slot = {hash, static_cast<std::uint32_t>(entries_.size())};
+  Entry& entry = entries_[slot.entry - 1];
+  entry.id = id;
+  const Place place = entry.place;
   // Most files have their ids in order.
   if (id == places_.size()) {
     places_.push_back(place);
@@ -101,7 +104,7 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
   }
   tables_.longest = std::max(tables_.longest, piece.size());
   show_own();
-  return true;
+  return is_new;
 }
 
 std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {

@@ -54,9 +54,9 @@ class Vocabulary {
 
   /// Makes room, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
-  /// Returns false, and changes nothing, when the piece is there already. A later piece of the same
-  /// id is the one that piece() tells. Throws Error{kMalformed} for an id from kMostIds on, and for
-  /// pieces that were made to hash alike.
+  /// Returns false when the piece is there already: find() then gives the later id, as Hugging
+  /// Face's tokenizers do. A later piece of the same id is the one that piece() gives. Throws
+  /// Error{kMalformed} for an id from kMostIds on, and for pieces that were made to hash alike.
   bool add(std::string_view piece, TokenId id);
 
   std::optional<TokenId> find(std::string_view piece) const noexcept;

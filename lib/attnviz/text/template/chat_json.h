@@ -1,0 +1,23 @@
+// Chats as JSON has them, with all that templates may ask of a message.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "attnviz/text/chat.h"
+
+namespace attnviz {
+
+/// A list of messages, {"role": …, "content": …} and whatever else they have, or an object with
+/// "messages" and, where there are some, "tools". Content is a text, null or a list of parts
+/// {"type": "text", "text": …}; a message that calls tools may have none.
+///
+/// `where` stands in front of messages. Throws Error{kMalformed}, and Error{kUnsupported} for what
+/// is not text, such as images, and for other members of the object.
+Chat read_chat(std::string_view json, const std::string& where);
+
+/// A list of tools, each an object. Throws Error{kMalformed} as read_chat() does.
+std::shared_ptr<const templates::Value> read_tools(std::string_view json, const std::string& where);
+
+}  // namespace attnviz
