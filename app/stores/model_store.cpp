@@ -35,7 +35,8 @@ constexpr std::string_view kFamilies[] = {
     "llama",      "meta-llama", "codellama",  "tinyllama", "mistral", "mixtral",  "qwen",
     "qwen1",      "qwen2",      "qwen3",      "phi",       "gemma",   "smollm",   "smollm2",
     "smollm3",    "falcon",     "opt",        "bloom",     "pythia",  "deepseek", "starcoder",
-    "starcoder2", "stablelm",   "olmo",       "granite",   "vicuna"};
+    "starcoder2", "stablelm",   "olmo",       "granite",   "vicuna",  "glm",      "minicpm",
+    "hunyuan",    "tinystories"};
 
 // "gpt2-medium", "llama3.2:1b", "meta-llama/Llama-3.2-1B". Without a digit or an owner it may be a
 // word of a language.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ using test::ReferenceCase;
 using Doubles = std::vector<double>;
 
 const std::filesystem::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
+const std::filesystem::path kFamilies = ATTNVIZ_SOURCE_DIR "/tests/reference/families";
 
 Doubles doubles(std::span<const float> values) {
   return {values.begin(), values.end()};
@@ -294,6 +296,35 @@ TEST_CASE("whole models: what a head has is told as its family has it") {
   CHECK(bert.has_segments);
   CHECK(bert.segment == 1);
   CHECK(bert.look == bert.input);
+}
+
+TEST_CASE("HunYuan: queries and keys are turned, then normed, and each stage is shown") {
+  const Model model = load_hugging_face(kFamilies / "hunyuan-0.5b");
+  const std::vector<std::uint32_t> ids = {5, 11, 2, 17, 5};
+  ModelInput text;
+  text.ids = ids;
+  const std::vector<Inspection> heads = inspect(model, text, 3);
+  const Inspection& head = heads.back();
+  CHECK(head.norms_turned);
+  CHECK(head.q_normed.rows() == 0);
+  REQUIRE(head.q_turned.rows() == ids.size());
+  const auto squares = [](std::span<const float> row) {
+    double sum = 0.0;
+    for (const float number : row) {
+      sum += static_cast<double>(number) * static_cast<double>(number);
+    }
+    return sum;
+  };
+  for (std::size_t token = 0; token < ids.size(); ++token) {
+    for (const auto& [projected, turned, done, norm] :
+         {std::tuple{&head.q_projected, &head.q_turned, &head.q, &head.query_norm},
+          std::tuple{&head.k_projected, &head.k_turned, &head.k, &head.key_norm}}) {
+      const auto row = turned->view().row(token);
+      // Turning keeps lengths; the norm is that of what is turned.
+      CHECK(squares(row) == doctest::Approx(squares(projected->view().row(token))));
+      CHECK(difference(done->view().row(token), normed(*norm, doubles(row))) < 1e-6);
+    }
+  }
 }
 
 TEST_CASE("whole models: a long text in blocks, and a text of one token") {

@@ -83,6 +83,34 @@ TEST_CASE("every family is drawn, followed, ranked, explained and compared, or r
   }
 }
 
+TEST_CASE("diff: a model and the GGUF file that is made from it have the same settings") {
+  for (const std::string name :
+       {"glm-4-9b-chat", "glm-4-0414", "minicpm-2b", "minicpm4", "hunyuan-0.5b", "hunyuan-bias"}) {
+    CAPTURE(name);
+    const std::string model = kFamilies + name;
+    const ProgramResult result = run(model, {"diff", "-m", model + '/' + name + ".gguf"});
+    CHECK(result.exit_code == 0);
+    CHECK_FALSE(contains(result.out, "settings that differ"));
+  }
+}
+
+TEST_CASE(
+    "inspect: norms of queries and keys follow the rotation where the model applies them after "
+    "it") {
+  const std::string model = kFamilies + "hunyuan-0.5b";
+  const std::string out = run(model, {"inspect", "--head", "1.2"}).out;
+  const std::size_t turned = out.find("q turned by position 4");
+  const std::size_t normed = out.find("q and each k through RMSNorm");
+  REQUIRE(turned != std::string::npos);
+  REQUIRE(normed != std::string::npos);
+  CHECK(turned < normed);
+  CHECK(contains(attnviz({"info", "-m", model}).out, "each head's queries and keys, after RoPE"));
+  CHECK(contains(attnviz({"info", "-m", kFamilies + "olmo2"}).out, "together, before RoPE"));
+  const json head = parse_json(run(model, {"inspect", "--head", "1.2", "--json"}).out)["heads"][0];
+  CHECK(head["for_query"].contains("q_turned"));
+  CHECK_FALSE(head["for_query"].contains("q_normed"));
+}
+
 TEST_CASE("layers without heads: real numbers everywhere, and told where they are asked for") {
   const json document = parse_json(run(kWithConvolutions, {"--json"}).out);
   std::vector<std::size_t> expected;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -252,6 +253,136 @@ TEST_CASE("Gemma 3: each kind of layer is scaled as rope_parameters say of it") 
   }
   REQUIRE_FALSE(plain.layers[1].mask);
   CHECK(rope_of(plain, 1).inverse_frequencies == rope_of(scaled, 1).inverse_frequencies);
+}
+
+// transformers' GPTNeoConfig: expand_attention_types_params().
+TEST_CASE("GPT-Neo: every other layer has a window unless the config lists them") {
+  const auto windows = [](const Model& model) {
+    std::string sizes;
+    for (const LayerWeights& layer : model.layers) {
+      sizes += layer.mask ? std::to_string(layer.mask->size) + ' ' : "- ";
+    }
+    return sizes;
+  };
+  const std::vector<std::pair<std::string, json>> silent = {{"attention_layers", kAbsent},
+                                                            {"attention_types", kAbsent}};
+  CHECK(windows(with_settings("tinystories", silent)) == "- 3 - 3 ");
+  auto settings = silent;
+  settings.emplace_back("window_size", nullptr);
+  CHECK(windows(with_settings("tinystories", settings)) == "- 256 - 256 ");
+  const auto with_types = [](const json& types) {
+    return with_settings("tinystories",
+                         {{"attention_layers", kAbsent}, {"attention_types", types}});
+  };
+  CHECK(windows(with_types({{{"local"}, 3}, {{"global"}, 1}})) == "3 3 3 - ");
+  CHECK(windows(with_settings("tinystories", {{"attention_types", kAbsent}})) == "- 3 - 3 ");
+  test::check_refused(
+      [] {
+        with_settings("tinystories", {{"attention_types", {{{"global"}, 4}}}});
+      },
+      "attention_layers: contradicts attention_types");
+  test::check_refused(
+      [&] {
+        with_types({{{"global", "sparse"}, 2}});
+      },
+      "expected global or local, found \"sparse\"");
+  for (const json& types :
+       {json{{{"global"}, 3}}, json{{{"global"}, 4000000000U}}, json{{"global", "local"}},
+        json{{{"global"}, "4"}}, json{{{"global"}, 2, 2}}, json("global"), json::array()}) {
+    CAPTURE(types.dump());
+    CHECK(test::failure_of([&] { with_types(types); }).kind == ErrorKind::kMalformed);
+  }
+  CHECK(test::failure_of([&] {
+          with_types({{{"global"}, 5}});
+        }).message.find("expected a type for each of 4 layers, found more than 4") !=
+        std::string::npos);
+}
+
+TEST_CASE("GPT-Neo: scores are not divided by the root of d_head") {
+  CHECK(with_settings("tinystories", {}).layers.front().score_scale == 1.0);
+}
+
+// transformers' GlmConfig and Glm4Config.
+TEST_CASE("GLM: half of 128 dimensions turns, and queries have biases, unless a config says so") {
+  const Model model = with_settings(
+      "glm-4-9b-chat",
+      {{"partial_rotary_factor", kAbsent}, {"attention_bias", kAbsent}, {"rms_norm_eps", kAbsent}});
+  CHECK(rope_of(model, 0).n_rotated() == 4);
+  CHECK(rope_of(model, 0).pairing == RopePairing::kNeighbours);
+  CHECK(!model.layers.front().heads.front().query.bias.empty());
+  CHECK(model.layers.front().attention_norm.epsilon == 1.5625e-7);
+  CHECK(test::failure_of([] {
+          with_settings("glm-4-9b-chat", {{"head_dim", kAbsent}});
+        }).message.find("q_proj.weight: expected [384,") != std::string::npos);
+}
+
+// configuration_minicpm.py and modeling_minicpm.py beside its weights.
+TEST_CASE("MiniCPM: multipliers are 1, over the root of the layers and over d_model, if not said") {
+  const Model model = with_settings(
+      "minicpm-2b",
+      {{"scale_emb", kAbsent}, {"scale_depth", kAbsent}, {"dim_model_base", kAbsent}});
+  CHECK(model.embedding_scale == 1.0f);
+  CHECK(model.layers.front().branch_scale == doctest::Approx(1.0 / std::sqrt(3.0)));
+  CHECK(model.head.scale == doctest::Approx(1.0 / 24.0));
+  CHECK(with_settings("minicpm-2b", {{"tie_word_embeddings", kAbsent}}).head.unembedding.d_out() ==
+        23);
+}
+
+TEST_CASE("MiniCPM: texts up to where it attends to chosen blocks; experts are refused") {
+  CHECK(with_settings("minicpm-2b", {{"max_position_embeddings", 32768}}).config.n_ctx == 32768);
+  const auto longest = [](const json& sparse) {
+    return with_settings("minicpm-2b",
+                         {{"max_position_embeddings", 32768}, {"sparse_config", sparse}})
+        .config.n_ctx;
+  };
+  CHECK(longest({{"kernel_size", 32}, {"use_nope", false}}) == 8191);
+  CHECK(longest({{"dense_len", 100}}) == 99);
+  CHECK(longest(nullptr) == 32768);
+  CHECK_THROWS_WITH_AS(longest({{"dense_len", 1}}), doctest::Contains("dense_len"), Error);
+  test::check_refused(
+      [] {
+        with_settings("minicpm-2b", {{"num_experts", 8}});
+      },
+      "num_experts: expected 0, found 8");
+  CHECK_NOTHROW(with_settings("minicpm-2b", {{"num_experts", 0}}));
+}
+
+// transformers' HunYuanDenseV1RotaryEmbedding.
+TEST_CASE("HunYuan: alpha stretches the base once, other families and types do not know it") {
+  const double stretched = 1e4 * std::pow(1000.0, 8.0 / 6.0);
+  const Model model = with_settings("hunyuan-0.5b", {});
+  CHECK(rope_of(model, 0).theta == doctest::Approx(stretched));
+  CHECK(rope_of(model, 0).turns_alike(8, 100000));
+  const Model newer = with_settings(
+      "hunyuan-0.5b",
+      {{"rope_scaling", kAbsent},
+       {"rope_theta", kAbsent},
+       {"rope_parameters", {{"rope_type", "dynamic"}, {"alpha", 1000.0}, {"rope_theta", 1e4}}}});
+  CHECK(rope_of(newer, 0).theta == doctest::Approx(stretched));
+  const Model plain =
+      with_settings("hunyuan-0.5b", {{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}});
+  CHECK(rope_of(plain, 0).theta == 1e4);
+  CHECK_FALSE(rope_of(plain, 0).turns_alike(8, 100000));
+  CHECK_THROWS_WITH_AS(
+      with_settings("hunyuan-0.5b", {{"rope_scaling", {{"type", "dynamic"}, {"alpha", -1.0}}}}),
+      doctest::Contains("alpha"), Error);
+}
+
+TEST_CASE("HunYuan: what only the code of its first models could do is refused") {
+  for (const auto& [key, value] : {std::pair{"use_cla", true},
+                                   {"use_qk_norm", false},
+                                   {"use_rotary_pos_emb", false},
+                                   {"position_embedding_xdrope", true}}) {
+    CAPTURE(key);
+    const std::string name = key;
+    const bool flag = value;
+    test::check_refused(
+        [&] {
+          with_settings("hunyuan-0.5b", {{name, flag}});
+        },
+        name + ": expected");
+    CHECK_NOTHROW(with_settings("hunyuan-0.5b", {{name, !flag}}));
+  }
 }
 
 // transformers: padding_idx + cumsum(is no padding), and padding_idx for padding.

@@ -156,6 +156,49 @@ TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {
   }
 }
 
+// llama.cpp: n_ctx_orig_yarn is n_ctx_train where the file does not say it.
+TEST_CASE("LongRoPE in GGUF: the first context is the file's unless it says another") {
+  GgufBuilder file = file_of("minicpm");
+  for (const char* tensor : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
+    file.tensors.push_back({tensor, {kHead / 2}, 0, file.numbers({2.0f, 4.0f})});
+  }
+  CHECK(rope_of(file)->short_text == 16);
+  CHECK(rope_of(file)->magnitude == 1.0f);
+}
+
+// llama.cpp: the converter permutes the weights of models with such sections.
+TEST_CASE("GLM-4 in GGUF: dimensions pair by halves where the positions have sections") {
+  const GgufBuilder write;
+  const auto pairing = [&](std::uint32_t width) {
+    const std::string sections = write.number(static_cast<std::uint32_t>(GgufType::kU32)) +
+                                 write.number(std::uint64_t{4}) + write.number(width) +
+                                 write.number(width) + write.number(width) +
+                                 write.number(std::uint32_t{0});
+    return with_key("glm-4-0414", "glm4.rope.dimension_sections", GgufType::kArray, sections)
+        .layers.front()
+        .rope->pairing;
+  };
+  CHECK(pairing(2) == RopePairing::kHalves);
+  CHECK(pairing(0) == RopePairing::kNeighbours);
+}
+
+// llama.cpp: llm_build_minicpm() before February 2025.
+TEST_CASE("MiniCPM in GGUF: older files have the first models' multipliers") {
+  std::string file =
+      test::read_file(ATTNVIZ_SOURCE_DIR "/tests/reference/families/minicpm-2b/minicpm-2b.gguf");
+  for (const char* name : {"embedding_scale", "residual_scale", "logit_scale"}) {
+    const std::size_t at = file.find(std::string("minicpm.") + name);
+    REQUIRE(at != std::string::npos);
+    file.replace(at, 7, "general");  // where it says nothing
+  }
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("older.gguf"), file);
+  const Model model = load_gguf(folder.file("older.gguf"));
+  CHECK(model.embedding_scale == 12.0f);
+  CHECK(model.layers.front().branch_scale == doctest::Approx(1.4 / std::sqrt(3.0)));
+  CHECK(model.head.scale == doctest::Approx(256.0 / 24.0));
+}
+
 // llama.cpp: llama_context's constructor takes its own factor; yarn_attn_factor is read of Grok
 // only.
 TEST_CASE("YaRN in GGUF: one factor on cosines and sines, and another said of it is refused") {

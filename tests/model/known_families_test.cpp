@@ -36,6 +36,9 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
   CHECK(family(all, "deepseek_v3").gguf == Names{"deepseek2"});
   CHECK(family(all, "deepseek_v3").left_out == "multi-token prediction");
   CHECK(family(all, "gptj").gguf.empty());
+  CHECK(family(all, "gpt_neo").gguf.empty());
+  CHECK(family(all, "glm").gguf == Names{"chatglm"});
+  CHECK(family(all, "hunyuan_v1_dense").gguf == Names{"hunyuan-dense"});
   CHECK(std::ranges::find(all, "gemma3_text", &KnownFamily::name) == all.end());
   CHECK(reads_model_type("gemma3_text"));
   CHECK(reads_gguf_architecture("command-r"));

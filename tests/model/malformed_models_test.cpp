@@ -45,7 +45,7 @@ std::vector<Change> config_changes() {
   return {
       {"gpt2-tied", "model_type", no, kMalformed, "model_type"},
       {"gpt2-tied", "model_type", 3, kMalformed, "expected a string"},
-      {"gpt2-tied", "model_type", "gpt3", kUnsupported, "near it: gpt2, gptj, gpt_neox"},
+      {"gpt2-tied", "model_type", "gpt3", kUnsupported, "near it: gpt2, gptj, gpt_neo, gpt_neox"},
       {"gpt2-tied", "model_type", "mamba", kUnsupported, "not one of the families"},
       {"gpt2-tied", "n_embd", no, kMalformed, "n_embd"},
       {"gpt2-tied", "n_embd", 0, kMalformed, "n_embd"},

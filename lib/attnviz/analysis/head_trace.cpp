@@ -132,6 +132,7 @@ class HeadTrace {
         layer_.attention_norm;
     trace_.query_norm = layer_.query_norm_of(trace_.head.head);
     trace_.key_norm = layer_.key_norm_of(trace_.head.head);
+    trace_.norms_turned = layer_.norms_turned_heads;
     trace_.value_norm = layer_.value_norm;
     trace_.after_norm = layer_.after_attention_norm;
     trace_.branch_scale = layer_.branch_scale;
@@ -155,31 +156,37 @@ class HeadTrace {
     if (layer_.rope) {
       trace_.query_factor = static_cast<float>(layer_.rope->query_factor(trace_.query));
     }
-    project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries}, rotation,
-            trace_.query_inputs(), {&trace_.q_projected, &trace_.q_normed, &trace_.q});
-    project({head().key, trace_.key_norm, false, joint.keys}, rotation, trace_.key_inputs(),
-            {&trace_.k_projected, &trace_.k_normed, &trace_.k});
+    const bool turned = trace_.norms_turned;
+    project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries, turned}, rotation,
+            trace_.query_inputs(),
+            {&trace_.q_projected, turned ? &trace_.q_turned : &trace_.q_normed, &trace_.q});
+    project({head().key, trace_.key_norm, false, joint.keys, turned}, rotation, trace_.key_inputs(),
+            {&trace_.k_projected, turned ? &trace_.k_turned : &trace_.k_normed, &trace_.k});
     trace_.v = MatrixBuffer(n_tokens(), head().d_value());
     project_values(layer_, head().value, trace_.key_inputs(), trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head().d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
   }
 
-  // Queries or keys, with what they are before the norm and before the rotation.
+  // Queries or keys, with what they are before both norm and rotation, and between these.
   void project(const HeadSide& side, const Rotation& rotation, ConstMatrix inputs,
                std::array<MatrixBuffer*, 3> stages) const {
-    const auto [projected, normed, turned] = stages;
+    const auto [projected, between, done] = stages;
     const std::size_t d_head = head().d_head();
-    *turned = MatrixBuffer(n_tokens(), d_head);
-    project_rotated(side, rotation, inputs, 0, turned->view());
+    *done = MatrixBuffer(n_tokens(), d_head);
+    project_rotated(side, rotation, inputs, 0, done->view());
     if (trace_.norms_queries() || trace_.rope) {
       *projected = MatrixBuffer(n_tokens(), d_head);
       project_side(side.projection, inputs, projected->view());
     }
     if (trace_.norms_queries() && trace_.rope) {
-      *normed = MatrixBuffer(n_tokens(), d_head);
-      project_side(side.projection, inputs, normed->view());
-      norm_head(side.norm, side.joint_factors, normed->view());
+      *between = MatrixBuffer(n_tokens(), d_head);
+      project_side(side.projection, inputs, between->view());
+      if (side.norms_turned) {
+        rotation.apply(0, between->view());
+      } else {
+        norm_head(side.norm, side.joint_factors, between->view());
+      }
     }
   }
 

@@ -101,6 +101,7 @@ struct Inspection {
   std::shared_ptr<const MatrixBuffer> query_latents, key_latents;
   HeadWeights weights_in;     // W_Q, W_K, W_V with biases, as floats in row order
   Norm query_norm, key_norm;  // of q and k, before they are turned; may be absent
+  bool norms_turned = false;  // … or after that
   // What they divide the query by, where that is the root of all heads' means together: OLMo 2.
   std::optional<float> joint_root;
   Norm value_norm;            // of v; may be absent
@@ -115,10 +116,10 @@ struct Inspection {
       converted;  // what these look at, if stored otherwise
 
   // All tokens' queries, keys [n_tokens, d_head] and values [n_tokens, d_value]. q and k are normed
-  // and turned; before that they are q_projected, then q_normed, which are empty where nothing
-  // comes between.
-  MatrixBuffer q, q_projected, q_normed;
-  MatrixBuffer k, k_projected, k_normed;
+  // and turned; before that they are q_projected, then q_normed, or q_turned where norms come after
+  // the turn, which are empty where nothing comes between.
+  MatrixBuffer q, q_projected, q_normed, q_turned;
+  MatrixBuffer k, k_projected, k_normed, k_turned;
   MatrixBuffer v;
 
   // For the query alone, [n_keys] each.
@@ -183,11 +184,19 @@ struct Inspection {
   /// As x · W gives them.
   ConstMatrix projected_queries() const noexcept { return first(q_projected, q); }
   ConstMatrix projected_keys() const noexcept { return first(k_projected, k); }
-  /// Before they are turned.
+  /// Before they are turned, and after that.
   ConstMatrix upright_queries() const noexcept {
     return first(q_normed, rope ? q_projected : q, q);
   }
   ConstMatrix upright_keys() const noexcept { return first(k_normed, rope ? k_projected : k, k); }
+  ConstMatrix turned_queries() const noexcept { return first(q_turned, q); }
+  ConstMatrix turned_keys() const noexcept { return first(k_turned, k); }
+  /// What the norms read, and what they give.
+  ConstMatrix unnormed_queries() const noexcept { return first(q_turned, q_projected, q); }
+  ConstMatrix normed_queries() const noexcept {
+    return norms_turned ? q.view() : upright_queries();
+  }
+  ConstMatrix normed_keys() const noexcept { return norms_turned ? k.view() : upright_keys(); }
 
  private:
   static ConstMatrix first(const MatrixBuffer& a, const MatrixBuffer& b) noexcept {

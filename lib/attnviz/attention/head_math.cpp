@@ -72,8 +72,13 @@ void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexc
 
 void norm_and_rotate(const HeadSide& side, const Rotation& rotation, std::size_t first_position,
                      Matrix x) noexcept {
-  norm_head(side.norm, side.joint_factors, x);
+  if (!side.norms_turned) {
+    norm_head(side.norm, side.joint_factors, x);
+  }
   rotation.apply(first_position, x);
+  if (side.norms_turned) {
+    norm_head(side.norm, side.joint_factors, x);
+  }
   if (side.is_query) {
     rotation.grow_queries(first_position, x);
   }

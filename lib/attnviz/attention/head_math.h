@@ -52,6 +52,7 @@ struct HeadSide {
   bool is_query = false;
   /// 1 / root mean square over all heads of each token; empty: the norm's own, of this head.
   std::span<const float> joint_factors = {};
+  bool norms_turned = false;  // the norm comes after the rotation
 };
 
 /// Queries or keys as they come out of a projection, with the bias. Of x [n, any width] it reads
@@ -60,8 +61,8 @@ struct HeadSide {
 void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexcept;
 
 /// In place, what project_side() gives, whose first token stands at `first_position`: normed if the
-/// layer norms them, rotated, and grown with the position where queries are. x [n, d_head]; joint
-/// factors, if any, [n].
+/// layer norms them, before or after it is rotated, and grown with the position where queries are.
+/// x [n, d_head]; joint factors, if any, [n].
 void norm_and_rotate(const HeadSide& side, const Rotation& rotation, std::size_t first_position,
                      Matrix x) noexcept;
 

@@ -131,7 +131,8 @@ HeadSide ProjectedHeads::side_of(std::size_t product, std::size_t first,
                : std::span<const float>{};
   };
   return {projection(product), is_query ? query_norms_[product] : key_norms_[product - first_key()],
-          is_query, factors(is_query ? &JointFactors::queries : &JointFactors::keys)};
+          is_query, factors(is_query ? &JointFactors::queries : &JointFactors::keys),
+          layer_.norms_turned_heads};
 }
 
 void ProjectedHeads::project(Products products, const HeadInputs& inputs, std::size_t first,

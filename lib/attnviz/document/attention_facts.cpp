@@ -230,11 +230,14 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
   }
   const Model& model = *info.model;
   const std::string scale = by_layers(model, scale_words);
-  const bool are_together = model.first_attention().norms_heads_together;
-  const auto norms = [are_together](const AttentionVariant& variant) {
-    return std::string(!variant.query_norm ? ""
-                       : are_together      ? "all heads' queries, and keys, together, before RoPE"
-                                           : "each head's queries and keys, before RoPE");
+  const LayerWeights& first = model.first_attention();
+  const auto norms = [&first](const AttentionVariant& variant) {
+    return !variant.query_norm
+               ? std::string()
+               : fmt::format("{}, {} RoPE",
+                             first.norms_heads_together ? "all heads' queries, and keys, together"
+                                                        : "each head's queries and keys",
+                             first.norms_turned_heads ? "after" : "before");
   };
   const auto keys = [](const AttentionVariant& variant) {
     return variant.keys_from ? fmt::format("of layer {}", *variant.keys_from) : "their own";

@@ -99,10 +99,11 @@ struct LayerWeights {
   // Of each head a logit beside those of the keys, whose weight goes to none of them (gpt-oss,
   // OpenAI 2025); or empty.
   std::span<const float> sinks = {};
-  // Of queries and keys, before the rotation: weights [d_head] that are the same in all heads, or
-  // those of all query, or key and value, heads behind one another.
+  // Of queries and keys, before or after the rotation: weights [d_head] that are the same in all
+  // heads, or those of all query, or key and value, heads behind one another.
   Norm query_norm = {}, key_norm = {};
   bool norms_heads_together = false;  // their means are over all heads of a token: OLMo 2
+  bool norms_turned_heads = false;    // they come after the rotation: HunYuan
   Norm value_norm = {};               // of each head's [d_value]: Gemma 4
   std::shared_ptr<const DistanceBias> distance_bias = {};  // of relative positions
   CrossAttention cross = {};

@@ -23,6 +23,7 @@ struct RopeShape {
   std::size_t n_ctx = 0;
   std::size_t original_n_ctx = 0;  // where the scaling does not name it
   bool says_original = false;      // … because the config or its class does
+  bool has_alpha = false;
 };
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
@@ -122,6 +123,15 @@ void scale_config_linear(const HfConfig& scaling, const RopeShape& /*shape*/, Ro
 }
 
 void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  if (shape.has_alpha && scaling.has("alpha")) {
+    const auto width = static_cast<double>(shape.n_rotated);
+    const double stretched = std::pow(scaling.positive("alpha"), width / (width - 2.0));
+    rope = plain_rope(shape.n_rotated, shape.base * stretched, shape.n_ctx);
+    for (const char* key : {"beta_fast", "beta_slow", "factor", "mscale", "mscale_all_dim"}) {
+      scaling.find(key);  // of other scalings
+    }
+    return;
+  }
   rope.dynamic_factor = scaling.positive("factor");
   rope.n_ctx = stretched(shape.n_ctx, rope.dynamic_factor);
   rope.base = shape.base;
@@ -252,6 +262,7 @@ Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
   shape.n_ctx = facts.n_ctx;
   shape.original_n_ctx =
       config.size_or(kOriginal, facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
+  shape.has_alpha = facts.has_alpha;
   shape.says_original = config.has(kOriginal) || facts.original_n_ctx != 0;
   if (scaling) {
     require_same(find_value(config.node(), kOriginal), find_value(scaling->node(), kOriginal));

@@ -26,6 +26,8 @@ struct RopeFacts {
   // Of texts and pictures: a token of a text stands at the same place in all sections, so that they
   // turn as without (Wang et al. 2024, M-RoPE).
   bool has_sections = false;
+  // "alpha" beside the type dynamic stretches the base once, for texts of any length: HunYuan.
+  bool has_alpha = false;
 };
 
 /// The widest head that frequencies are made for.

@@ -32,6 +32,15 @@ bool act_alike(const Mlp& a, const Mlp& b) noexcept {
          (a.activation == b.activation && a.limit == b.limit && a.gate_scale == b.gate_scale);
 }
 
+// GGUF files hold the base of the frequencies as a float.
+bool turn_alike(const Rope& a, const Rope& b) noexcept {
+  constexpr double kRounding = 1e-6;
+  return a.magnitude == b.magnitude &&
+         std::ranges::equal(a.inverse_frequencies, b.inverse_frequencies, [](double x, double y) {
+           return std::abs(x - y) <= kRounding * std::abs(x);
+         });
+}
+
 }  // namespace
 
 void require_same_heads(const Model& a, const Model& b) {
@@ -72,9 +81,7 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
     const LayerWeights& one = a.layers[layer];
     const LayerWeights& other = b.layers[layer];
     if (one.rope && other.rope) {
-      compare(one.rope->inverse_frequencies == other.rope->inverse_frequencies &&
-                  one.rope->magnitude == other.rope->magnitude,
-              "rotary frequencies");
+      compare(turn_alike(*one.rope, *other.rope), "rotary frequencies");
       compare(one.rope->query_growth == other.rope->query_growth, "growth of queries");
     } else {
       compare(!one.rope == !other.rope, "rotary frequencies");
@@ -88,6 +95,7 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
                 one.recurrence.out_scale == other.recurrence.out_scale,
             "scale of what layers add");
     compare(one.norms_heads_together == other.norms_heads_together &&
+                one.norms_turned_heads == other.norms_turned_heads &&
                 one.value_norm.present() == other.value_norm.present(),
             "norms of queries, keys or values");
     constexpr double kRounding = 1e-6;  // GGUF files hold a quantile of it

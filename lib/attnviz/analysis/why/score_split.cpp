@@ -167,10 +167,15 @@ class StreamOfToken {
       pass_own_norm(down_norm, {});
     }
     project(side.projection);
-    pass_own_norm(side.norm, side.joint_factors);
+    if (!side.norms_turned) {
+      pass_own_norm(side.norm, side.joint_factors);
+    }
     const Rope* const rope = layer.rope.get();
     for (Vector& part : vectors) {
       turn(head, rotation, part);
+    }
+    if (side.norms_turned) {
+      pass_own_norm(side.norm, side.joint_factors);
     }
     scale_from(0, side.is_query && rope != nullptr ? rope->query_factor(token_) : 1.0);
   }
@@ -304,9 +309,11 @@ class ScoreParts : public RunObserver {
     const Rotation rotation(model_, layer, x.rows);
     const JointFactors of_query = joint_factors_of(x.row(query_));
     const JointFactors of_key = joint_factors_of(x.row(key_));
-    streams_[0].read(head_, {head.query, layer.query_norm_of(head_.head), true, of_query.queries},
+    const bool turned = layer.norms_turned_heads;
+    streams_[0].read(head_,
+                     {head.query, layer.query_norm_of(head_.head), true, of_query.queries, turned},
                      x.row(query_), rotation);
-    streams_[1].read(head_, {head.key, layer.key_norm_of(head_.head), false, of_key.keys},
+    streams_[1].read(head_, {head.key, layer.key_norm_of(head_.head), false, of_key.keys, turned},
                      x.row(key_), rotation);
   }
 

@@ -110,9 +110,11 @@ void write_all_queries(JsonWriter& json, const Inspection& head) {
   }
   json.member_if_any("q_projected", head.q_projected.view());
   json.member_if_any("q_normed", head.q_normed.view());
+  json.member_if_any("q_turned", head.q_turned.view());
   json.member_if_any("q", head.q.view());
   json.member_if_any("k_projected", head.k_projected.view());
   json.member_if_any("k_normed", head.k_normed.view());
+  json.member_if_any("k_turned", head.k_turned.view());
   json.member_if_any("k", head.k.view());
   json.member_if_any("v", head.v.view());
   json.member_if_any("scores", all.scores.view());
@@ -143,6 +145,7 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   }
   write_row("q_projected", head.q_projected);
   write_row("q_normed", head.q_normed);
+  write_row("q_turned", head.q_turned);
   write_row("q", head.q);
   json.member_if_any("scores", head.scores);
   json.member_if_any("scaled", head.scaled);

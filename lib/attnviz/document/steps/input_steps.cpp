@@ -240,7 +240,7 @@ StepFormula query_key_norm_formula(const Inspection& head) {
 }
 
 std::string query_key_norm_note(const Inspection& head) {
-  const auto q = head.projected_queries().row(head.query);
+  const auto q = head.unnormed_queries().row(head.query);
   if (head.joint_root) {
     return fmt::format("The root of the mean of the squares of all {} heads' queries = {:.4g}.",
                        head.n_heads, *head.joint_root);
@@ -264,15 +264,15 @@ std::string query_key_norm_sentence(const Inspection& head, const KeyWords&) {
 void query_key_norm_blocks(const Inspection& head, StepBlocks& to) {
   if (head.query_norm.present()) {
     to.vectors(norm_rows(head.query_norm,
-                         {"q before", head.projected_queries().row(head.query), Role::kQuery},
-                         {"q after", head.upright_queries().row(head.query), Role::kQuery}));
+                         {"q before", head.unnormed_queries().row(head.query), Role::kQuery},
+                         {"q after", head.normed_queries().row(head.query), Role::kQuery}));
   }
   if (head.key_norm.present()) {
     to.vectors({{"w of k", head.key_norm.weight, Role::kPlain}}, {.is_apart = true});
-    to.keys(head.upright_keys());
+    to.keys(head.normed_keys());
   }
-  to.full_matrix("Q normed", head.upright_queries(), Role::kQuery, kQueryRows);
-  to.full_matrix("K normed", head.upright_keys(), Role::kKey, kKeys);
+  to.full_matrix("Q normed", head.normed_queries(), Role::kQuery, kQueryRows);
+  to.full_matrix("K normed", head.normed_keys(), Role::kKey, kKeys);
 }
 
 StepFormula rope_formula(const Inspection& head) {
@@ -335,9 +335,10 @@ std::string rope_sentence(const Inspection& head, const KeyWords&) {
     text = fmt::format("Position {} turns the first pair of q by {} {}, the last by {}.",
                        head.query, first, radians, angle(rope.n_pairs() - 1));
   }
-  return text +
-         " As each key is turned by its own position, q · k depends on how far apart the two "
-         "tokens are.";
+  return text + (head.norms_turned
+                     ? " Each key is turned by its own position."
+                     : " As each key is turned by its own position, q · k depends on how far apart "
+                       "the two tokens are.");
 }
 
 // One row a pair of dimensions that turns: its frequency, the query's angle in radians, and the
@@ -348,7 +349,7 @@ TableBlock turns(const Inspection& head, bool all) {
   const InspectedRope& rope = *head.rope;
   const std::size_t n_pairs = rope.n_pairs();
   const auto before = head.upright_queries().row(head.query);
-  const auto after = head.q.view().row(head.query);
+  const auto after = head.turned_queries().row(head.query);
   NumberGroup numbers(before);
   numbers.add(after);
   TableBlock table;
@@ -397,17 +398,17 @@ void rope_blocks(const Inspection& head, StepBlocks& to) {
     // The angle of each dimension stands over its number.
     const auto angles = std::make_shared<const std::vector<float>>(angles_of(head));
     const std::size_t n = angles->size();
-    to.align({{angles->data(), 1, n, n}, upright, head.k.view()});
+    to.align({{angles->data(), 1, n, n}, upright, head.turned_keys()});
     to.vectors({{"angle, −π to π", *angles, Role::kPlain}}, {.kept = angles});
     to.vectors({{"q before", upright.row(0), Role::kQuery},
-                {"q after", head.q.view().row(head.query), Role::kQuery}},
+                {"q after", head.turned_queries().row(head.query), Role::kQuery}},
                {.is_apart = true});
   } else {
     to.add(turns(head, to.is_full()));
   }
-  to.keys(head.k.view(), {.caption = to.is_colored() ? "" : "keys turned:", .is_apart = true});
-  to.full_matrix("Q turned", head.q.view(), Role::kQuery, kQueryRows);
-  to.full_matrix("K turned", head.k.view(), Role::kKey, kKeys);
+  to.keys(head.turned_keys(), {.caption = to.is_colored() ? "" : "keys turned:", .is_apart = true});
+  to.full_matrix("Q turned", head.turned_queries(), Role::kQuery, kQueryRows);
+  to.full_matrix("K turned", head.turned_keys(), Role::kKey, kKeys);
 }
 
 constexpr StepDefinition kInputSteps[] = {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
@@ -36,12 +37,27 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   return facts;
 }
 
+// As the head takes them: norms of queries and keys may come after the rotation.
+std::vector<const StepDefinition*> steps_of(const Inspection& head) {
+  std::vector<const StepDefinition*> steps;
+  for (const StepDefinition& step : step_definitions()) {
+    steps.push_back(&step);
+  }
+  if (head.norms_turned) {
+    std::ranges::iter_swap(
+        std::ranges::find(steps, InspectionStep::kQueryKeyNorm, &StepDefinition::step),
+        std::ranges::find(steps, InspectionStep::kRope, &StepDefinition::step));
+  }
+  return steps;
+}
+
 InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
                              InspectionDetail detail, const TokenNames& names) {
   InspectedHead made{head_facts(head, names, detail), {}};
   const KeyWords words(head, names);
   std::size_t number = 0;
-  for (const StepDefinition& step : step_definitions()) {
+  for (const StepDefinition* const taken : steps_of(head)) {
+    const StepDefinition& step = *taken;
     number += has_step(head, step.step) ? 1u : 0u;
     if (!page.shows(head, step.step)) {
       continue;

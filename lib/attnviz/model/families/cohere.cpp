@@ -36,15 +36,6 @@ Traits cohere_traits(const HfConfig& config) {
   return traits;
 }
 
-// Of the family's own code, which could be built in other ways.
-void require(const HfConfig& config, std::string_view key, std::string_view expected) {
-  const auto found = config.find(key);
-  if (found && value_text(*found) != expected) {
-    throw Error(ErrorKind::kUnsupported, fmt::format("{}expected {}, found {}", found->where(),
-                                                     expected, value_text(*found)));
-  }
-}
-
 }  // namespace
 
 Model read_cohere(const HfConfig& config, TensorFiles files) {

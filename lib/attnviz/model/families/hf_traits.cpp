@@ -125,6 +125,14 @@ std::optional<std::uint32_t> decoder_start(const HfConfig& config) {
   return start ? start : token_id(config, "pad_token_id");
 }
 
+void require(const HfConfig& config, std::string_view key, std::string_view expected) {
+  const auto found = config.find(key);
+  if (found && value_text(*found) != expected) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}expected {}, found {}", found->where(),
+                                                     expected, value_text(*found)));
+  }
+}
+
 void require_rope_parameters(const HfConfig& config) {
   if (!config.has("rope_parameters")) {
     config.node().fail("rope_parameters: expected an object, found none");

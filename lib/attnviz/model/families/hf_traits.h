@@ -48,6 +48,10 @@ std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view k
 /// "decoder_start_token_id", which decoders of encoders begin with, or "pad_token_id" in its place.
 std::optional<std::uint32_t> decoder_start(const HfConfig& config);
 
+/// Of a family's own code, which could be built in other ways. Throws Error{kUnsupported} for
+/// another value of `key` than `expected`, as value_text() has it; absent is as good.
+void require(const HfConfig& config, std::string_view key, std::string_view expected);
+
 /// Throws Error{kMalformed} without "rope_parameters", in place of which the family's library has
 /// scaled ones.
 void require_rope_parameters(const HfConfig& config);

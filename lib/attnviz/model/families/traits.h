@@ -209,9 +209,10 @@ struct Traits {
   bool has_cross = false;  // a decoder whose layers look at another text, too
   Presence query_key_norm = Presence::kNo;
   HeadNorms head_norms = HeadNorms::kShared;
-  bool value_norm = false;      // RMS norms of each head's values, without weights: Gemma 4
-  double score_scale = 0.0;     // 0: 1 / √d_head
-  bool scale_by_layer = false;  // by 1 / (layer + 1), too: GPT-2 can
+  bool norms_turned_heads = false;  // these norms come after the rotation: HunYuan
+  bool value_norm = false;          // RMS norms of each head's values, without weights: Gemma 4
+  double score_scale = 0.0;         // 0: 1 / √d_head
+  bool scale_by_layer = false;      // by 1 / (layer + 1), too: GPT-2 can
   float soft_cap = 0.0f;
   bool has_sinks = false;     // a logit of each head's that goes to no key: gpt-oss
   bool gated_output = false;  // behind each head's queries what opens its context: Qwen3-Next

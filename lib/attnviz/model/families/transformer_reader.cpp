@@ -206,6 +206,7 @@ class TransformerReader {
     if (traits_.has_sinks) {
       layer.sinks = weights_.vector(named(names_.sinks), shape.n_heads);
     }
+    layer.norms_turned_heads = traits_.norms_turned_heads;
     layer.norms_heads_together =
         layer.query_norm.present() && traits_.head_norms == HeadNorms::kTogether;
   }

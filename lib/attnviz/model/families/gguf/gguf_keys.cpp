@@ -55,7 +55,7 @@ std::vector<double> divided_by(const std::vector<double>& frequencies, std::stri
 void read_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightReader& weights,
                    Rope& rope) {
   rope.original_n_ctx = rope.short_text =
-      metadata.size(key("rope.scaling.original_context_length"));
+      metadata.size_or(key("rope.scaling.original_context_length"), rope.n_ctx);
   const std::vector<double> plain = rope.inverse_frequencies;
   rope.inverse_frequencies = divided_by(plain, "rope_factors_short.weight", metadata, weights);
   rope.long_inverse_frequencies = divided_by(plain, "rope_factors_long.weight", metadata, weights);

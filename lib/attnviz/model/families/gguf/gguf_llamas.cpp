@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
@@ -25,6 +27,13 @@ Traits llama_traits(const GgufMetadata& metadata, WeightReader& weights,
   traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
   rotate_all(metadata, weights, traits, RopePairing::kNeighbours, /*has_factors=*/true);
   slide(metadata, 0, everywhere, traits);
+  return traits;
+}
+
+Traits glm_traits(const GgufMetadata& metadata, WeightReader& weights, RopePairing pairing) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.gate_with_up = true;
+  rotate_all(metadata, weights, traits, pairing);
   return traits;
 }
 
@@ -139,6 +148,47 @@ Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights) {
 
 Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
   const Traits traits = granite_traits(metadata, weights, /*may_have_experts=*/false);
+  return read_transformer(traits, std::move(weights));
+}
+
+// Files from before February 2025 lack its multipliers: llama.cpp took those of the first models.
+Model read_gguf_minicpm(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr double kEmbeddings = 12.0;
+  constexpr double kDepth = 1.4;
+  constexpr double kWidth = 256.0;
+  Traits traits = llama_traits(metadata, weights);
+  const auto n_layers = static_cast<double>(traits.n_layers);
+  const double width = static_cast<double>(traits.d_model) / kWidth;
+  traits.embedding_scale = static_cast<float>(scale_of(metadata, "embedding_scale", kEmbeddings));
+  traits.branch_scale =
+      static_cast<float>(scale_of(metadata, "residual_scale", kDepth / std::sqrt(n_layers)));
+  traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", width));
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_chatglm(const GgufMetadata& metadata, WeightReader weights) {
+  const Traits traits = glm_traits(metadata, weights, RopePairing::kNeighbours);
+  return read_transformer(traits, std::move(weights));
+}
+
+// Of models that see, too, dimensions are stored as their rotary positions pair them; a token of a
+// text stands at the same place in all sections of these.
+Model read_gguf_glm4(const GgufMetadata& metadata, WeightReader weights) {
+  const std::vector<double> sections =
+      metadata.numbers(GgufKeys(metadata)("rope.dimension_sections"));
+  const bool sees = sections.size() > 1 && sections[0] > 0.0 && sections[1] > 0.0;
+  Traits traits =
+      glm_traits(metadata, weights, sees ? RopePairing::kHalves : RopePairing::kNeighbours);
+  traits.norm_after = true;
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_hunyuan_dense(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.query_key_norm = Presence::kYes;
+  traits.norms_turned_heads = true;
+  traits.output_bias = Presence::kWhereThere;
+  rotate_all(metadata, weights, traits);
   return read_transformer(traits, std::move(weights));
 }
 

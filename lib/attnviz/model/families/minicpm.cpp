@@ -1,0 +1,64 @@
+// MiniCPM (Hu et al. 2024): Llama with multipliers of embeddings, of what layers add, and of
+// logits, so that a small model's settings suit a larger one.
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "attnviz/model/families/families.h"
+#include "attnviz/model/families/hf_traits.h"
+
+namespace attnviz {
+
+namespace {
+
+// The family's own code makes its tables for the longest text at once, and so takes the factors of
+// long texts for all of them where that is longer than the first context.
+void rotate_as_longest(Traits& traits) {
+  Rope rope = *traits.rope(0);
+  if (rope.scaling == "longrope" && traits.n_ctx > rope.short_text) {
+    rope.inverse_frequencies = rope.long_inverse_frequencies;
+    traits.rope = [same = std::make_shared<const Rope>(std::move(rope))](std::size_t /*layer*/) {
+      return same;
+    };
+  }
+}
+
+// Zhao et al. 2025: texts of so many tokens, and longer ones, are attended to in chosen blocks.
+void read_sparse(const HfConfig& config, Traits& traits) {
+  constexpr std::size_t kDense = 8192;
+  if (const auto sparse = config.object("sparse_config")) {
+    traits.most_tokens = sparse->size_or("dense_len", kDense) - 1;
+    for (const char* key : {"block_size", "init_blocks", "kernel_size", "kernel_stride", "topk",
+                            "use_nope", "window_size"}) {
+      sparse->find(key);  // of longer texts
+    }
+    if (traits.most_tokens == 0) {
+      sparse->node().fail("dense_len: expected at least 2, found 1");
+    }
+  }
+}
+
+}  // namespace
+
+Model read_minicpm(const HfConfig& config, TensorFiles files) {
+  ConfigDefaults defaults;
+  defaults.n_ctx = 2048;
+  defaults.tied = true;
+  require(config, "num_experts", "0");
+  Traits traits = read_traits(config, defaults);
+  traits.activation = read_activation(config, "hidden_act", "silu");
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
+  rotate_all(config, traits);
+  rotate_as_longest(traits);
+  read_sparse(config, traits);
+  config.find("mup_denominator");  // of training
+  traits.embedding_scale = static_cast<float>(config.positive_or("scale_emb", 1.0));
+  traits.branch_scale = static_cast<float>(config.positive_or("scale_depth", 1.0) /
+                                           std::sqrt(static_cast<double>(traits.n_layers)));
+  traits.logit_scale = static_cast<float>(config.positive_or("dim_model_base", 1.0) /
+                                          static_cast<double>(traits.d_model));
+  return read_hf_decoder(std::move(files), traits);
+}
+
+}  // namespace attnviz
