@@ -426,6 +426,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
       [&](auto& options) {
         if constexpr (requires { options.output.command; }) {
           options.output.command.words = computing_command(entry->told.name, parsed);
+          options.output.command.names = command_names();
           if (parsed.given.has(kText)) {
             options.output.command.text = parsed.given.word(kText);
           }

@@ -16,10 +16,43 @@ bool is_hidden(std::string_view text) {
   return printable_line(text) != text;
 }
 
+// Before the first character zsh would look for a command (=ls), fish for a process (%self).
 bool is_plain(std::string_view word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
-  return !word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos;
+  return !word.empty() && word.front() != '=' && word.front() != '%' &&
+         word.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+// Quotes and backslashes stand outside of single quotes, within which shells differ about them.
+std::string in_quotes(std::string_view word) {
+  std::string quoted;
+  bool is_open = false;
+  for (const char byte : word) {
+    if (const bool is_bare = byte == '\'' || byte == '\\'; is_bare == is_open) {
+      quoted += '\'';
+      is_open = !is_open;
+    }
+    quoted += byte == '\'' ? "\"'\"" : byte == '\\' ? "\\\\" : std::string(1, byte);
+  }
+  return quoted.empty() ? "''" : is_open ? quoted + '\'' : quoted;
+}
+
+// Octal numbers for bytes that a terminal could obey, and for what printf or a shell would read.
+std::string printed(std::string_view word) {
+  std::string format;
+  for (const std::string_view sign : grapheme_clusters(word)) {
+    const bool is_escaped = is_hidden(sign);
+    for (const char byte : sign) {  // a mark may follow a quote
+      const bool is_option = format.empty() && byte == '-';
+      if (is_escaped || is_option || byte == '\'' || byte == '\\') {
+        format += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+      } else {
+        format += byte == '%' ? "%%" : std::string(1, byte);
+      }
+    }
+  }
+  return "\"$(printf '" + format + "')\"";
 }
 
 }  // namespace
@@ -28,21 +61,17 @@ std::string shell_word(const std::string& word) {
   if (is_plain(word)) {
     return word;
   }
-  const bool has_hidden = is_hidden(word);
-  std::string quoted = has_hidden ? "$'" : "'";
-  for (const std::string_view sign : grapheme_clusters(word)) {
-    const bool is_escaped = has_hidden && is_hidden(sign);
-    for (const char byte : sign) {  // a mark may follow a quote
-      if (is_escaped) {
-        quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      } else if (has_hidden && (byte == '\'' || byte == '\\')) {
-        quoted += {'\\', byte};
-      } else {
-        quoted += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
-      }
-    }
+  if (!is_hidden(word)) {
+    return in_quotes(word);
   }
-  return quoted + "'";
+  // Shells take line feeds off the end of what a command prints.
+  const std::size_t end = word.find_last_not_of('\n') + 1;
+  std::string line_feeds;
+  for (std::size_t i = end; i < word.size(); ++i) {
+    line_feeds += "\\x0a";
+  }
+  return (end > 0 ? printed(std::string_view(word).substr(0, end)) : std::string()) +
+         (line_feeds.empty() ? line_feeds : "$'" + line_feeds + "'");
 }
 
 std::string typed_word(const std::string& word) {

@@ -4,46 +4,34 @@ import { scaleEnds } from "./colors.js";
 import { headKeys } from "./state.js";
 import { unitsOf, unitsWith } from "./units.js";
 
-const COMMANDS = [
-  "show",
-  "inspect",
-  "heads",
-  "why",
-  "cite",
-  "rollout",
-  "diff",
-  "render",
-  "tokenize",
-  "info",
-  "models",
-  "weights",
-  "merge",
-  "tour",
-];
-
 /** Characters that a terminal or a reader would not show as they are: they would act, or turn the reading direction. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 /**
- * A word for a shell. Those of POSIX have no name for what cannot be seen; bash, zsh and ksh have $'\x03'.
+ * A word as sh, dash, bash, zsh and fish read it alike; what cannot be seen is left to printf. Line feeds at the end are
+ * written as bash and zsh alone read them.
  * @param {string} word
  */
 export function quoted(word) {
-  if (/^[\w./:=,@%+-]+$/.test(word)) {
+  if (/^[\w./:,@+-][\w./:=,@%+-]*$/.test(word)) {
     return word;
   }
   if (!UNSEEN.test(word)) {
-    return `'${word.replace(/'/g, "'\\''")}'`;
+    // Quotes and backslashes stand outside of single quotes, within which shells differ about them.
+    const parts = word.match(/'|\\|[^'\\]+/g) ?? [""];
+    return parts.map((part) => (part === "'" ? `"'"` : part === "\\" ? "\\\\" : `'${part}'`)).join("");
   }
-  const signs = [...word].map((sign) =>
-    sign === "\n" ? "\\n" : UNSEEN.test(sign) ? byteEscapes(sign) : /['\\]/.test(sign) ? `\\${sign}` : sign,
+  const seen = word.replace(/\n+$/, "");
+  const printed = [...seen].map((sign, i) =>
+    UNSEEN.test(sign) || /['\\]/.test(sign) || (i === 0 && sign === "-") ? octal(sign) : sign === "%" ? "%%" : sign,
   );
-  return `$'${signs.join("")}'`;
+  const lineFeeds = "\\x0a".repeat(word.length - seen.length);
+  return (seen && `"$(printf '${printed.join("")}')"`) + (lineFeeds && `$'${lineFeeds}'`);
 }
 
 /** @param {string} sign */
-function byteEscapes(sign) {
-  return Array.from(new TextEncoder().encode(sign), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+function octal(sign) {
+  return Array.from(new TextEncoder().encode(sign), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
 /**
@@ -125,7 +113,7 @@ export function commandLine(data, state) {
     }
   }
   const last = data.command_text;
-  const text = last === null ? [] : COMMANDS.includes(last) || last.startsWith("-") ? ["--", last] : [last];
+  const text = last === null ? [] : data.commands.includes(last) || last.startsWith("-") ? ["--", last] : [last];
   return [data.command, ...[...options, ...text].map(quoted)].join(" ");
 }
 

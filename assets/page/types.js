@@ -69,6 +69,7 @@
  * @property {string} generator
  * @property {string} title
  * @property {string} command       words of the shell before the text
+ * @property {string[]} commands    names of commands, which a text alone would be taken for
  * @property {string | null} command_text  the text behind them, where there is one
  * @property {string | null} text
  * @property {string[]} notes

@@ -217,12 +217,12 @@ TEST_CASE("lines to type keep what they are about: texts that look like commands
       contains(attnviz({"--heads", "2.1", "--", "show"}).err, "\n  attnviz --head 2.1 -- show\n"));
   // A quote with a mark over it is still a quote.
   CHECK(contains(attnviz({"a'\u0301$(id)'\u0301", "b"}).err,
-                 "\n  attnviz 'a'\\''\u0301$(id)'\\''\u0301 b'\n"));
+                 "\n  attnviz 'a'\"'\"'\u0301$(id)'\"'\"'\u0301 b'\n"));
   CHECK(contains(attnviz({"\u202E\\\u0301", "b"}).err,
-                 "\n  attnviz $'\\xe2\\x80\\xae\\\\\u0301 b'\n"));
+                 "\n  attnviz \"$(printf '\\342\\200\\256\\134\u0301 b')\"\n"));
   // Bidi controls and bytes that are no text are pasted as they were.
   const ProgramResult unseen = attnviz({"\u202E\u732B", "b\xFF"});
-  CHECK(contains(unseen.err, "\n  attnviz $'\\xe2\\x80\\xae\u732B b\\xff'\n"));
+  CHECK(contains(unseen.err, "\n  attnviz \"$(printf '\\342\\200\\256\u732B b\\377')\"\n"));
 }
 
 TEST_CASE("options behind -- are to go in front of it, and the line that has them there works") {

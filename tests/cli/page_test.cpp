@@ -318,8 +318,8 @@ TEST_CASE("a page's command has nothing that a terminal could obey") {
   write_file(file, "The cat sat");
   const json data = page_data(page_of({"-f", file}));
   CHECK(contains(data["command"].get<std::string>(),
-                 "/a\\x1b]0;x\\x07 \\xc2\\x9b don\\'t \\\\n.txt'"));
-  CHECK(data["command"].get<std::string>().starts_with("attnviz --file $'/"));
+                 "/a\\033]0;x\\007 \\302\\233 don\\047t \\134n.txt')\""));
+  CHECK(data["command"].get<std::string>().starts_with("attnviz --file \"$(printf '/"));
 }
 
 TEST_CASE("a page opens with the token that --focus names, in its direction") {

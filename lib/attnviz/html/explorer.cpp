@@ -107,6 +107,7 @@ class ExplorerWriter {
     json_.member("title", title_);
     json_.member("command", extras_.command.words);
     json_.member("command_text", extras_.command.text);
+    json_.member("commands", extras_.command.names);
     const AttentionDocument& first = documents_.front();
     json_.member("text", first.text);
     json_.member("notes", notes_);
