@@ -1,11 +1,13 @@
 // Keys and tensors of a model's files that nobody knows: the model is drawn, and they are named.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/gguf_writer.h"
 #include "support/stored_model.h"
 
 namespace attnviz::test {
@@ -108,6 +110,41 @@ TEST_CASE("unknown keys: info, documents, pictures and pages name them") {
   CHECK(contains(odd.run(with_ids({"inspect"})).out, note));
 }
 
+TEST_CASE("unknown keys: documents with them are valid by their schemas") {
+  const std::string python = "/usr/bin/python3";
+  const std::string validator = ATTNVIZ_SOURCE_DIR "/tests/model/validate_json.py";
+  const OddModel odd({"welcome"});
+  const TemporaryFolder folder;
+  const std::vector<std::pair<const char*, Keys>> documents = {
+      {"attention", with_ids({"show"})},
+      {"inspection", with_ids({"inspect"})},
+      {"heads", with_ids({"heads"})},
+      {"why", with_ids({"why"})},
+      {"info", {"info"}},
+      {"diff", with_ids({"diff", "-m", kModels + "llama-mha-untied"})}};
+  for (const auto& [name, arguments] : documents) {
+    CAPTURE(std::string(name));
+    Keys with_json = arguments;
+    with_json.emplace_back("--json");
+    const ProgramResult run = odd.run(with_json);
+    CHECK(contains(run.out, "\"unknown_keys\": [\"welcome\"]"));
+    write_file(folder.file("a.json"), run.out);
+    ProgramRun check;
+    check.arguments = {
+        validator,
+        std::string(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.") + name + "-1.schema.json",
+        folder.file("a.json")};
+    const bool has_python = std::filesystem::exists(python);
+    const ProgramResult valid = has_python ? run_program(python, check) : ProgramResult();
+    CAPTURE(valid.err);
+    if (!has_python || valid.exit_code == 77) {
+      MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
+      return;
+    }
+    CHECK(valid.exit_code == 0);
+  }
+}
+
 TEST_CASE("unknown keys: two models are told apart") {
   const OddModel a({"first"});
   const OddModel b({"second"});
@@ -116,6 +153,49 @@ TEST_CASE("unknown keys: two models are told apart") {
   CHECK(run.exit_code == 0);
   CHECK(contains(run.err, a.name() + ": ignored as unknown: first"));
   CHECK(contains(run.err, b.name() + ": ignored as unknown: second"));
+}
+
+TEST_CASE("unknown keys: those of a GGUF file's model and of its tokenizer are named") {
+  const TemporaryFolder folder;
+  write_file(folder.file("odd.gguf"), GgufWriter()
+                                          .text("general.architecture", "llama")
+                                          .u32("llama.block_count", 1)
+                                          .u32("llama.context_length", 8)
+                                          .u32("llama.embedding_length", 4)
+                                          .u32("llama.feed_forward_length", 4)
+                                          .u32("llama.attention.head_count", 1)
+                                          .number("llama.attention.layer_norm_rms_epsilon", 1e-5F)
+                                          .text("llama.invented", "x")
+                                          .text("tokenizer.ggml.model", "gpt2")
+                                          .text("tokenizer.ggml.pre", "gpt-2")
+                                          .text("tokenizer.ggml.invented", "x")
+                                          .texts("tokenizer.ggml.tokens", {"a", "b"})
+                                          .texts("tokenizer.ggml.merges", {})
+                                          .zeros("token_embd.weight", {4, 2})
+                                          .zeros("output_norm.weight", {4})
+                                          .zeros("reward.weight", {4})
+                                          .zeros("blk.0.attn_norm.weight", {4})
+                                          .zeros("blk.0.attn_q.weight", {4, 4})
+                                          .zeros("blk.0.attn_k.weight", {4, 4})
+                                          .zeros("blk.0.attn_v.weight", {4, 4})
+                                          .zeros("blk.0.attn_output.weight", {4, 4})
+                                          .zeros("blk.0.ffn_norm.weight", {4})
+                                          .zeros("blk.0.ffn_gate.weight", {4, 4})
+                                          .zeros("blk.0.ffn_up.weight", {4, 4})
+                                          .zeros("blk.0.ffn_down.weight", {4, 4})
+                                          .file());
+  const ProgramResult run = in_folder(folder, {"ab", "-m", "odd.gguf"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, "odd: ignored as unknown: llama.invented, reward.weight ("));
+  CHECK(contains(run.err, "odd: ignored as unknown: tokenizer.ggml.invented ("));
+  const Keys all = {"llama.invented", "reward.weight", "tokenizer.ggml.invented"};
+  for (const char* command : {"show", "info"}) {
+    const ProgramResult json = in_folder(
+        folder, command == std::string("info") ? Keys{command, "odd.gguf", "--json"}
+                                               : Keys{command, "ab", "-m", "odd.gguf", "--json"});
+    CHECK(parse_json(json.out)["model"]["unknown_keys"] == all);
+  }
+  CHECK(in_folder(folder, {"tokenize", "ab", "-m", "odd.gguf", "--strict"}).exit_code == 4);
 }
 
 TEST_CASE("unknown keys: names from a file are shown as text, and at most so long") {

@@ -24,6 +24,10 @@ class GgufWriter {
     builder_.add(key, GgufType::kBool, std::string(1, value ? '\1' : '\0'));
     return *this;
   }
+  GgufWriter& number(std::string_view key, float value) {
+    builder_.add(key, GgufType::kF32, builder_.number(value));
+    return *this;
+  }
   GgufWriter& texts(std::string_view key, const std::vector<std::string>& values) {
     std::string bytes;
     for (const std::string& value : values) {
