@@ -328,7 +328,8 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
   const ProgramResult holds =
       attnviz({"heads", "-q", "-o", file, "--expect", "2.1 induction>0.8", "--expect",
                "any previous>=0.9", "--expect", "count 2 induction>0.3", "--expect",
-               "1.3 previous-token", "--expect", "L2H1 previous<0.1"});
+               "1.3 previous-token", "--expect", "L2H1 previous<0.1", "--expect",
+               "1.3 previous-token>=0.85", "--expect", "2.1 previous-token<0.1"});
   CHECK(holds.exit_code == 0);
   CHECK(holds.err.empty());
   const ProgramResult fails =

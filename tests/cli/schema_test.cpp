@@ -166,7 +166,13 @@ const std::vector<SchemaCase>& comparisons() {
       {"diff-random.json", {"diff", "--random", "The cat", "A dog", "--mask", "window:1"}},
       {"diff-models.json", {"diff", "-m", "demo", "-m", "demo", "The cat"}},
       {"diff-bert.json",
-       {"diff", "-m", kModels + "bert-pair", "-m", kModels + "bert-pair", "--ids", "5,17,3"}}};
+       {"diff", "-m", kModels + "bert-pair", "-m", kModels + "bert-pair", "--ids", "5,17,3"}},
+      {"diff-experts.json",
+       {"diff", "-m", kReference + "experts/qwen2moe", "-m", kReference + "experts/qwen2moe",
+        "--ids", "5,17,3"}},
+      {"diff-states.json",
+       {"diff", "-m", kReference + "experts/qwen3next", "-m", kReference + "experts/qwen3next",
+        "--ids", "5,17,3"}}};
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -224,6 +225,23 @@ TEST_CASE("weights JSON: a file is named by its path in messages and by its name
       Error);
   std::filesystem::remove(path);
   CHECK_THROWS_AS(load_weights_json(path), Error);
+}
+
+TEST_CASE("weights JSON: the schema takes the masks that the reader takes") {
+  const auto schema =
+      test::read_json(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.weights-1.schema.json");
+  const std::regex masks(schema["properties"]["mask"]["pattern"].get<std::string>());
+  for (const char* mask :
+       {"causal", "none", "window:3", "around:1", "strided:2", "block:4", "around:0", "round:1"}) {
+    CAPTURE(mask);
+    bool is_read = true;
+    try {
+      parse_mask(mask);
+    } catch (const Error&) {
+      is_read = false;
+    }
+    CHECK(std::regex_match(mask, masks) == is_read);
+  }
 }
 
 TEST_CASE("weights JSON: the reader knows every key of the schema") {

@@ -90,12 +90,15 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   }
   const std::size_t at = rest.find(*comparison);
   const std::string_view word = trimmed(rest.substr(0, at));
-  const auto score = choice_named(kScoreNames, word);
-  if (!score) {
-    fail(text, fmt::format("there is no score {}{}", quoted(word),
-                           did_you_mean(word, choice_words(kScoreNames))));
+  if (const auto score = choice_named(kScoreNames, word)) {
+    score_ = *score;
+  } else if (const HeadName* const name = head_name_called(word)) {
+    score_ = name->score;
+  } else {
+    std::vector<std::string> known = choice_words(kScoreNames);
+    std::ranges::move(all_names(), std::back_inserter(known));
+    fail(text, fmt::format("there is no score {}{}", quoted(word), did_you_mean(word, known)));
   }
-  score_ = *score;
   comparison_ = *comparison;
   const std::string_view number = trimmed(rest.substr(at + comparison->size()));
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), bound_);
