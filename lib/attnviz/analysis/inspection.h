@@ -150,10 +150,10 @@ struct Inspection {
   std::vector<float> attended;  // output + others + b_O + states, and x unless a norm or a factor
                                 // comes between or the model does not add it; without W_O all
                                 // heads' contexts side by side
-  std::vector<float> added;   // what after_norm and branch_scale make of it; empty without both
-  std::vector<float> laurel;  // what the layer's LAuReL adds, [d_model]; empty without
-  std::vector<float> result;  // the stream behind attention: attended, or x + added, or
-                              // result_norm of these; or (x + added + laurel) / √2
+  std::vector<float> added;     // what after_norm and branch_scale make of it; empty without both
+  std::vector<float> laurel;    // what the layer's LAuReL adds, [d_model]; empty without
+  std::vector<float> result;    // the stream behind attention: attended, or x + added, or
+                                // result_norm of these; or (x + added + laurel) / √2
   std::size_t context_in_result = 0;  // without W_O: where this head's context begins in it
 
   std::shared_ptr<const InspectedMatrices> all;  // for every query; only when asked for
