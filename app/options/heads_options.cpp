@@ -107,15 +107,16 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                  options.partial);
   list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
                 options.resume);
-  list.add_list("Output", "--expect", "WHAT",
-                "exit 5 unless this holds (count: of exactly so many): \"5.5 induction>0.8\", "
-                "\"any induction>0.8\", \"count 3 "
-                "previous>=0.4\", or a name: \"5.5 induction\", \"0.1 previous-token>0.85\"; may be repeated",
-                [&options](const std::vector<std::string>& words) {
-                  for (const std::string& word : words) {
-                    options.expected.emplace_back(word);
-                  }
-                });
+  list.add_list(
+      "Output", "--expect", "WHAT",
+      "exit 5 unless this holds (count: of exactly so many): \"5.5 induction>0.8\", "
+      "\"any induction>0.8\", \"count 3 "
+      "previous>=0.4\", or a name: \"5.5 induction\", \"0.1 previous-token>0.85\"; may be repeated",
+      [&options](const std::vector<std::string>& words) {
+        for (const std::string& word : words) {
+          options.expected.emplace_back(word);
+        }
+      });
 }
 
 }  // namespace

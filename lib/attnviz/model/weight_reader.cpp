@@ -36,7 +36,7 @@ std::string type_text(const StoredTensor& tensor) {
 
 // Of matrices of one shape and two types.
 bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
-  if (!is_readable(a.type) || !is_readable(b.type) || a.shape.size() != 2) {
+  if (!is_readable(a) || !is_readable(b) || a.shape.size() != 2) {
     return false;
   }
   const std::size_t cols = a.shape[1];

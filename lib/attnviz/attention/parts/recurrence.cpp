@@ -7,6 +7,7 @@
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/activations.h"
+#include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/state_kernels.h"
 
 namespace attnviz {

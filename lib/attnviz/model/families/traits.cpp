@@ -38,8 +38,7 @@ std::size_t last_alike(std::string_view where, std::size_t end, bool slides,
 }
 
 std::vector<HarmlessTensor> unused_keys(const TensorNames& names) {
-  std::string layer(names.layer);
-  layer.replace(layer.find("{}"), 2, "#");
+  const std::string layer = fmt::format(fmt::runtime(names.layer), "#");
   std::vector<HarmlessTensor> unused;
   for (const std::string_view name : {names.key, names.value, names.key_norm}) {
     unused.push_back({fmt::format("{}{}.weight", layer, name),
