@@ -286,7 +286,7 @@ std::optional<InputText> TextSource::next() {
       return std::nullopt;
     }
     std::string text = whole();
-    if (input_.messages ? is_blank(text) : text.empty()) {
+    if (text.empty() || (is_blank(text) && (input_.messages || !input_.may_be_blank))) {
       throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
     }
     if (input_.messages) {
@@ -305,7 +305,7 @@ std::optional<InputText> TextSource::next() {
       text = parse_json_line(*line);
     }
     const auto* words = std::get_if<std::string>(&text.content);
-    if (words == nullptr || !words->empty()) {
+    if (words == nullptr || (input_.may_be_blank ? !words->empty() : !is_blank(*words))) {
       text.tools = tools_;
       return text;
     }

@@ -272,6 +272,7 @@ void define_render(OptionList& list, RenderOptions& options) {
 }
 
 void define_tokenize(OptionList& list, TokenizeOptions& options) {
+  options.input.may_be_blank = true;
   define_input(list, options.input);
   define_many_texts(list, options.input);
   define_tokenizer(list, options.tokenizer);

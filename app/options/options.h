@@ -96,6 +96,7 @@ struct InputOptions {
   bool generation_prompt = true;               // what begins the answer stands behind the messages
   bool lint_prompt = false;                    // faults of a prompt are errors
 
+  bool may_be_blank = false;   // white space is a text like others: it has tokens, but no picture
   bool may_be_absent = false;  // nothing given is no text, in place of standard input
 
   bool many_texts() const noexcept { return lines || json_lines; }
