@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/text/template/chat_json.h"
@@ -18,7 +19,6 @@
 #include "commands/read_json.h"
 #include "options/program_words.h"
 #include "options/shell_words.h"
-#include "system/file_kind.h"
 #include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"

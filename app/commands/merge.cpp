@@ -12,7 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/corpus_scores_json.h"
 #include "commands/commands.h"
-#include "system/file_kind.h"
+#include "system/file_id.h"
 #include "system/output_file.h"
 #include "system/talk.h"
 

@@ -13,6 +13,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/drawing_choice.h"
@@ -23,7 +24,6 @@
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "stores/samples.h"
-#include "system/file_kind.h"
 #include "system/input_stream.h"
 #include "system/memory.h"
 #include "system/system_fonts.h"

@@ -8,6 +8,7 @@
 
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/model/weight_files.h"
@@ -15,7 +16,6 @@
 #include "options/shell_words.h"
 #include "stores/gguf_choice.h"
 #include "stores/samples.h"
-#include "system/file_kind.h"
 
 namespace attnviz::app {
 

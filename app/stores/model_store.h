@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/core/file_kind.h"
 #include "attnviz/text/chat.h"
 #include "options/advice.h"
 #include "stores/store.h"
-#include "system/file_kind.h"
 
 namespace attnviz::app {
 

@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
+#include "attnviz/core/file_kind.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "stores/model_store.h"
-#include "system/file_kind.h"
 
 namespace attnviz::app {
 

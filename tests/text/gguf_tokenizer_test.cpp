@@ -14,7 +14,6 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/gguf_writer.h"
 #include "support/json.h"
 #include "support/run_program.h"
@@ -107,20 +106,6 @@ GgufWriter t5() {
       .flag("tokenizer.ggml.add_space_prefix", true)
       .flag("tokenizer.ggml.remove_extra_whitespaces", true);
   return writer;
-}
-
-// The words of a text, each byte as its character.
-std::vector<std::string> cut(std::string_view name, std::string_view text) {
-  const SplitPattern* pattern = find_split_pattern(name);
-  REQUIRE(pattern != nullptr);
-  WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
-  byte_level_words (*pattern)(cut);
-  std::vector<std::string> words;
-  words.reserve(cut.words.size());
-  for (const ByteRange& word : cut.words) {
-    words.emplace_back(cut.text.text(word));
-  }
-  return words;
 }
 
 }  // namespace
@@ -390,22 +375,6 @@ TEST_CASE("an empty piece keeps its id") {
   CHECK(tokenizer.vocabulary_size() == 4);
 }
 
-TEST_CASE("every way of cutting texts compiles, and loses nothing") {
-  const std::string text = "It's 1234 déjà-vu,\n\n  l'Été HelloWorld \t 你好 x ";
-  std::string whole;
-  for (const std::string& word : cut("gpt-2", text)) {
-    whole += word;
-  }
-  for (const std::string& name : split_pattern_names()) {
-    CAPTURE(name);
-    std::string joined;
-    for (const std::string& word : cut(name, text)) {
-      joined += word;
-    }
-    CHECK(joined == whole);
-  }
-}
-
 TEST_CASE("Ollama's files make the tokens of a text that they mean") {
   const fs::path dialects = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/dialects";
   if (is_missing(dialects)) {
@@ -429,47 +398,6 @@ TEST_CASE("Unigram: a character map may be written as the characters of its base
                "a"));
   check_fails(t5().texts("tokenizer.ggml.precompiled_charsmap", {"B", "!"}), ErrorKind::kMalformed,
               {"precompiled_charsmap", "base64"});
-}
-
-TEST_CASE("ways of cutting texts, each where it differs from others") {
-  using Words = std::vector<std::string>;
-  CHECK(cut("gpt-2", "It's 1234") == Words{"It", "'s", "Ġ1234"});
-  CHECK(cut("llama-bpe", "IT'S 1234") == Words{"IT", "'S", "Ġ", "123", "4"});
-  CHECK(cut("qwen2", "(a) 12") == Words{"(a", ")", "Ġ", "1", "2"});
-  CHECK(cut("smollm", " 12a") == Words{"Ġ", "1", "2", "a"});
-  CHECK(cut("gpt-4o", "HelloWorld's 1234") == Words{"Hello", "World's", "Ġ", "123", "4"});
-  CHECK(cut("tekken", "HelloWorld 12") == Words{"Hello", "World", "Ġ", "1", "2"});
-  CHECK(cut("deepseek-v3", "a.b 1234") == Words{"a", ".b", "Ġ", "123", "4"});
-  CHECK(cut("deepseek-coder", "a\n\n12") == Words{"a", "Ċ", "Ċ", "1", "2"});
-  CHECK(cut("falcon", "a==12345") == Words{"a", "==", "123", "45"});
-  CHECK(cut("bloom", "a, b") == Words{"a", ",", "Ġb"});
-  CHECK(cut("seed-coder", "a;\n1") == Words{"a", ";", "Ċ", "1"});
-  CHECK(cut("default", "a<1234") == Words{"a", "<", "123", "4"});
-  CHECK(cut("exaone-moe", "ab cd12;\n") == Words{"abĠcd", "1", "2", ";Ċ"});
-}
-
-// Made by tests/reference/split_patterns.py, which runs the models' own patterns.
-TEST_CASE("kimi-k2, youtu, tiny_aya and superbpe cut texts as the models' own patterns do") {
-  const auto reference = test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/split_patterns.json");
-  for (const auto& [name, splits] : reference["splits"].items()) {
-    const SplitPattern* const pattern = find_split_pattern(name);
-    REQUIRE(pattern != nullptr);
-    for (std::size_t i = 0; i < splits.size(); ++i) {
-      const std::string text = reference["texts"][i];
-      CAPTURE(name);
-      CAPTURE(text);
-      WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
-      byte_level_words (*pattern)(cut);
-      std::vector<std::string> words;
-      for (const ByteRange& word : cut.words) {
-        const ByteRange source = cut.text.source(word);
-        words.push_back(text.substr(source.begin, source.size()));
-      }
-      CHECK(words == splits[i].get<std::vector<std::string>>());
-    }
-  }
-  CHECK(find_split_pattern("cohere2moe")->patterns.data() ==
-        find_split_pattern("tiny_aya")->patterns.data());
 }
 
 // As Hugging Face's XLM-R and RoBERTa have pairs, and llama.cpp's reranking.

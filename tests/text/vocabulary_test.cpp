@@ -13,6 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/string_hash.h"
 #include "support/stopwatch.h"
+#include "text/tiny_tokenizers.h"
 
 namespace attnviz {
 
@@ -105,6 +106,46 @@ TEST_CASE("vocabulary: what is not there is not searched for in half of the piec
   CHECK_FALSE(vocabulary.find(missing));
   CHECK(vocabulary.find(piece_of_hash(kCount - 1, 0)) == kCount - 1);
   CHECK(watch.is_in_time());
+}
+
+TEST_CASE("a vocabulary finds its pieces; of one that comes twice, the last counts") {
+  Vocabulary vocabulary;
+  for (TokenId id = 0; id < 1000; ++id) {
+    CHECK(vocabulary.add("piece" + std::to_string(id), id));
+  }
+  CHECK_FALSE(vocabulary.add("piece7", 1000));
+  CHECK(vocabulary.find("piece7") == 1000);
+  CHECK(vocabulary.piece(1000) == "piece7");
+  CHECK(vocabulary.find("piece999") == 999);
+  CHECK_FALSE(vocabulary.find("piece1000").has_value());
+  CHECK(vocabulary.piece(42) == "piece42");
+  CHECK(vocabulary.piece(1001).empty());
+  CHECK_THROWS_AS(vocabulary.add("x", Vocabulary::kMostIds), Error);
+}
+
+// As npm's tokenizers 0.23.2 has them.
+TEST_CASE("a piece twice in a vocabulary: the last id counts, and the last score") {
+  const auto ids = [](const std::string& model) {
+    std::vector<TokenId> all;
+    for (const Token& token :
+         test::tokenizer_of(R"({"model": )" + model + "}").tokenize("ab").tokens) {
+      all.push_back(token.id);
+    }
+    return all;
+  };
+  using Ids = std::vector<TokenId>;
+  CHECK(ids(R"({"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "ab": 3},
+                "merges": [["a", "b"]]})") == Ids{3});
+  CHECK(ids(R"({"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 3, "ab": 2},
+                "merges": [["a", "b"]]})") == Ids{2});
+  CHECK(ids(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1], ["b", -1],
+                ["a", -3], ["ab", -9], ["ab", -1]]})") == Ids{5});
+  CHECK(ids(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["ab", -1], ["a", -1],
+                ["b", -1], ["ab", -9]]})") == Ids{2, 3});
+  CHECK(ids(R"({"type": "WordLevel", "unk_token": "b", "vocab": {"ab": 0, "ab": 5, "b": 1}})") ==
+        Ids{5});
+  CHECK(ids(R"({"type": "WordPiece", "unk_token": "b", "vocab": {"ab": 5, "ab": 0, "b": 1}})") ==
+        Ids{0});
 }
 
 }  // namespace attnviz

@@ -37,6 +37,12 @@ std::span<const float> bias_of(const Projection& projection, const OutputBlock& 
 
 }  // namespace
 
+void scale_rows(float factor, Matrix x) noexcept {
+  for (std::size_t row = 0; row < x.rows && factor != 1.0f; ++row) {
+    kernels::scale(x.row(row), factor);
+  }
+}
+
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept {
   const double least = has_threads_that_wait() ? kWorthWaking : kWorthAThread;
   return multiply_adds < least ? 1 : std::max<std::size_t>(n_threads, 1);

@@ -41,6 +41,9 @@ void block_product(ConstMatrix x, const Projection& projection, const OutputBloc
 void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,
                          Matrix out);
 
+/// x *= factor.
+void scale_rows(float factor, Matrix x) noexcept;
+
 /// The threads that pay for so many multiply-adds: one, or n_threads.
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept;
 

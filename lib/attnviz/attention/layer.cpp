@@ -1,7 +1,5 @@
 #include "attnviz/attention/layer.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <numbers>
@@ -14,7 +12,6 @@
 #include "attnviz/attention/parts/laurel.h"
 #include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/parts/not_finite.h"
-#include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/softmax.h"
@@ -24,17 +21,11 @@ namespace attnviz {
 namespace {
 
 void norm_rows(const Norm& norm, ConstMatrix x, std::size_t n_threads, Matrix out) {
-  constexpr std::size_t kWorkPerNumber = 16;  // in multiply-adds, about
-  for_each_block(x.rows, 1, kWorkPerNumber * x.cols, n_threads, [&](const OutputBlock& block) {
+  // A number takes about as long as 16 multiply-adds.
+  for_each_block(x.rows, 1, 16 * x.cols, n_threads, [&](const OutputBlock& block) {
     apply_norm(norm, x.row_block(block.first_row, block.n_rows),
                out.row_block(block.first_row, block.n_rows));
   });
-}
-
-void scale_rows(float factor, Matrix x) noexcept {
-  for (std::size_t row = 0; row < x.rows && factor != 1.0f; ++row) {
-    kernels::scale(x.row(row), factor);
-  }
 }
 
 // What attention or the MLP looks at: the norm of x, in memory.normed, or x itself.
@@ -149,14 +140,6 @@ ConstMatrix layer_input(const WatchedLayer& run, ConstMatrix x) {
   blocked_product(gated, input.projection, run.n_threads, added);
   norm_rows(input.norm, added, run.n_threads, added);
   return added;
-}
-
-void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
-  if (!kernels::all_finite(x)) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: layer {}, the output is not a finite number ({})",
-                            model.config.name, layer, why_not_finite(model, layer)));
-  }
 }
 
 void convolve_layer(const WatchedLayer& run, ConstMatrix look, Matrix x) {

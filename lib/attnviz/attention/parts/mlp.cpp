@@ -20,20 +20,14 @@ std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
   return std::min(n_tokens, std::max(fitting / kBlockRows, std::size_t{1}) * kBlockRows);
 }
 
-void scale(float factor, Matrix x) noexcept {
-  for (std::size_t row = 0; row < x.rows && factor != 1.0f; ++row) {
-    kernels::scale(x.row(row), factor);
-  }
-}
-
 void activate_gated(const Mlp& mlp, ConstMatrix up, Matrix gate) noexcept {
-  scale(mlp.gate_scale, gate);
+  scale_rows(mlp.gate_scale, gate);
   if (mlp.limit > 0.0f) {
     kernels::activate_limited(mlp.limit, up, gate);
   } else {
     kernels::activate_gated(mlp.activation, up, gate);
   }
-  scale(mlp.hidden_scale, gate);
+  scale_rows(mlp.hidden_scale, gate);
 }
 
 // Φ⁻¹: below it lies this share of a standard normal distribution. Between 0 and 1.

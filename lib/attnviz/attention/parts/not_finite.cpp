@@ -1,11 +1,14 @@
 #include "attnviz/attention/parts/not_finite.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/stored_numbers.h"
 
@@ -106,6 +109,14 @@ std::string_view why_not_finite(const Model& model, std::size_t layer, float tem
     return search.found();
   }
   return temperature < 1.0f ? "temperature too small?" : "weights too large?";
+}
+
+void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
+  if (!kernels::all_finite(x)) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: layer {}, the output is not a finite number ({})",
+                            model.config.name, layer, why_not_finite(model, layer)));
+  }
 }
 
 }  // namespace attnviz

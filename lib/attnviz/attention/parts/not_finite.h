@@ -14,4 +14,7 @@ namespace attnviz {
 /// them too large.
 std::string_view why_not_finite(const Model& model, std::size_t layer, float temperature = 1.0f);
 
+/// Throws Error{kMalformed} that names the layer and the cause when its output `x` is not finite.
+void check_finite(const Model& model, std::size_t layer, ConstMatrix x);
+
 }  // namespace attnviz

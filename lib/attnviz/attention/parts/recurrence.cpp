@@ -73,15 +73,8 @@ class TokenBlock {
   }
 
   void scaled_product(ConstMatrix x, const Projection& projection, float scale, Matrix out) const {
-    if (scale == 1.0f) {
-      return blocked_product(x, projection, n_threads_, out);
-    }
-    blocked_product(x, projection, n_threads_, out, [&](const OutputBlock& block) {
-      const Matrix part = block.of(out);
-      for (std::size_t row = 0; row < part.rows; ++row) {
-        kernels::scale(part.row(row), scale);
-      }
-    });
+    blocked_product(x, projection, n_threads_, out,
+                    [&](const OutputBlock& block) { scale_rows(scale, block.of(out)); });
   }
 
   void project() {

@@ -49,9 +49,7 @@ void write_ablation(JsonWriter& json, const Ablation& ablation) {
                                            : ablation.head ? Ablated::kHead
                                                            : Ablated::kLayer));
   json.member("layer", ablation.layer);
-  if (ablation.head) {
-    json.member("head", *ablation.head);
-  }
+  json.member_if_any("head", ablation.head);
   json.member("by", word_for(kByMean, ablation.by_mean));
   json.end_object();
 }
@@ -299,15 +297,13 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
       json.member("layer", layer.layer);
       json.member_if_any("window", layer.window);
       json.member_if_any("around", layer.around);
-      if (layer.soft_cap > 0.0f) {
-        json.member("soft_cap", layer.soft_cap);
-      }
+      json.member_if_any("soft_cap", layer.soft_cap);
       json.member_if_any("learned_sink", layer.learned_sink);
-      if (layer.mixer != MixerKind::kAttention) {
-        json.member("mixer", word_for(kMixers, layer.mixer));
-      }
-      if (layer.beside != MixerKind::kAttention) {
-        json.member("beside", word_for(kMixers, layer.beside));
+      for (const auto& [key, kind] :
+           {std::pair("mixer", layer.mixer), std::pair("beside", layer.beside)}) {
+        if (kind != MixerKind::kAttention) {
+          json.member(key, word_for(kMixers, kind));
+        }
       }
     });
   }

@@ -22,12 +22,11 @@ struct Scope {
   std::shared_ptr<Scope> outer;
 
   const Value* find(std::string_view name, Budget& budget) const {
-    for (const Scope* scope = this; scope != nullptr; scope = scope->outer.get()) {
-      if (const Value* const found = scope->own.find(name, budget)) {
-        return found;
-      }
+    const Value* found = nullptr;
+    for (const Scope* at = this; found == nullptr && at != nullptr; at = at->outer.get()) {
+      found = at->own.find(name, budget);
     }
-    return nullptr;
+    return found;
   }
 };
 
@@ -429,21 +428,6 @@ class JinjaRun {
   std::shared_ptr<Scope> top_;          // of the template
   std::optional<std::size_t> message_;  // whose turn of a loop runs
 };
-
-// As jinja2 reads a template before all else: every line ends with a line feed, in texts, too.
-std::string with_line_feeds(std::string_view source) {
-  std::string lines;
-  lines.reserve(source.size());
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    if (source[i] == '\r') {
-      i += source.substr(i).starts_with("\r\n") ? 1U : 0U;
-      lines += '\n';
-    } else {
-      lines += source[i];
-    }
-  }
-  return lines;
-}
 
 }  // namespace
 

@@ -380,4 +380,18 @@ std::string capitalized(std::string_view text) {
   return capitalized_words(text, /*only_first=*/true, [](char32_t) { return true; });
 }
 
+std::string with_line_feeds(std::string_view source) {
+  std::string lines;
+  lines.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\r') {
+      i += source.substr(i).starts_with("\r\n") ? 1U : 0U;
+      lines += '\n';
+    } else {
+      lines += source[i];
+    }
+  }
+  return lines;
+}
+
 }  // namespace attnviz::templates

@@ -326,12 +326,10 @@ class TransformerReader {
     LayerWeights layer;
     if (shape.convolution > 0) {
       layer.convolution = read_convolution(named, shape.convolution);
-    } else if (shape.has_states) {
+    } else if (shape.has_states || shape.has_both) {
       layer.recurrence = read_states(traits_, named, weights_);
-    } else if (shape.mixes) {
-      if (shape.has_both) {
-        layer.recurrence = read_states(traits_, named, weights_);
-      }
+    }
+    if (shape.mixes && !shape.has_states && shape.convolution == 0) {
       read_attention(named, shape, before, layer);
     }
     read_norms(named, index, shape, layer);

@@ -1,12 +1,10 @@
-// Whether two names are those of one file; and what a file is, from the library.
+// Whether two names are those of one file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <utility>
-
-#include "attnviz/core/file_kind.h"
 
 namespace attnviz::app {
 

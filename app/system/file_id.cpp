@@ -1,4 +1,4 @@
-#include "system/file_kind.h"
+#include "system/file_id.h"
 
 #include <sys/stat.h>
 

@@ -1,0 +1,162 @@
+// What templates get of a chat, and what they leave out of its prompt.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/chat_json.h"
+#include "attnviz/text/template/chat_template.h"
+#include "support/failure.h"
+#include "support/json.h"
+
+namespace attnviz {
+namespace {
+
+// What a template of Jinja makes of messages in JSON, with what it leaves out in brackets.
+std::string prompt_of(const std::string& source, const std::string& json,
+                      TemplateLanguage language = TemplateLanguage::kJinja) {
+  const ChatTemplate with{source, language, "t"};
+  const Chat chat = read_chat(json, "m");
+  const ChatPrompt prompt = render_chat(with, chat.messages, {.now = {}, .tools = chat.tools});
+  std::string text = prompt.text;
+  for (const templates::ChatPlace& place : prompt.left_out) {
+    text +=
+        "{" + (place.message ? std::to_string(*place.message) : "tools") + " " + place.part + "}";
+  }
+  return text;
+}
+
+constexpr const char* kTwoParts = R"([{"role": "user", "content": [
+    {"type": "text", "text": "Look: "}, {"type": "text", "text": " a cat."}]}])";
+
+}  // namespace
+
+TEST_CASE("templates get content in parts as it is, and joined where they take no list") {
+  // Gemma 3 trims each part; a template that prints, or adds to a text, what it is given takes
+  // none.
+  CHECK(prompt_of("{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}"
+                  "{% for p in m.content %}{{ p.text | trim }}{% endfor %}{% endif %}{% endfor %}",
+                  kTwoParts) == "Look:a cat.");
+  for (const char* const printed : {"{{ m.content }}", "{{ '' + m.content }}",
+                                    "{{ m.content | trim }}", "{{ m['content'] ~ '' }}"}) {
+    CAPTURE(printed);
+    CHECK(prompt_of(std::string("{% for m in messages %}") + printed + "{% endfor %}", kTwoParts) ==
+          "Look:  a cat.");
+  }
+  // Each message by itself: a system text is printed, parts of users are gone through.
+  CHECK(prompt_of("{{ messages[0].content }};{% for m in messages[1:] %}{% for p in m.content %}"
+                  "{{ p.text }}{% endfor %};{% endfor %}",
+                  R"([{"role": "system", "content": [{"type": "text", "text": "S"}]},
+                      {"role": "user", "content": "a"},
+                      {"role": "user", "content": [{"type": "text", "text": "b"}]}])") == "S;a;b;");
+}
+
+TEST_CASE("a text becomes one part of type text where a template reads parts") {
+  const std::string parts =
+      "{% for m in messages %}{% for p in m.content | selectattr('type', 'equalto', 'text') %}"
+      "{{ p['text'] }}{% endfor %}{% endfor %}";
+  CHECK(prompt_of(parts, R"([{"role": "user", "content": "Hi"}])") == "Hi");
+  CHECK(prompt_of("{% for m in messages %}{{ m.content[0]['text'] }}{% endfor %}",
+                  R"([{"role": "user", "content": "Hi"}])") == "Hi");
+  CHECK(prompt_of("{% for m in messages %}{{ m.content }}{% endfor %}",
+                  R"([{"role": "user", "content": "Hi"}])") == "Hi");
+}
+
+TEST_CASE("what a template leaves out is said: a message, a part, a call, a tool") {
+  CHECK(prompt_of("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}"
+                  "{% endfor %}",
+                  R"([{"role": "tool", "content": "a"}, {"role": "user", "content": "a"}])") ==
+        "a{0 content}");
+  CHECK(prompt_of("{% for m in messages %}{{ m.content[0].text }}{% endfor %}", kTwoParts) ==
+        "Look: {0 content[1].text}");
+  const std::string with_calls = R"({"tools": [{"type": "function", "function": {"name": "now"}}],
+      "messages": [{"role": "assistant", "content": null, "tool_calls":
+        [{"id": "1", "function": {"name": "now", "arguments": {"b": 1, "a": 2.5}}}]}]})";
+  CHECK(prompt_of("{% for m in messages %}{{ m.content }}{% endfor %}", with_calls) ==
+        "None{0 tool_calls[0].function.name}{tools [0].function.name}");
+  CHECK(prompt_of("{{ tools[0].function.name }}{% for m in messages %}"
+                  "{{ m.tool_calls[0].function | tojson }}{% endfor %}",
+                  with_calls) == R"(now{"name": "now", "arguments": {"b": 1, "a": 2.5}})");
+}
+
+TEST_CASE("a template that trims, escapes or drops earlier thoughts leaves nothing out") {
+  const std::string chat = R"([{"role": "user", "content": " \"a\"\n"},
+      {"role": "assistant", "content": "<think>x</think>\n\nb", "reasoning_content": "r"},
+      {"role": "user", "content": " "}])";
+  CHECK(
+      prompt_of("{% for m in messages %}{{ m.content.split('</think>')[-1] | trim | upper | tojson "
+                "}}{% endfor %}",
+                chat) == R"("\"A\"""B""")");
+}
+
+TEST_CASE("every key of a message goes to a template, with its type and in its order") {
+  CHECK(
+      prompt_of("{% for m in messages %}{{ m.name }} {{ m.n + 1 }} {{ m.refusal is none }} "
+                "{{ m.x is defined }} {{ m | tojson }}{% endfor %}",
+                R"([{"role": "user", "z": [1, 2.0, true], "content": "a", "name": "anna", "n": 1,
+                       "refusal": null, "n": 2}])") ==
+      R"(anna 3 True False {"role": "user", "z": [1, 2.0, true], "content": "a", "name": "anna", )"
+      R"("n": 2, "refusal": null})");
+}
+
+// As Ollama fills them: its structs have their fields alone, in JSON without spaces.
+TEST_CASE("Ollama's templates have tools, calls, thoughts and answers of tools") {
+  const std::string source =
+      "{{ range .Tools }}{{ . }}{{ .Function.Name }}{{ end }}|{{ .Tools }}|{{ range .Messages }}"
+      "{{ .Role }}:{{ .Content }}{{ .Thinking }}{{ .ToolName }}{{ .ToolCallID }}{{ range "
+      ".ToolCalls }}"
+      "{{ .Function.Name }} {{ .Function.Arguments }}{{ end }};{{ end }}";
+  CHECK(
+      prompt_of(source,
+                R"({"messages": [{"role": "user", "content": "q", "name": "anna"},
+      {"role": "assistant", "thinking": "hm", "tool_calls":
+        [{"id": "7", "function": {"name": "f", "arguments": "{\"y\": \"<1>\", \"x\": 2}"}}]},
+      {"role": "tool", "content": "r", "tool_name": "f"},
+      {"role": "tool", "content": "s", "tool_call_id": "7"}],
+      "tools": [{"type": "function", "strict": true, "function": {"parameters": {"required": ["x"],
+        "properties": {"x": {"description": "d", "type": "integer"}}, "type": "object"},
+        "description": "D", "name": "f"}}]})",
+                TemplateLanguage::kGo) ==
+      R"({"type":"function","function":{"name":"f","description":"D","parameters":)"
+      R"({"type":"object","required":["x"],"properties":{"x":{"type":"integer","description":"d"}}}}}f)"
+      R"(|[{"type":"function","function":{"name":"f","description":"D","parameters":)"
+      R"({"type":"object","required":["x"],"properties":{"x":{"type":"integer","description":"d"}}}}}])"
+      R"(|user:q;assistant:hmf {"y":"\u003c1\u003e","x":2};tool:rf;tool:s7;)");
+  CHECK(prompt_of("{{ range .Messages }}{{ .Content }}{{ end }}",
+                  R"([{"role": "assistant", "content": "a", "tool_calls":
+                      [{"function": {"name": "f", "arguments": {}}}]}])",
+                  TemplateLanguage::kGo) == "a{0 tool_calls[0].function.name}");
+  CHECK(test::failure_of([] {
+          prompt_of("{{ .Messages }}", R"([{"role": "user", "content": "a", "tool_calls": [7]}])",
+                    TemplateLanguage::kGo);
+        }).message == "m[0]: tool_calls: expected objects with a \"function\"");
+}
+
+TEST_CASE("chats of JSON: what is none is an error of its place") {
+  const auto failure = [](const std::string& json) {
+    return test::failure_of([&] { read_chat(json, "m"); }).message;
+  };
+  CHECK(failure(R"([{"role": "user", "content": 1e999}])").starts_with("m: not JSON: "));
+  CHECK(failure(R"([{"role": "user", "content": "a", "id": 18446744073709551615}])") ==
+        "m: expected whole numbers below 2^63, found 18446744073709551615");
+  CHECK(failure(test::repeated("[", 100000)) ==
+        "m: expected at most 64 lists and objects in one another, found more");
+  CHECK(failure(R"([{"role": "user", "content": [{"type": "text"}]}])") ==
+        "m[0].content[0].text: expected a string, found none");
+  CHECK(failure(R"([{"role": "assistant", "tool_calls": []}])") ==
+        "m[0]: expected an object with \"role\" and \"content\"");
+  CHECK(failure(R"({"messages": [{"role": "user", "content": "a"}], "tools": {}})") ==
+        "m.tools: expected a list of tools, found dict");
+  CHECK(test::failure_of([] { read_tools("[7]", "t"); }).message ==
+        "t[0]: expected an object, found int");
+  std::string many = R"([{"role": "user", "content": "a")";
+  for (int i = 0; i < 200000; ++i) {
+    many += ", \"k" + std::to_string(i) + "\": 0";
+  }
+  const test::Stopwatch watch;
+  CHECK(read_chat(many + "}]", "m").messages.size() == 1);
+  CHECK(watch.is_in_time());
+}
+
+}  // namespace attnviz
