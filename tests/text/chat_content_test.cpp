@@ -9,6 +9,8 @@
 #include "attnviz/text/template/chat_template.h"
 #include "support/failure.h"
 #include "support/json.h"
+#include "support/repeated.h"
+#include "support/stopwatch.h"
 
 namespace attnviz {
 namespace {
