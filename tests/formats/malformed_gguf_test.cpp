@@ -77,7 +77,7 @@ const std::vector<Corruption>& header_corruptions() {
   static const std::vector<Corruption> all = {
       {"magic", [](Builder& b) { b.magic = "GGUG"; }, kMalformed, "m.gguf: expected a GGUF file"},
       {"magic backwards", [](Builder& b) { b.magic = "FUGG"; }, kMalformed, "found \"FUGG\""},
-      {"magic of GGML", [](Builder& b) { b.magic = "lmgg"; }, kMalformed, "found \"lmgg\""},
+      {"magic of GGML", [](Builder& b) { b.magic = "lmgg"; }, kUnsupported, "a GGML file"},
       {"version 0", [](Builder& b) { b.version = 0; }, kUnsupported, "version 2 or 3, found 0"},
       {"version 1", [](Builder& b) { b.version = 1; }, kUnsupported, "found 1; convert the file"},
       {"version 4", [](Builder& b) { b.version = 4; }, kUnsupported, "version 2 or 3, found 4"},

@@ -168,12 +168,12 @@ TEST_CASE("buffers that old versions saved are passed over in decoders of all ki
     SavedModel saved(kSmallLlama);
     const std::string name = "model.layers.1." + buffer;
     saved.tensors.push_back({name, {1}, {-1e9f}});
-    CHECK(why_passed_over(saved.load(), name) == "no weight: made anew from the config");
+    CHECK(why_passed_over(saved.load(), name).ends_with(": made anew from the config"));
   }
   SavedModel gpt2("gpt2-tied");
   gpt2.tensors.push_back({"h.0.attn.masked_bias", {1}, {-1e4f}});
   CHECK(why_passed_over(gpt2.load(), "h.0.attn.masked_bias") ==
-        "no weight: made anew from the config");
+        "a mask: made anew from the config");
 }
 
 TEST_CASE("a broken generation_config.json is passed over, as transformers does") {

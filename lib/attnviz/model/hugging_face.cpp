@@ -202,7 +202,7 @@ class ModelFile {
         family_(family_of(config_)) {
     for (const char* const key : {"quantization_config", "quantization"}) {  // the latter is MLX's
       const auto quantization = config_.object(key);
-      if (quantization && !reads(*quantization)) {
+      if (quantization && !quantization->node().as_object().empty() && !reads(*quantization)) {
         throw Error(
             ErrorKind::kUnsupported,
             fmt::format("{}{}: expected none, found {}: weights that other tools quantised are not "
