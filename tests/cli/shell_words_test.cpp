@@ -89,18 +89,4 @@ TEST_CASE("lines to type are the same words in sh, dash, bash, zsh and fish") {
   }
 }
 
-TEST_CASE("a word that zsh or fish would look up is quoted, others with these signs are not") {
-  const TemporaryFolder folder;
-  const auto command = [&folder](const std::string& name) {
-    write_file(folder.file(name), "The cat sat");
-    const ProgramResult page = in_folder(folder, {"-f", name, "-q", "--format", "html", "-o", "-"});
-    const std::size_t begin = page.out.find("\"command\": \"");
-    REQUIRE(begin != std::string::npos);
-    return page.out.substr(begin + 12, page.out.find('"', begin + 12) - begin - 12);
-  };
-  CHECK(command("=t") == "attnviz --file '=t'");
-  CHECK(command("%self") == "attnviz --file '%self'");
-  CHECK(command("a=b%c") == "attnviz --file a=b%c");
-}
-
 }  // namespace attnviz::test
