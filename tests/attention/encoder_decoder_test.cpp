@@ -134,7 +134,8 @@ Model t5() {
 }  // namespace
 
 TEST_CASE("encoder-decoders: attention within 1e-5 of float64, logits within 1e-4") {
-  for (const char* name : {"t5-relu-tied", "t5-v1.1", "t5-short-buckets", "marian", "bart", "mbart"}) {
+  for (const char* name :
+       {"t5-relu-tied", "t5-v1.1", "t5-short-buckets", "marian", "bart", "mbart"}) {
     const fs::path folder = kExperts / name;
     std::vector<Model> models;
     models.push_back(load_hugging_face(folder));

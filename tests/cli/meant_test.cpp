@@ -75,7 +75,7 @@ TEST_CASE("two words where one text is taken: the line that was meant works when
        {"printf '%s\\n' \"The cat\" \"a dog\" \"it ran\" | attnviz --lines"}},
       {{"The", "cat", "sat"}, {"attnviz \"The cat sat\""}},
       {{"tokenize", "a", "b"}, {"attnviz tokenize \"a b\""}},
-      {{"say", "\"no\" to $HOME", "it's"}, {"attnviz 'say \"no\" to $HOME it'\\''s'"}},
+      {{"say", "\"no\" to $HOME", "it's"}, {"attnviz 'say \"no\" to $HOME it'\"'\"'s'"}},
       {{"--json", "--", "-a", "b"}, {"attnviz --json -- \"-a b\""}},
   };
   for (const Meant& item : cases) {

@@ -32,7 +32,8 @@ std::string gguf_file(const std::string& name) {
 
 std::map<std::string, json> listed(const Home& home) {
   std::map<std::string, json> by_name;
-  for (const json& model : parse_json(home.run({"models", "--json"}).out)["models"]) {
+  const json list = parse_json(home.run({"models", "--json"}).out);
+  for (const json& model : list["models"]) {
     by_name[model["name"]] = model;
   }
   return by_name;
@@ -110,15 +111,18 @@ TEST_CASE("a Git LFS pointer is named with the size of the file that was not dow
               "git lfs pull");
   }
   const TemporaryFolder folder;
+  fs::create_directory(folder.file("sharded"));
+  write_file(folder.file("sharded/config.json"),
+             read_file(kModels + "llama-mha-untied/config.json"));
   for (const std::string name :
-       {"m.gguf", "m.json", "vocab.txt", "a.npy", "model-00001-of-00001.safetensors"}) {
+       {"m.gguf", "m.json", "vocab.txt", "a.npy", "sharded/model-00001-of-00001.safetensors"}) {
     write_file(folder.file(name), kPointer);
   }
   check(in_folder(folder, {"-m", "m.gguf", "x"}), 1, "m.gguf: a Git LFS pointer");
   check(in_folder(folder, {"-m", "m.json", "x"}), 1, "m.json: a Git LFS pointer");
   check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 1, "a Git LFS pointer");
   check(in_folder(folder, {"render", "a.npy"}), 1, "a.npy: a Git LFS pointer");
-  check(in_folder(folder, {"-m", ".", "x"}), 1, "of-00001.safetensors: a Git LFS pointer");
+  check(in_folder(folder, {"-m", "sharded", "x"}), 1, "of-00001.safetensors: a Git LFS pointer");
 }
 
 TEST_CASE("what was saved instead of a model's file, and files of other programs, are named") {

@@ -32,8 +32,7 @@ const std::vector<test::TestTensor> kX = {{"x", {2}, {1.0f, 2.0f}}};
 const std::vector<test::TestTensor> kY = {{"y", {1}, {3.0f}}};
 
 OpenedWeights opened(const fs::path& path) {
-  OpenFiles files;
-  return open_weights(path, files);
+  return open_weights(path, find_weights(path), {});
 }
 
 Failure failure_in(const fs::path& path) {

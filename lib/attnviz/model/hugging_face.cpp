@@ -287,10 +287,12 @@ fs::path hugging_face_folder(const fs::path& path) {
 Model load_hugging_face(const fs::path& path, OpenFiles files) {
   const fs::path folder = hugging_face_folder(path);
   // Before the config, so that a folder without weights says what it has.
-  OpenedWeights weights = open_weights(is_config(path) ? folder : path, files);
+  const fs::path place = is_config(path) ? folder : path;
+  const fs::path weights_file = find_weights(place);
   const std::string config_path = (folder / "config.json").string();
   const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
+  OpenedWeights weights = open_weights(place, weights_file, files);
   const GenerationConfig generation = read_generation_config(folder, files);
   Model model = file.read(std::move(weights.tensors), generation.facts);
   model.set_name(model_name(folder), model.config.family);

@@ -15,12 +15,12 @@ namespace attnviz {
 bool is_hugging_face(const std::filesystem::path& path);
 
 /// Reads the config and the weights of a folder, or of a file whose config.json lies beside it, as
-/// open_weights() finds them. The weights stay in their files, mapped; a page is read when it is
+/// find_weights() finds them. The weights stay in their files, mapped; a page is read when it is
 /// used.
 ///
-/// Throws what open_weights() does, Error{kIo} when a file is missing or cannot be read,
-/// Error{kMalformed} when what is in it contradicts itself, and Error{kUnsupported} for another
-/// `model_type` (naming the known ones) and for weights that are not floats.
+/// Throws what find_weights() and open_weights() do, Error{kIo} when a file is missing or cannot be
+/// read, Error{kMalformed} when what is in it contradicts itself, and Error{kUnsupported} for
+/// another `model_type` (naming the known ones) and for weights that are not floats.
 Model load_hugging_face(const std::filesystem::path& path, OpenFiles files = {});
 
 /// The same from a config.json and a file of safetensors that are in memory already, and outlive

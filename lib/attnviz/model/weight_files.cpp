@@ -237,26 +237,32 @@ bool has_weights(const fs::path& folder) {
           !first_shards(folder).empty());
 }
 
-OpenedWeights open_weights(const fs::path& path, OpenFiles& files) {
+fs::path find_weights(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    OpenedWeights opened{open_file(path, files), {}};
-    if (const auto adapter = adapter_in(path.parent_path())) {
-      opened.passed_over.push_back({adapter->filename().string(),
-                                    "an adapter is not applied to a file that is given by "
-                                    "its own name"});
-    }
-    return opened;
+    return path;
   }
-  const fs::path weights = weights_of(path);
+  fs::path weights = weights_of(path);
   if (const auto adapter = adapter_in(path)) {
     refuse_adapter(*adapter, weights);
   }
   if (weights.empty()) {
     fail_without_weights(path);
   }
-  OpenedWeights opened{open_file(weights, files), {}};
-  if (weights.filename() == kWeights && is_there(path / kIndex)) {
+  return weights;
+}
+
+OpenedWeights open_weights(const fs::path& path, const fs::path& file, const OpenFiles& files) {
+  OpenedWeights opened{open_file(file, files), {}};
+  if (path == file) {
+    if (const auto adapter = adapter_in(path.parent_path())) {
+      opened.passed_over.push_back(
+          {adapter->filename().string(),
+           "an adapter is not applied to a file that is given by its own name"});
+    }
+    return opened;
+  }
+  if (file.filename() == kWeights && is_there(path / kIndex)) {
     check_index_beside(path, opened.tensors, files, opened.passed_over);
   }
   pass_over_files(path, opened.tensors, opened.passed_over);

@@ -18,13 +18,20 @@ struct OpenedWeights {
   std::vector<PassedOver> passed_over;  // other files of weights in the folder
 };
 
-/// Those of a folder: model.safetensors, else the files of its index, else shards that say by
-/// their names that all of them are there. Or those of a file: of a shard or an index all of them.
+/// The file that stands for the weights of a folder: model.safetensors, else its index, else a
+/// shard; looks at names alone. Another path is its own.
 ///
-/// Throws what TensorFiles throws; Error{kIo} that says what the folder has instead of weights or
-/// which shards are missing; and Error{kUnsupported} for a folder with an adapter, which is not
-/// applied, or with two sets of weights that differ: a file that is given by name is read without
-/// looking at these.
-OpenedWeights open_weights(const std::filesystem::path& path, OpenFiles& files);
+/// Throws Error{kIo} that says what the folder has instead, and Error{kUnsupported} for a folder
+/// with an adapter, which is not applied, or with shards of several models. A file that is given by
+/// its own name is read without looking at these.
+std::filesystem::path find_weights(const std::filesystem::path& path);
+
+/// The weights of a path, for which find_weights() gave `file`; of an index or a shard those of all
+/// files that belong to it.
+///
+/// Throws what TensorFiles throws, Error{kIo} that names missing shards, and Error{kUnsupported}
+/// for a folder with two sets of weights that differ.
+OpenedWeights open_weights(const std::filesystem::path& path, const std::filesystem::path& file,
+                           const OpenFiles& files);
 
 }  // namespace attnviz
