@@ -76,7 +76,8 @@ class StreamedShow {
     std::vector<RowFile> files;
     for (const Format& format : all_formats()) {
       if (format.begin_rows != nullptr && setup_.outputs.writes(format)) {
-        files.push_back(format.begin_rows(document_, setup_.outputs.all(format)));
+        files.push_back(
+            format.begin_rows(document_, setup_.outputs.line(), setup_.outputs.all(format)));
         sinks.push_back(files.back().sink.get());
       }
     }

@@ -76,7 +76,8 @@ void run(const TokenizeOptions& options) {
       return write_to_stdout(text.source + (ends_line ? "\n" : ""));
     }
     if (options.json) {
-      write_tokens_json(text, tokenizer->name(), write_to_stdout);
+      write_tokens_json(text, tokenizer->name(), write_to_stdout,
+                        options.input.many_texts() ? source.lines().count() : 0);
     } else {
       if (!is_first) {
         write_to_stdout("\n");

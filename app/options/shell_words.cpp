@@ -40,12 +40,14 @@ std::string in_quotes(std::string_view word) {
 
 // Octal numbers for bytes that a terminal could obey, and for what printf or a shell would read.
 std::string printed(std::string_view word) {
+  // Before bash 5 its history reads ! there, too; fish has its own rules for a $ between quotes.
+  constexpr std::string_view kRead = "'\\!$`\"()";
   std::string format;
   for (const std::string_view sign : grapheme_clusters(word)) {
     const bool is_escaped = is_hidden(sign);
     for (const char byte : sign) {  // a mark may follow a quote
       const bool is_option = format.empty() && byte == '-';
-      if (is_escaped || is_option || byte == '\'' || byte == '\\') {
+      if (is_escaped || is_option || kRead.find(byte) != kRead.npos) {
         format += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
       } else {
         format += byte == '%' ? "%%" : std::string(1, byte);
@@ -66,12 +68,8 @@ std::string shell_word(const std::string& word) {
   }
   // Shells take line feeds off the end of what a command prints.
   const std::size_t end = word.find_last_not_of('\n') + 1;
-  std::string line_feeds;
-  for (std::size_t i = end; i < word.size(); ++i) {
-    line_feeds += "\\x0a";
-  }
   return (end > 0 ? printed(std::string_view(word).substr(0, end)) : std::string()) +
-         (line_feeds.empty() ? line_feeds : "$'" + line_feeds + "'");
+         (end < word.size() ? '\'' + word.substr(end) + '\'' : std::string());
 }
 
 std::string typed_word(const std::string& word) {

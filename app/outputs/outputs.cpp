@@ -162,6 +162,7 @@ void Outputs::refuse_standard_output(const fs::path& file) const {
 
 void Outputs::begin_result(std::size_t line, std::string_view text) {
   stdout_look_.heading = fmt::format("line {}: {}", line, text);
+  stdout_look_.line = file_look_.line = line;
   for (const NamePattern& pattern : patterns_) {
     std::string name = pattern.name;
     for (std::size_t at = name.find(kLinePlace); at != std::string::npos;

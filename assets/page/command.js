@@ -8,8 +8,8 @@ import { unitsOf, unitsWith } from "./units.js";
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 /**
- * A word as sh, dash, bash, zsh and fish read it alike; what cannot be seen is left to printf. Line feeds at the end are
- * written as bash and zsh alone read them.
+ * A word as sh, dash, bash, zsh and fish read it alike; what cannot be seen is left to printf, but for line feeds at the
+ * end, which shells take off what a command prints.
  * @param {string} word
  */
 export function quoted(word) {
@@ -23,10 +23,10 @@ export function quoted(word) {
   }
   const seen = word.replace(/\n+$/, "");
   const printed = [...seen].map((sign, i) =>
-    UNSEEN.test(sign) || /['\\]/.test(sign) || (i === 0 && sign === "-") ? octal(sign) : sign === "%" ? "%%" : sign,
+    UNSEEN.test(sign) || /['\\!$`"()]/.test(sign) || (i === 0 && sign === "-") ? octal(sign) : sign === "%" ? "%%" : sign,
   );
-  const lineFeeds = "\\x0a".repeat(word.length - seen.length);
-  return (seen && `"$(printf '${printed.join("")}')"`) + (lineFeeds && `$'${lineFeeds}'`);
+  const lineFeeds = word.slice(seen.length);
+  return (seen && `"$(printf '${printed.join("")}')"`) + (lineFeeds && `'${lineFeeds}'`);
 }
 
 /** @param {string} sign */

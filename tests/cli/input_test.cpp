@@ -75,9 +75,31 @@ TEST_CASE("--lines takes each line as a text, answers each with a line, and skip
   REQUIRE(lines.size() == 3);
   CHECK(parse_json(lines[0])["tokens"] == json({"The", "cat"}));
   CHECK(parse_json(lines[1])["text"] == "sat");
+  CHECK(parse_json(lines[1])["line"] == 4);
   CHECK(parse_json(lines[2])["tokens"].size() == 3);
   CHECK(contains(run.err, "standard input: line 2: blank, skipped"));
   CHECK(run.exit_code == 0);
+}
+
+TEST_CASE(
+    "documents of --json-lines have the line that their text stands in, skipped ones counted") {
+  const std::string texts = "\"a b\"\n\n{\"text\": \"\"}\n{\"text\": \"c d\"}\n";
+  const auto numbers = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--json-lines", "--json", "-q"});
+    std::vector<json> all;
+    for (const std::string& line : lines_of(attnviz(arguments, texts).out)) {
+      all.push_back(parse_json(line)["line"]);
+    }
+    return all;
+  };
+  const std::vector<json> wanted = {1, 4};
+  CHECK(numbers({"show"}) == wanted);
+  CHECK(numbers({"show", "--max-memory", "60M"}) == wanted);
+  CHECK(numbers({"tokenize"}) == wanted);
+  CHECK(numbers({"rollout"}) == wanted);
+  CHECK(numbers({"--average", "heads"}) == wanted);
+  CHECK(contains(attnviz({"--json-lines", "--json"}, texts + "3\n").err, ": line 5: expected "));
+  CHECK_FALSE(attnviz_json({"a b"}).contains("line"));
 }
 
 TEST_CASE("--lines: an error about a text names its line, and what came before it is answered") {

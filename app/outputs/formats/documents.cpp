@@ -48,10 +48,10 @@ std::unique_ptr<RowStream> row_stream(const AttentionDocument& document, RowStre
 }
 
 // A line for each document.
-void write_attention_json(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
+void write_attention_json(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
   shown.check_drawing();
   for (const AttentionDocument& document : shown.documents()) {
-    attnviz::write_attention_json(document, sink);
+    attnviz::write_attention_json(document, sink, look.line);
   }
 }
 
@@ -68,8 +68,8 @@ void write_report_csv(const ShownReport& shown, const Look& /*look*/, const Byte
   shown.csv(sink);
 }
 
-RowFile begin_json_rows(const AttentionDocument& document, const ByteSink& sink) {
-  const auto json = std::make_shared<AttentionJsonStream>(document, sink);
+RowFile begin_json_rows(const AttentionDocument& document, std::size_t line, const ByteSink& sink) {
+  const auto json = std::make_shared<AttentionJsonStream>(document, sink, line);
   return {row_stream(document, append_json_row,
                      [json](std::size_t n, std::string_view rows) { json->rows(n, rows); }),
           [json] { json->finish(); }};
@@ -88,7 +88,8 @@ void check_npy_rows(const AttentionDocument& document) {
   npy_header_of(document);
 }
 
-RowFile begin_npy_rows(const AttentionDocument& document, const ByteSink& sink) {
+RowFile begin_npy_rows(const AttentionDocument& document, std::size_t /*line*/,
+                       const ByteSink& sink) {
   sink(npy_header_of(document));
   return {row_stream(document, append_npy_row,
                      [sink](std::size_t /*n*/, std::string_view rows) { sink(rows); }),

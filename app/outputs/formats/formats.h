@@ -47,6 +47,7 @@ struct Look {
   TerminalOptions terminal;
   bool answer_alone = false;  // text says what is predicted, if anything is, and draws nothing
   std::string heading = {};   // of text, over each of many results; may be empty
+  std::size_t line = 0;       // of the text in a file of many, counted from 1; 0: in none
 };
 
 /// An inspection, and what it was made from.
@@ -90,8 +91,9 @@ struct Format {
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
 
   /// Of a format that is written while weights come: writes what stands before them. The document,
-  /// which need not have weights, must outlive the file.
-  RowFile (*begin_rows)(const AttentionDocument& document, const ByteSink& sink) = nullptr;
+  /// which need not have weights, must outlive the file. `line`: as Look's.
+  RowFile (*begin_rows)(const AttentionDocument& document, std::size_t line,
+                        const ByteSink& sink) = nullptr;
   /// Throws Error{kUsage} when the document's heads do not fit; null where all do.
   void (*check_rows)(const AttentionDocument& document) = nullptr;
   double row_bytes = 0.0;  // an estimate, for each weight on its way

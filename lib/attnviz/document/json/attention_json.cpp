@@ -140,9 +140,10 @@ void write_run(JsonWriter& json, const AttentionDocument& document, const RunFac
 }
 
 // Everything before the heads.
-void begin_document(JsonWriter& json, const AttentionDocument& document) {
+void begin_document(JsonWriter& json, const AttentionDocument& document, std::size_t line) {
   json.begin_object();
   json.member("schema", "attnviz.attention/1");
+  write_line_member(json, line);
   json.member_if_any("text", document.text);
   if (document.part) {
     json.member("part", word_for(kPartChoices, *document.part));
@@ -168,10 +169,11 @@ void write_predictions(JsonWriter& json, const AttentionDocument& document) {
 }
 
 // The three attentions of an encoder-decoder, each with its own tokens.
-void write_parts_json(const AttentionDocument& shown, const ByteSink& sink) {
+void write_parts_json(const AttentionDocument& shown, const ByteSink& sink, std::size_t line) {
   JsonWriter json(sink);
   json.begin_object();
   json.member("schema", "attnviz.attention/1");
+  write_line_member(json, line);
   const std::vector<AttentionDocument>& parts = *shown.parts;
   json.member_if_any("text", parts[static_cast<std::size_t>(AttentionPart::kEncoder)].text);
   json.member_if_any("target", parts[static_cast<std::size_t>(AttentionPart::kDecoder)].text);
@@ -277,10 +279,11 @@ void PatternItems::write_all() {
   finish();
 }
 
-AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, ByteSink sink)
+AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, ByteSink sink,
+                                         std::size_t line)
     : document_(document),
       json_(std::move(sink)),
-      items_((begin_document(json_, document), document), json_) {}
+      items_((begin_document(json_, document, line), document), json_) {}
 
 void AttentionJsonStream::finish() {
   items_.finish();
@@ -298,11 +301,12 @@ void AttentionJsonStream::finish() {
   json_.finish();
 }
 
-void write_attention_json(const AttentionDocument& document, const ByteSink& sink) {
+void write_attention_json(const AttentionDocument& document, const ByteSink& sink,
+                          std::size_t line) {
   if (document.parts != nullptr) {
-    return write_parts_json(document, sink);
+    return write_parts_json(document, sink, line);
   }
-  AttentionJsonStream stream(document, sink);
+  AttentionJsonStream stream(document, sink, line);
   std::string items;
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
@@ -317,7 +321,7 @@ void write_attention_json(const AttentionDocument& document, const ByteSink& sin
 std::string attention_facts(const AttentionDocument& document) {
   std::string facts;
   JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
-  begin_document(json, document);
+  begin_document(json, document, 0);
   if (is_array(document)) {
     write_axes(json, document);
   } else {

@@ -14,8 +14,9 @@ namespace attnviz {
 /// Writes one document on one line, ending in '\n'. Numbers are the shortest decimals that read
 /// back to the same float. Heads that are no rectangle of layers × heads are written as `selected`.
 /// Of an encoder-decoder with all of its parts: `encoder`, `decoder` and `cross`, each with its own
-/// tokens.
-void write_attention_json(const AttentionDocument& document, const ByteSink& sink);
+/// tokens. `line` is where the text stands in a file of many, counted from 1; 0: in none.
+void write_attention_json(const AttentionDocument& document, const ByteSink& sink,
+                          std::size_t line = 0);
 
 /// The patterns of a document: which layers and heads they are of, and their rows, as members of
 /// the object that is open.
@@ -52,7 +53,7 @@ class PatternItems {
 class AttentionJsonStream {
  public:
   /// Writes what stands before the weights. `document` must outlive the stream.
-  AttentionJsonStream(const AttentionDocument& document, ByteSink sink);
+  AttentionJsonStream(const AttentionDocument& document, ByteSink sink, std::size_t line = 0);
   AttentionJsonStream(const AttentionJsonStream&) = delete;
   AttentionJsonStream& operator=(const AttentionJsonStream&) = delete;
 

@@ -152,14 +152,14 @@ void write_text_members(JsonWriter& json, const TokenizedText& text) {
   write_marks_member(json, token_marks(text));
 }
 
-void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,
-                       const ByteSink& sink) {
+void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
+                       std::size_t line) {
   JsonWriter json(sink);
   json.begin_object();
   json.member("schema", "attnviz.tokens/1");
+  write_line_member(json, line);
   write_text_members(json, text);
-  const auto range_of = [](const Token& token) { return std::array{token.begin, token.end}; };
-  json.list("ranges", text.tokens, range_of);
+  json.list("ranges", text.tokens, [](const Token& t) { return std::array{t.begin, t.end}; });
   json.member("tokenizer", tokenizer);
   json.end_object();
   json.finish();

@@ -18,8 +18,16 @@ namespace attnviz {
 void write_text_members(JsonWriter& json, const TokenizedText& text);
 
 /// The format `attnviz.tokens/1`: one document on one line, ending in '\n'; `ranges` are the
-/// tokens' byte ranges [begin, end).
-void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink);
+/// tokens' byte ranges [begin, end). `line`: as write_line_member()'s.
+void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
+                       std::size_t line = 0);
+
+/// The member `line`: where the text stands in a file of many, counted from 1; nothing for 0.
+inline void write_line_member(JsonWriter& json, std::size_t line) {
+  if (line > 0) {
+    json.member("line", line);
+  }
+}
 
 /// The member `turns`, of a chat: [{"role": "user", "begin": 1, "end": 9}, …], the role null
 /// between turns; nothing when there are none.
