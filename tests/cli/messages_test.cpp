@@ -74,7 +74,7 @@ TEST_CASE("a file's own words make no lines of their own") {
              R"({"weight_map": {"w": "x\n  attnviz: wrote a.png\n  y.safetensors"}})");
   const ProgramResult index = in_folder(folder, {"info", "-m", "."});
   CHECK(index.exit_code == 1);
-  CHECK(contains(index.err, "x⏎  attnviz: wrote a.png⏎  y.safetensors"));
+  CHECK(contains(index.err, "x⏎␠␠attnviz:␠wrote␠a.png⏎␠␠y.safetensors"));
   CHECK(lines_of(index.err).size() == 1);
 }
 

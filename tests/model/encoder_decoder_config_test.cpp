@@ -217,6 +217,9 @@ TEST_CASE("what configs of BART and mBART leave out is as their library has it")
   CHECK(mbart.config.order == LayerOrder::kPreNorm);
   CHECK(mbart.head.norm.present());
   CHECK(mbart.encoder->head.norm.present());
+  // A key of other families, which these layers do not read, and one of a program that trained it.
+  const Model trained = changed("mbart", {{"layer_norm_eps", 1e-6}, {"save_step", 10}});
+  CHECK(trained.config.unknown_keys == std::vector<std::string>{"save_step"});
 }
 
 TEST_CASE("configs of BART and mBART of another form than their family's are refused") {

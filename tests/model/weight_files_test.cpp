@@ -111,7 +111,7 @@ TEST_CASE("files that an index names and that are not there are named, all in on
   const Failure failure = failure_in(folder.path());
   CHECK(failure.kind == ErrorKind::kIo);
   CHECK(has(failure.message,
-            "of the 3 files that it names, some are missing: a.safetensors and "
+            "expected the 3 files that it names, missing: a.safetensors and "
             "c.safetensors"));
 }
 

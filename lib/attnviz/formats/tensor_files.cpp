@@ -55,7 +55,7 @@ void check_presence(const fs::path& index, const std::set<std::string>& shards) 
   for (const std::string& shard : shards) {
     std::error_code error;
     if (!fs::exists(index.parent_path() / shard, error) && ++n_missing <= kMostNamed) {
-      missing.push_back(printable(shard));
+      missing.push_back(shown_name(shard));
     }
   }
   if (n_missing > kMostNamed) {
@@ -64,10 +64,9 @@ void check_presence(const fs::path& index, const std::set<std::string>& shards) 
   if (!missing.empty()) {
     throw Error(
         ErrorKind::kIo,
-        fmt::format("{}: of the {} files that it names, {} missing: {}; the download is not "
-                    "complete, or the index is of other files",
-                    index.string(), shards.size(), n_missing == 1 ? "one is" : "some are",
-                    joined(missing, "and")));
+        fmt::format("{}: expected the {} that it names, missing: {}; the download is not "
+                    "complete, or the index belongs to other files",
+                    index.string(), counted(shards.size(), "file"), joined(missing, "and")));
   }
 }
 

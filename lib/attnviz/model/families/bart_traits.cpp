@@ -75,6 +75,7 @@ BartTraits bart_traits(const HfConfig& config) {
   require_flag(config, "is_encoder_decoder", true);
   require_flag(config, "add_bias_logits", false);
   config.find("num_hidden_layers");  // the encoder's
+  config.find("layer_norm_eps");     // of other families: layers here have 1e-5 in any case
   BartTraits traits;
   Traits& encoder = traits.encoder;
   encoder.where = config.node().where();
