@@ -278,7 +278,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
   }
   report_unread_keys(model.config, options.talk);
   if (stored_model(origin) != nullptr) {
-    tell(options.talk, model.config.origin);  // of files that contradict themselves
+    tell(options.talk, model.config.origin);  // set if the files contradict each other
   }
   interventions_of(options.what_if, model);  // throws for what the model does not have
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSystem = "system";
 
-// Says which text of the chat, or which tool, the template does not write.
+// Refuses a text of the chat, or a tool, that the template leaves out of the prompt.
 [[noreturn]] void fail_left_out(const templates::ChatPlace& place,
                                 const std::vector<ChatMessage>& messages,
                                 const ChatTemplate& with) {
@@ -28,7 +28,7 @@ constexpr const char* kSystem = "system";
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: the chat template does not write this into the prompt ({}): leave "
-                          "it out of the chat, or take a template that reads it",
+                          "it out of the chat, or use a template that reads it",
                           name, with.where));
 }
 

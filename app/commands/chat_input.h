@@ -18,8 +18,8 @@ Chat chat_of(const std::variant<std::string, std::vector<TokenId>, Chat>& conten
 /// tokens. It begins with BOS once at most: where the template writes none and
 /// ChatTemplate::tokenizer_adds_bos, or --bos, says so, the tokenizer puts it there.
 ///
-/// Throws Error{kUsage} when there is no template, naming what was looked for, what render_chat()
-/// throws, and Error{kUnsupported} that names a message which the template leaves out.
+/// Throws Error{kUsage} when there is no template, naming what was looked for; what render_chat()
+/// throws; and Error{kUnsupported} naming what the template leaves out of the prompt.
 TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOptions& options);
 
 }  // namespace attnviz::app

@@ -222,7 +222,10 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   if (value.is_string()) {
     return {value.get<std::string>(), input_.pair};
   }
-  if (input_.chat && (value.is_array() || (value.is_object() && value.contains("messages")))) {
+  if (value.is_array() || (value.is_object() && value.contains("messages"))) {
+    if (!input_.chat) {
+      fail("a list of messages is read with --chat");
+    }
     return {parse_chat(line)};
   }
   if (!value.is_object()) {
@@ -232,10 +235,9 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   if (has_text == value.contains("ids")) {
     fail(has_text ? "\"text\" and \"ids\" exclude each other" : "expected \"text\" or \"ids\"");
   }
-  for (const char* const key : {"ids", "pair"}) {
+  for (const char* const key : {"ids", "pair", "system", "tools"}) {
     if (input_.chat && value.contains(key)) {
-      fail(fmt::format("\"{}\": --chat asks for a text or messages, which its template writes out",
-                       key));
+      fail(fmt::format("\"{}\": --chat takes a text alone, or \"messages\" and \"tools\"", key));
     }
   }
   const auto text_at = [&](const char* key) {

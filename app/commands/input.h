@@ -27,7 +27,7 @@ struct InputText {
   std::optional<std::string> pair = {};
   std::optional<std::string> target = {};
   std::optional<std::vector<TokenId>> decoder_ids = {};
-  std::shared_ptr<const templates::Value> tools = {};  // of a chat that does not say its own
+  std::shared_ptr<const templates::Value> tools = {};  // for a chat that has none of its own
 
   bool has_target() const noexcept { return target || decoder_ids; }
 };

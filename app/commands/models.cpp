@@ -90,8 +90,7 @@ class ShardSizes {
   std::map<std::string, Sizes> folders_;
 };
 
-// Returns whether loading leaves the weights on disk, and not their numbers turned into others in
-// memory.
+// Returns whether loading leaves the weights mapped, instead of converting them in memory.
 bool summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   model.bytes = sizes.bytes_of_all(path);
   const MappedFile file(path);
@@ -152,7 +151,7 @@ std::optional<std::uint64_t> count_in(const JsonNode& config,
   return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
 }
 
-// The type of the numbers in a file of safetensors; empty of what is broken.
+// The type of most numbers in a safetensors file; empty if the file is broken.
 std::string_view type_in(const fs::path& path) {
   try {
     const MappedFile file(path);
@@ -162,7 +161,7 @@ std::string_view type_in(const fs::path& path) {
   }
 }
 
-// The same of a folder.
+// As above, for a folder.
 bool summarize_folder(const fs::path& path, ListedModel& model) {
   std::uint64_t bytes = 0;
   for (const std::string& name : names_in(path)) {
@@ -198,8 +197,8 @@ void summarize_weights_json(const fs::path& path, ListedModel& model) {
   model.quantisation = "JSON";
 }
 
-// Sets what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says of the model; its
-// problem is what loading it says.
+// Fills in what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says about the
+// model; its problem is the error that loading it throws.
 void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   try {
     if (path.extension() == ".json") {

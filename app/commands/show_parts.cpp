@@ -84,7 +84,7 @@ TokenId first_id(const Model& model) noexcept {
   return model.config.first_token.value_or(0);
 }
 
-// A token that the text does not say, as the tokenizer calls it.
+// A token that is not in the text, under the tokenizer's name for it.
 Token added_token(TokenId id, const Tokenizer& tokenizer) {
   Token token;
   token.id = id;
@@ -109,19 +109,18 @@ TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
   return text;
 }
 
-// What stands in front of a text of `tokens` in the decoder's input, and behind it, as decoders are
-// trained: where they begin, then what begins texts, which may be the token of a language. Nothing
-// ends the text.
+// Makes `tokens` the decoder's input as in training: the start token, then the tokens that begin a
+// text, one of which may name the language. No token is added after the text.
 void frame_target(const Model& model, const Tokenizer& tokenizer, std::vector<Token>& tokens) {
   while (!tokens.empty() && tokens.back().added) {
     tokens.pop_back();
   }
   const auto begin = std::ranges::find(tokens, false, &Token::added);
-  const bool says_begin = begin != tokens.end() && begin->special;
-  if (says_begin || model.config.forced_token) {
+  const bool has_begin = begin != tokens.end() && begin->special;
+  if (has_begin || model.config.forced_token) {
     tokens.erase(tokens.begin(), begin);
   }
-  if (!says_begin && model.config.forced_token) {
+  if (!has_begin && model.config.forced_token) {
     tokens.insert(tokens.begin(), added_token(*model.config.forced_token, tokenizer));
   }
   tokens.insert(tokens.begin(), added_token(first_id(model), tokenizer));

@@ -13,9 +13,9 @@ namespace attnviz::app {
 void report_unread_keys(std::string_view name, std::span<const PassedOver> harmless,
                         std::span<const std::string> unknown, const TalkOptions& talk) {
   if (talk.strict && !unknown.empty()) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        fmt::format("{}: unknown: {}; without --strict they are ignored", name, few_keys(unknown)));
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: unknown keys or tensors: {}; without --strict they are ignored",
+                            name, few_keys(unknown)));
   }
   if (!talk.verbose && !unknown.empty()) {
     tell(talk, fmt::format("{}: {} (-v lists them, --strict refuses them)", name,

@@ -109,7 +109,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                 options.resume);
   list.add_list(
       "Output", "--expect", "WHAT",
-      "exit 5 unless this holds (count: of exactly so many): \"5.5 induction>0.8\", "
+      "exit 5 unless this holds (count N: for exactly N heads): \"5.5 induction>0.8\", "
       "\"any induction>0.8\", \"count 3 "
       "previous>=0.4\", or a name: \"5.5 induction\", \"0.1 previous-token>0.85\"; may be repeated",
       [&options](const std::vector<std::string>& words) {

@@ -94,9 +94,8 @@ void define_shown(OptionList& list, ShowOptions& options) {
 void define_target(OptionList& list, ShowOptions& options) {
   options.takes_encoder_decoders = true;
   list.add_value("Input", "--target", "TEXT",
-                 "encoder-decoders (T5, BART): what the decoder has read, behind the token that "
-                 "it begins with; TEXT is what the encoder reads. Without it --generate lets the "
-                 "decoder write",
+                 "encoder-decoders (T5, BART): decoder input, after its start token; TEXT is what "
+                 "the encoder reads. Without it --generate lets the decoder write",
                  options.target);
   list.add_value("Input", "--decoder-ids", "IDS",
                  "the same as token ids, with the one that it begins with: 0,644,4598",

@@ -83,7 +83,7 @@ void define_chat(OptionList& list, InputOptions& input) {
         input.messages = input.chat = true;
       });
   list.add_value("Input", "--tools", "FILE",
-                 "tools that the model may call, a JSON list: the chat's template writes them out",
+                 "tools that the model may call, as a JSON list; the chat template writes them out",
                  [&input](const std::string& word) { input.tools = word; });
   list.add_flag("Input", "--no-generation-prompt",
                 "end the chat behind its last message, without what begins the answer",
@@ -236,7 +236,7 @@ void define_talk(OptionList& list, TalkOptions& talk) {
 void define_strict(OptionList& list, TalkOptions& talk) {
   list.add_flag("Model", "--strict",
                 "exit with code 4 if the model's files have keys or tensors that attnviz does not "
-                "know (default: ignore them, and warn)",
+                "know (default: warn and ignore them)",
                 talk.strict);
 }
 

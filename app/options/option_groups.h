@@ -28,7 +28,7 @@ OptionList::Setter to_model(Choice& model) {
 
 inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
-/// Whether what is not known of a model's files is an error.
+/// --strict: unknown keys or tensors in a model's files are an error.
 void define_strict(OptionList& list, TalkOptions& talk);
 
 template <class Choice>

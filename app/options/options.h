@@ -92,11 +92,11 @@ struct InputOptions {
   bool chat = false;                  // a text is what a user says in a chat
   std::optional<std::string> system;  // said before
   bool messages = false;              // the file is a JSON list of messages
-  std::optional<std::filesystem::path> tools;  // a JSON list of what the chat's model may call
-  bool generation_prompt = true;               // what begins the answer stands behind the messages
-  bool lint_prompt = false;                    // faults of a prompt are errors
+  std::optional<std::filesystem::path> tools;  // a JSON list of tools that the model may call
+  bool generation_prompt = true;               // add what begins the answer after the messages
+  bool lint_prompt = false;                    // mistakes in a prompt are errors
 
-  bool may_be_blank = false;   // white space is a text like others: it has tokens, but no picture
+  bool may_be_blank = false;   // a text of white space is accepted: it has tokens, but no picture
   bool may_be_absent = false;  // nothing given is no text, in place of standard input
 
   bool many_texts() const noexcept { return lines || json_lines; }
@@ -118,7 +118,7 @@ struct ModelOptions {
 struct TalkOptions {
   bool quiet = false;
   bool verbose = false;
-  bool strict = false;  // what is not known of a model's files is an error
+  bool strict = false;  // unknown keys or tensors in a model's files are an error
 };
 
 /// How what is printed looks.

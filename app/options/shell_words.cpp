@@ -16,7 +16,7 @@ bool is_hidden(std::string_view text) {
   return printable_line(text) != text;
 }
 
-// Before the first character zsh would look for a command (=ls), fish for a process (%self).
+// Words that begin with = or % need quotes: zsh expands =ls, fish %self.
 bool is_plain(std::string_view word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
@@ -24,7 +24,7 @@ bool is_plain(std::string_view word) {
          word.find_first_not_of(kPlain) == std::string_view::npos;
 }
 
-// Quotes and backslashes stand outside of single quotes, within which shells differ about them.
+// Quotes and backslashes go outside of the single quotes: shells read them differently inside.
 std::string in_quotes(std::string_view word) {
   std::string quoted;
   bool is_open = false;
@@ -38,9 +38,10 @@ std::string in_quotes(std::string_view word) {
   return quoted.empty() ? "''" : is_open ? quoted + '\'' : quoted;
 }
 
-// Octal numbers for bytes that a terminal could obey, and for what printf or a shell would read.
+// Writes bytes that a terminal could obey, and those that printf or a shell would interpret, in
+// octal.
 std::string printed(std::string_view word) {
-  // Before bash 5 its history reads ! there, too; fish has its own rules for a $ between quotes.
+  // Before version 5, bash expands ! there, too; fish has its own rules for $ in double quotes.
   constexpr std::string_view kRead = "'\\!$`\"()";
   std::string format;
   for (const std::string_view sign : grapheme_clusters(word)) {
@@ -66,7 +67,7 @@ std::string shell_word(const std::string& word) {
   if (!is_hidden(word)) {
     return in_quotes(word);
   }
-  // Shells take line feeds off the end of what a command prints.
+  // Shells strip line feeds from the end of the output of $(…).
   const std::size_t end = word.find_last_not_of('\n') + 1;
   return (end > 0 ? printed(std::string_view(word).substr(0, end)) : std::string()) +
          (end < word.size() ? '\'' + word.substr(end) + '\'' : std::string());

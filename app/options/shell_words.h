@@ -5,9 +5,9 @@
 
 namespace attnviz::app {
 
-/// A word as sh, dash, bash, zsh and fish read it alike, in quotes where it needs any. What a
-/// terminal could obey where the line is pasted is left to `printf`, in octal numbers; line feeds
-/// at the end, which that cannot print, are written as bash and zsh alone read them.
+/// A word that sh, dash, bash, zsh and fish read alike, quoted if necessary. Characters that a
+/// terminal could obey when the line is pasted become octal numbers for `printf`; line feeds at the
+/// end, which $(…) strips, follow in single quotes.
 std::string shell_word(const std::string& word);
 
 /// The same in double quotes where these do: as people type a sentence.

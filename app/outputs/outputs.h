@@ -66,7 +66,7 @@ class Outputs {
 
   /// How what is written in this format looks, wherever it goes.
   std::vector<Look> looks(const Format& format) const;
-  /// Where the text stands in a file of many, counted from 1; 0: in none.
+  /// The text's line in a file of many texts, counted from 1; 0: not from such a file.
   std::size_t line() const noexcept { return file_look_.line; }
 
   /// Whether rows are written to a person's screen while they come.

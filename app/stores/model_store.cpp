@@ -92,7 +92,8 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
                                         : fmt::format(", hf download {}", name.path())));
 }
 
-// Of a folder one level too high: one of checkpoints, or of models.
+// For a folder one level too high (of checkpoints, or of models): throws an error that lists the
+// models in it. Returns if there are none.
 void name_models_in(const fs::path& folder) {
   constexpr std::size_t kMost = 5;
   std::vector<std::string> lines;
@@ -108,12 +109,12 @@ void name_models_in(const fs::path& folder) {
   lines.resize(lines.size() - n_more);
   throw AdviceError(
       ErrorKind::kUsage,
-      {fmt::format("{}: no model in the folder itself; give a folder in it that has one{}",
-                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more do)", n_more)),
+      {fmt::format("{}: the folder itself has no model; give one of the folders in it{}",
+                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
        std::move(lines)});
 }
 
-// What a folder without weights of its own stands for.
+// The model that a folder without weights of its own stands for.
 fs::path model_in(const fs::path& given) {
   const auto current = snapshot(given);
   const fs::path folder = current.value_or(given);

@@ -41,8 +41,8 @@ std::vector<Store> llama_cpp_stores();
 /// and huggingface.co/ may stand in front.
 std::vector<Store> hugging_face_stores();
 
-/// Of a repository's folder in that cache: the snapshot that refs/main names, or the one that was
-/// written last. Nothing of other folders.
+/// The snapshot of a repository's folder in that cache: the one that refs/main names, or else the
+/// one written last. Nothing for other folders.
 std::optional<std::filesystem::path> snapshot(const std::filesystem::path& repository,
                                               Unread* unread = nullptr);
 
@@ -50,13 +50,13 @@ std::optional<std::filesystem::path> snapshot(const std::filesystem::path& repos
 /// Face, the program's own samples.
 std::vector<Store> model_stores();
 
-/// The file of "sample:NAME"; `given` when it is there, or looks like a file, or is no name; a
-/// folder of GGUF files without safetensors stands for the only one, or for Q4_K_M, a repository's
-/// folder in Hugging Face's cache for its snapshot. Otherwise what the first store that has a model
-/// of that name says. Nothing is ever downloaded.
+/// The file of "sample:NAME"; `given` if it exists, looks like a file, or is not a name. A folder
+/// of GGUF files without safetensors stands for its only one, or for Q4_K_M; a repository's folder
+/// in Hugging Face's cache stands for its snapshot. Otherwise the model of the first store that has
+/// one of that name. Nothing is ever downloaded.
 ///
-/// Throws what the store throws, Error{kUsage} that names the models in a folder that has none
-/// itself, and Error{kIo} that says where it looked, which names are similar, and which commands
+/// Throws what the store throws; Error{kUsage} that lists the models in a folder that has none
+/// itself; and Error{kIo} that says where it looked, which names are similar, and which commands
 /// download the model.
 std::filesystem::path find_model(const std::filesystem::path& given);
 

@@ -64,13 +64,14 @@ std::vector<JsonNode> layers_of(const JsonNode& manifest) {
                                                  : std::vector<JsonNode>();
 }
 
-// What Ollama adds to the file of a model, and nothing here does.
+// Refuses a layer that Ollama applies to the weights and attnviz does not.
 [[noreturn]] void refuse_layer(const fs::path& manifest, std::string_view what,
                                std::string_view digest, const fs::path& model) {
   throw AdviceError(
       ErrorKind::kUnsupported,
       {fmt::format("{}: the model has {} ({}), which changes its weights and is not applied: merge "
-                   "it into them and make a model of the result, or draw the first file alone",
+                   "it into the weights and create a model from the result, or use the first file "
+                   "alone",
                    manifest.string(), what, digest),
        {fmt::format("attnviz -m {} \"The cat sat\"", typed_word(model))}});
 }

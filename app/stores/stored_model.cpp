@@ -30,7 +30,7 @@ void refuse_other_kinds(const fs::path& path, OpenFiles files) {
   const MappedFile file = files.open(path);
   const std::string_view bytes = file.bytes();
   const FileKind kind = kind_of_model_bytes(bytes);
-  if (described_kind(kind, bytes) != name_of(kind)) {  // it says what to do
+  if (described_kind(kind, bytes) != name_of(kind)) {  // there is advice to give
     refuse_other_kind(bytes, path.string());
   }
   if (kind != FileKind::kOther || bytes.starts_with('<')) {

@@ -1,4 +1,4 @@
-// Whether two names are those of one file.
+// Whether two paths name the same file.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace attnviz::app {
 
-/// Equal for all names of one file.
+/// Equal for all paths of the same file.
 using FileId = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Nothing where there is none.
+/// Nothing if there is no such file.
 std::optional<FileId> id_of(const std::filesystem::path& path);
 
 }  // namespace attnviz::app

@@ -183,6 +183,8 @@ TEST_CASE("--chat: lines of what no template writes out are refused") {
   const std::vector<std::string> command = {"tokenize", "--chat", "--json-lines"};
   chat.check_fails(command, 3, "line 1: \"ids\"", "{\"ids\": [1]}");
   chat.check_fails(command, 3, "line 2: \"pair\"", "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
+  chat.check_fails(command, 3, "line 1: \"system\"", R"({"text": "a", "system": "Be brief."})");
+  chat.check_fails({"tokenize", "--json-lines"}, 3, "is read with --chat", "[]");
 }
 
 TEST_CASE("--chat without a template names what was looked for") {

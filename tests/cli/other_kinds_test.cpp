@@ -177,12 +177,12 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   copy_to(home.path() / "out/checkpoint-500");
   home.write("out/trainer_state.json", "{}");
   const ProgramResult one = home.run({"-m", "out", "--ids", "1,2"});
-  check(one, 2, "out: no model in the folder itself; give a folder in it that has one");
+  check(one, 2, "out: the folder itself has no model; give one of the folders in it");
   CHECK(contains(one.err, "\n  attnviz -m out/checkpoint-500 "));
   for (int i = 1; i <= 7; ++i) {
     copy_to(home.path() / ("out/c" + std::to_string(i)));
   }
-  check(home.run({"-m", "out", "--ids", "1,2"}), 2, "(3 more do)");
+  check(home.run({"-m", "out", "--ids", "1,2"}), 2, "(3 more have one)");
 }
 
 TEST_CASE("models promises nothing that -m refuses, and has the type of the tensors") {

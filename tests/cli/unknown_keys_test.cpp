@@ -79,7 +79,8 @@ TEST_CASE("unknown keys: --strict ends every command that takes a model with cod
     arguments.emplace_back("--strict");
     const ProgramResult run = odd.run(arguments);
     CHECK(run.exit_code == 4);
-    CHECK(contains(run.err, ": unknown: welcome; without --strict they are ignored"));
+    CHECK(
+        contains(run.err, ": unknown keys or tensors: welcome; without --strict they are ignored"));
     CHECK(run.out.empty());
   }
   CHECK(OddModel({}).run(with_ids({"--strict"})).exit_code == 0);

@@ -104,8 +104,8 @@ TEST_CASE("a pointer says of the file that it stands for no more than it knows")
   const std::string begin = "version https://git-lfs.github.com/spec/v1\n";
   for (const std::string rest : {"", "size\n", "size x\n", "size 123456789012345678901\n"}) {
     CHECK(described_kind(FileKind::kLfsPointer, begin + rest) ==
-          "a Git LFS pointer: the file itself was not downloaded; git lfs pull, in its folder, "
-          "downloads it");
+          "a Git LFS pointer: the file itself was not downloaded; run git lfs pull in its folder "
+          "to download it");
   }
 }
 

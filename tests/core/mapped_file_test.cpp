@@ -62,7 +62,7 @@ TEST_CASE("MappedFile: a Git LFS pointer is a file that was not downloaded") {
                                            "size 267832560\n";
   const std::string told = path.string() +
                            ": a Git LFS pointer: the file itself (267,832,560 bytes) was not "
-                           "downloaded; git lfs pull, in its folder, downloads it";
+                           "downloaded; run git lfs pull in its folder to download it";
   CHECK_THROWS_WITH_AS(MappedFile{path}, told.c_str(), Error);
   std::filesystem::remove(path);
 }

@@ -15,8 +15,9 @@ namespace attnviz {
 using nlohmann::json;
 
 TEST_CASE("parameters of configs: what transformers' classes have, and no other word") {
-  for (const char* name : {"_remove_final_layer_norm", "alibi", "hidden_size", "kv_lora_rank",
-                           "route_scale", "yarn_only_types", "zero_expert_num"}) {
+  for (const char* name :
+       {"_remove_final_layer_norm", "alibi", "hidden_size", "kv_lora_rank", "norm_epsilon",
+        "route_scale", "swiglu_alpha", "yarn_only_types", "zero_expert_num"}) {
     CAPTURE(std::string(name));
     CHECK(is_config_parameter(name));
   }
@@ -25,6 +26,7 @@ TEST_CASE("parameters of configs: what transformers' classes have, and no other 
     CHECK_FALSE(is_config_parameter(name));
   }
   CHECK(is_rope_parameter("mscale"));
+  CHECK(is_rope_parameter("short_mscale"));
   CHECK_FALSE(is_rope_parameter("temperature"));
 }
 

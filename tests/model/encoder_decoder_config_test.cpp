@@ -108,6 +108,9 @@ TEST_CASE("mT5 is T5 v1.1 by another name; UMT5 has a table of distances in each
   CHECK(changed("t5-v1.1",
                 {{"model_type", "mt5"}, {"architectures", json{"MT5ForConditionalGeneration"}}})
             .config.family == "mt5");
+  CHECK(
+      changed("t5-v1.1", {{"architectures", json{"MT5ForConditionalGeneration"}}}).config.family ==
+      "t5");
   check_fails(
       "t5-v1.1", {{"model_type", "umt5"}, {"architectures", json{"UMT5ForConditionalGeneration"}}},
       ErrorKind::kMalformed, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias");

@@ -280,6 +280,8 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"qwen2-bias", "attention_bias", true, nullptr},
       {"gemma2-softcap-window", "sliding_window_size", nullptr, 1234},
       {"llama-mha-untied", "emb_size", 12, 9},
+      {"bert-pair", "embedding_size", 8, 12},
+      {"llama-mha-untied", "num_nextn_predict_layers", 1, nullptr},
       {"gpt-neox-parallel", "rotary_pct", 0.5, nullptr},
       {"llama-mha-untied", "rotary_pct", nullptr, 0.5},
       {"llama-mha-untied", "rotary_emb_base", nullptr, 500},
@@ -322,7 +324,8 @@ TEST_CASE("Hugging Face: what is refused is told with its place and its value") 
           .ends_with(
               "config.json: architectures [\"LlamaBiModel\"]: expected LlamaModel or another class "
               "that transformers has for this family: "
-              "others may run it in another way; is_causal false: a model of this family is read "
+              "other classes may compute something else; "
+              "is_causal false: a model of this family is read "
               "from left to right; logit_scale 0.5, route_scale 2: attnviz does not know what this "
               "changes in a model of this family (a key that only notes something may be left out "
               "of a copy)"));

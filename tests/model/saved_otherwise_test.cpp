@@ -100,7 +100,7 @@ TEST_CASE("names that all begin with what wraps a model are read without it") {
     CHECK(wrapped.head.unembedding.d_out() == plain.head.unembedding.d_out());
     // A buffer, known by its name without the wrapper.
     CHECK(why_passed_over(wrapped, wrapper + "model.layers.0.self_attn.rotary_emb.inv_freq") ==
-          "no weight: made anew from the config");
+          "no weight: computed from the config");
   }
 }
 
@@ -168,12 +168,11 @@ TEST_CASE("buffers that old versions saved are passed over in decoders of all ki
     SavedModel saved(kSmallLlama);
     const std::string name = "model.layers.1." + buffer;
     saved.tensors.push_back({name, {1}, {-1e9f}});
-    CHECK(why_passed_over(saved.load(), name).ends_with(": made anew from the config"));
+    CHECK(why_passed_over(saved.load(), name).ends_with(": computed from the config"));
   }
   SavedModel gpt2("gpt2-tied");
   gpt2.tensors.push_back({"h.0.attn.masked_bias", {1}, {-1e4f}});
-  CHECK(why_passed_over(gpt2.load(), "h.0.attn.masked_bias") ==
-        "a mask: made anew from the config");
+  CHECK(why_passed_over(gpt2.load(), "h.0.attn.masked_bias") == "a mask: computed from the config");
 }
 
 TEST_CASE("a broken generation_config.json is passed over, as transformers does") {
@@ -186,7 +185,7 @@ TEST_CASE("a broken generation_config.json is passed over, as transformers does"
     const Model model = saved.load();
     CHECK(model.config.end_of_text == std::vector<std::uint32_t>{3});
     CHECK(why_passed_over(model, "generation_config.json") ==
-          "it is broken, and transformers goes on without it, too");
+          "it is broken; transformers ignores it, too");
   }
 }
 

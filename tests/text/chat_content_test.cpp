@@ -80,6 +80,20 @@ TEST_CASE("what a template leaves out is said: a message, a part, a call, a tool
   CHECK(prompt_of("{{ tools[0].function.name }}{% for m in messages %}"
                   "{{ m.tool_calls[0].function | tojson }}{% endfor %}",
                   with_calls) == R"(now{"name": "now", "arguments": {"b": 1, "a": 2.5}})");
+  const std::string answers = R"([{"role": "assistant", "content": "", "refusal": "No."},
+      {"role": "assistant", "content": "", "function_call": {"name": "now", "arguments": "{}"}}])";
+  CHECK(prompt_of("{% for m in messages %}{{ m.content }}{% endfor %}", answers) ==
+        "{0 refusal}{1 function_call.name}");
+  CHECK(prompt_of("{% for m in messages %}{{ m.refusal }}{{ m.function_call.name }}{% endfor %}",
+                  answers) == "No.now");
+}
+
+TEST_CASE("an error of a template over messages without content names the first of them") {
+  const test::Failure failure = test::failure_of([] {
+    prompt_of("{% for m in messages %}{{ '>' + m.content }}{% endfor %}",
+              R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null}])");
+  });
+  CHECK(failure.message.ends_with(" (m[1]: no content, where some templates need \"\")"));
 }
 
 TEST_CASE("a template that trims, escapes or drops earlier thoughts leaves nothing out") {

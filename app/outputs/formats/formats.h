@@ -47,7 +47,7 @@ struct Look {
   TerminalOptions terminal;
   bool answer_alone = false;  // text says what is predicted, if anything is, and draws nothing
   std::string heading = {};   // of text, over each of many results; may be empty
-  std::size_t line = 0;       // of the text in a file of many, counted from 1; 0: in none
+  std::size_t line = 0;       // of the text in a file of many texts, from 1; 0: no such file
 };
 
 /// An inspection, and what it was made from.
@@ -91,7 +91,7 @@ struct Format {
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
 
   /// Of a format that is written while weights come: writes what stands before them. The document,
-  /// which need not have weights, must outlive the file. `line`: as Look's.
+  /// which need not have weights, must outlive the file. `line`: as in Look.
   RowFile (*begin_rows)(const AttentionDocument& document, std::size_t line,
                         const ByteSink& sink) = nullptr;
   /// Throws Error{kUsage} when the document's heads do not fit; null where all do.

@@ -7,10 +7,10 @@
 
 namespace attnviz {
 
-/// In double precision, from the first to the last.
+/// Adds up in double precision, from the first to the last.
 double sum_of(std::span<const float> weights) noexcept;
 
-/// The share of `sum`, of which 0 has none.
+/// The share that `weight` is of `sum`; 0 if the sum is 0.
 inline float scaled_by(double sum, float weight) noexcept {
   return sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
 }

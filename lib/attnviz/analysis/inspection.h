@@ -100,8 +100,8 @@ struct Inspection {
   Latents latents;
   std::shared_ptr<const MatrixBuffer> query_latents, key_latents;
   HeadWeights weights_in;     // W_Q, W_K, W_V with biases, as floats in row order
-  Norm query_norm, key_norm;  // of q and k, before they are turned; may be absent
-  bool norms_turned = false;  // … or after that
+  Norm query_norm, key_norm;  // of q and k; may be absent
+  bool norms_turned = false;  // whether these come after the rotation, not before it
   // What they divide the query by, where that is the root of all heads' means together: OLMo 2.
   std::optional<float> joint_root;
   Norm value_norm;            // of v; may be absent
@@ -116,8 +116,8 @@ struct Inspection {
       converted;  // what these look at, if stored otherwise
 
   // All tokens' queries, keys [n_tokens, d_head] and values [n_tokens, d_value]. q and k are normed
-  // and turned; before that they are q_projected, then q_normed, or q_turned where norms come after
-  // the turn, which are empty where nothing comes between.
+  // and turned; q_projected is before both steps, q_normed (or q_turned, if norms come after the
+  // turn) between them. Those of steps that the head lacks are empty.
   MatrixBuffer q, q_projected, q_normed, q_turned;
   MatrixBuffer k, k_projected, k_normed, k_turned;
   MatrixBuffer v;
@@ -146,7 +146,7 @@ struct Inspection {
   std::vector<float> context;   // the shares' sum, gated, or what stands in its place, [d_value]
   std::vector<float> output;    // context · w_output, [d_model]; empty without W_O
   std::vector<float> others;    // what the layer's other heads add, [d_model]; empty if none
-  std::vector<float> states;    // what states beside the heads add, [d_model]; empty without
+  std::vector<float> states;    // what states beside the heads add, [d_model]; empty if none
   std::vector<float> attended;  // output + others + b_O + states, and x unless a norm or a factor
                                 // comes between or the model does not add it; without W_O all
                                 // heads' contexts side by side
@@ -184,14 +184,14 @@ struct Inspection {
   /// As x · W gives them.
   ConstMatrix projected_queries() const noexcept { return first(q_projected, q); }
   ConstMatrix projected_keys() const noexcept { return first(k_projected, k); }
-  /// Before they are turned, and after that.
+  /// Before and after the rotation.
   ConstMatrix upright_queries() const noexcept {
     return first(q_normed, rope ? q_projected : q, q);
   }
   ConstMatrix upright_keys() const noexcept { return first(k_normed, rope ? k_projected : k, k); }
   ConstMatrix turned_queries() const noexcept { return first(q_turned, q); }
   ConstMatrix turned_keys() const noexcept { return first(k_turned, k); }
-  /// What the norms read, and what they give.
+  /// Input and output of the norms.
   ConstMatrix unnormed_queries() const noexcept { return first(q_turned, q_projected, q); }
   ConstMatrix normed_queries() const noexcept {
     return norms_turned ? q.view() : upright_queries();

@@ -12,7 +12,8 @@ namespace attnviz {
 /// Keeps nothing of the patterns but their largest weight, for scales that follow the data.
 class LargestWeight : public PatternSink {
  public:
-  /// With `drop_first_key`, that of without_first_key().
+  /// With `drop_first_key`, rows are scaled to 1 without their first key, as by
+  /// without_first_key().
   explicit LargestWeight(const std::vector<HeadId>& heads, bool drop_first_key = false)
       : heads_(heads.begin(), heads.end()), drops_first_key_(drop_first_key) {}
 

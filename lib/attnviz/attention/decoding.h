@@ -97,10 +97,10 @@ struct ContinuedIds {
 using StopsText = std::function<bool(std::uint32_t id)>;
 
 /// Up to `n_tokens` tokens after `prompt`, each the most probable one (of several the one with the
-/// smallest id), before one that `stops` (empty: none does). request.report is told the share that
-/// is done, `observer` what Decoding tells it. `encoded` as for Decoding. Ids that the model never
-/// writes are not chosen; a token that it is forced to begin with is. Throws as Decoding does, and
-/// Error{kUsage} for an empty prompt.
+/// smallest id), before one that `stops` (empty: none does). request.report gets the share that is
+/// done, `observer` what Decoding gives it. `encoded` as for Decoding. Ids that the model never
+/// writes are not chosen; the token that it is forced to begin with is chosen first. Throws as
+/// Decoding does, and Error{kUsage} for an empty prompt.
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
                                std::size_t n_tokens, const AttentionRequest& request,
                                RunObserver* observer = nullptr, const StopsText& stops = {},

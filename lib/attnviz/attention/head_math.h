@@ -60,9 +60,9 @@ struct HeadSide {
 /// [n, d_out + what x is wider than d_in].
 void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexcept;
 
-/// In place, what project_side() gives, whose first token stands at `first_position`: normed if the
-/// layer norms them, before or after it is rotated, and grown with the position where queries are.
-/// x [n, d_head]; joint factors, if any, [n].
+/// Changes in place what project_side() gives, whose first token stands at `first_position`: norms
+/// it if the layer has such norms, before or after the rotation, and scales queries that grow with
+/// the position. x [n, d_head]; joint factors, if any, [n].
 void norm_and_rotate(const HeadSide& side, const Rotation& rotation, std::size_t first_position,
                      Matrix x) noexcept;
 

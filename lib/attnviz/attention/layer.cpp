@@ -194,7 +194,7 @@ MatrixBuffer mix_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix re
   return output;
 }
 
-// x += what states beside heads give; x may hold the stream, too.
+// Adds the output of states beside heads to x, which may already hold the stream.
 void add_states(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   if (!run.weights().has_both()) {
     return;
@@ -208,7 +208,7 @@ void add_states(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   check_finite(run.model, run.layer, x);
 }
 
-// What attention gives, and states beside it, with the stream added where that comes first.
+// The output of attention and of states beside it, plus the stream where that is added first.
 MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix stream,
                     const AttentionRequest& request, Progress* progress) {
   const bool adds = adds_stream_first(run.model, run.layer);

@@ -21,7 +21,7 @@ struct Interventions;
 ///     const attnviz::ProgressReport report = [](double done) { std::printf("%.2f\n", done); };
 using ProgressReport = std::function<void(double done)>;
 
-/// From 1e-37 to 1e38: one over it is a normal float, too.
+/// From 1e-37 to 1e38, so that its reciprocal is a normal float, too.
 constexpr bool is_temperature(float temperature) noexcept {
   return temperature >= 1e-37f && temperature <= 1e38f;
 }

@@ -76,9 +76,9 @@ enum class LayerStep {
   kDecay,      // decay(): what states keep, log α [n, n_heads]; of layers with states alone
   kGates,      // gates(): what opens contexts, [n, sum of d_value]; of layers with gates alone
   kContexts,   // contexts(): weights · V of all heads side by side, gated, [n, sum of d_value]
-  kStates,     // states(): what states beside heads give, [n, d_model]; of layers with both alone
-  kAttention,  // attention(): contexts · W_O + b_O, [n, d_model], and what such states give; the
-               // contexts without W_O
+  kStates,     // states(): output of states beside heads, [n, d_model]; only in layers with both
+  kAttention,  // attention(): contexts · W_O + b_O, [n, d_model], plus the output of these states;
+               // the contexts without W_O
   kMiddle,     // stream(): the residual stream between attention and MLP
   kRouter,     // router(): which experts each token gets; of layers with experts alone
   kMlp,        // mlp(): what the MLP gives, and the experts, [n, d_model]

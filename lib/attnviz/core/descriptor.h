@@ -13,9 +13,9 @@ struct Transfer {
   int error = 0;
 };
 
-/// What is there, at most so much, and waits until something is: also where the descriptor is one
-/// that does not wait by itself. 0 bytes: the end. Without `waits`: EAGAIN from a descriptor that
-/// does not wait and has nothing.
+/// Reads what is there, at most what `into` holds, and waits for it, even if the descriptor is
+/// non-blocking. 0 bytes: the end. Without `waits`, a non-blocking descriptor with nothing to read
+/// gives EAGAIN.
 Transfer read_some(int fd, std::span<char> into, bool waits = true) noexcept;
 
 /// All of it; 0, or the error that stopped it. Waits as read_some() does.

@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Of a file, or the ending of its name.
+// The first bytes of a file, or the ending of its name, and the kind that they show.
 struct Beginning {
   std::string_view bytes;
   FileKind kind;
 };
 
-// From the formats' specifications. No text that people write begins so.
+// From the formats' specifications. No text that people write begins like this.
 constexpr Beginning kBeginnings[] = {
     {"\x89PNG"sv, FileKind::kPicture},
     {"\xFF\xD8\xFF\xE0"sv, FileKind::kPicture},
@@ -55,7 +55,7 @@ constexpr Beginning kBeginnings[] = {
     {"\xC6\xD7\x34\x01"sv, FileKind::kLlmC},  // 20240326
 };
 
-// What servers answer in place of a file.
+// What servers send instead of a file.
 constexpr std::string_view kAnswers[] = {"Entry not found",
                                          "404: Not Found",
                                          "Not Found",
@@ -71,7 +71,8 @@ constexpr Beginning kEndings[] = {
     {".onnx", FileKind::kOnnx},   {".h5", FileKind::kHdf5},
 };
 
-// What a kind is called, and what to do with one; models and tokenizers of other programs.
+// The name of a kind and what to do with such a file; `is_of_models`: other programs read it as a
+// model or a tokenizer.
 struct Description {
   FileKind kind;
   std::string_view name;
@@ -83,7 +84,7 @@ constexpr std::string_view kWholeFile = "download the file itself";
 constexpr std::string_view kSafeForm =
     "pickles can run code and are not read; save_pretrained() of transformers writes safetensors";
 constexpr std::string_view kReadForms =
-    "safetensors, GGUF and weights as JSON are read: take the model in one of these forms";
+    "attnviz reads safetensors, GGUF and weights as JSON: use the model in one of these formats";
 
 constexpr Description kDescriptions[] = {
     {FileKind::kPicture, "a picture"},
@@ -95,13 +96,13 @@ constexpr Description kDescriptions[] = {
     {FileKind::kLfsPointer, "a Git LFS pointer"},
     {FileKind::kPickle, "a pickle of PyTorch or Python", kSafeForm, true},
     {FileKind::kTorchArchive, "an archive of PyTorch", kSafeForm, true},
-    {FileKind::kHdf5, "an HDF5 file, as of Keras and TensorFlow", kReadForms, true},
+    {FileKind::kHdf5, "an HDF5 file, as written by Keras and TensorFlow", kReadForms, true},
     {FileKind::kGgml, "a GGML file, from before GGUF",
-     "convert_llama_ggml_to_gguf.py of llama.cpp makes GGUF of it", true},
+     "convert_llama_ggml_to_gguf.py of llama.cpp converts it to GGUF", true},
     {FileKind::kLlmC, "a checkpoint of llm.c", kReadForms, true},
     {FileKind::kLlama2C, "a checkpoint of llama2.c", kReadForms, true},
     {FileKind::kSafetensors, "a safetensors file",
-     "they are read under names that end in .safetensors, with config.json beside them", true},
+     "it is read if its name ends in .safetensors and config.json is in its folder", true},
     {FileKind::kOnnx, "an ONNX model", kReadForms, true},
     {FileKind::kSentencePiece, "a SentencePiece tokenizer",
      "it is read as tokenizer.model or spiece.model", true},
@@ -127,8 +128,8 @@ bool is_page(std::string_view first) {
          text.starts_with("<?xml");
 }
 
-// The number 'ak42', or, before there was one, a model's sizes: d_model, d_ff, layers, heads, heads
-// of keys, tokens (negative where the output has a matrix of its own), context.
+// The number 'ak42' or, in older files, the sizes of a model: d_model, d_ff, layers, heads, KV
+// heads, tokens (negative if the output has its own matrix), context.
 bool is_llama2_c(std::string_view first) {
   if (first.starts_with("24ka")) {
     return true;
@@ -187,7 +188,7 @@ std::string grouped_digits(std::string digits) {
   return digits;
 }
 
-// What a pointer says of the file that it stands for.
+// " (267,832,560 bytes)", as a pointer gives the size of its file; empty if it gives none.
 std::string lfs_size(std::string_view pointer) {
   constexpr std::string_view kSize = "\nsize ";
   const std::size_t at = pointer.find(kSize);
@@ -203,7 +204,7 @@ std::string lfs_size(std::string_view pointer) {
 }  // namespace
 
 FileKind kind_of_bytes(std::string_view first) noexcept {
-  constexpr std::size_t kLeast = 4;  // fewer begin texts, too
+  constexpr std::size_t kLeast = 4;  // shorter texts may begin the same way
   for (const Beginning& beginning : kBeginnings) {
     if (first.size() >= kLeast && first.starts_with(beginning.bytes)) {
       const bool is_torch = beginning.kind == FileKind::kArchive &&
@@ -258,8 +259,8 @@ std::string described_kind(FileKind kind, std::string_view first) {
   }
   if (kind == FileKind::kLfsPointer) {
     return fmt::format(
-        "{}: the file itself{} was not downloaded; git lfs pull, in its folder, "
-        "downloads it",
+        "{}: the file itself{} was not downloaded; run git lfs pull in its folder to "
+        "download it",
         found->name, lfs_size(first));
   }
   if (kind == FileKind::kPage && is_page(first)) {

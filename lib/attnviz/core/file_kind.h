@@ -1,4 +1,4 @@
-// What a file is, by its first bytes or its name, where another kind was expected.
+// The kind of a file, by its first bytes or its name, where another kind was expected.
 #pragma once
 
 #include <filesystem>
@@ -31,26 +31,26 @@ enum class FileKind {
   kServerAnswer  // "Entry not found", saved under the name of the file that was asked for
 };
 
-/// Of the first bytes of a file; kOther for what is none of the others, for fewer than four, and
-/// for what may be a text: a page, an answer, and the kinds from kLlama2C on.
+/// The kind of a file by its first bytes. kOther for unknown kinds, for fewer than four bytes, and
+/// for kinds that may be text: a page, a server's answer, and those from kLlama2C on.
 FileKind kind_of_bytes(std::string_view first) noexcept;
 
-/// The same where a text is not expected: every kind.
+/// As kind_of_bytes(), where text is not expected: recognises every kind.
 FileKind kind_of_model_bytes(std::string_view first);
 
-/// What the ending of a name says.
+/// The kind by the ending of a name.
 FileKind kind_of_name(const std::filesystem::path& path);
 
-/// "a picture", "a NumPy array"; empty of kOther.
+/// "a picture", "a NumPy array"; empty for kOther.
 std::string_view name_of(FileKind kind) noexcept;
 
-/// What it is and what to do: "an ONNX model; safetensors, GGUF and weights as JSON are read: …".
-/// Empty of kOther. `first`: the bytes that said the kind.
+/// The name and what to do: "an ONNX model; attnviz reads safetensors, GGUF and weights as JSON:
+/// …". Empty for kOther. `first`: the bytes that showed the kind.
 std::string described_kind(FileKind kind, std::string_view first);
 
-/// For readers that have found a file broken: throws an Error that says what the file is, where
-/// its first bytes do and it is not of the reader's `own` kind. kUnsupported for models and
-/// tokenizers of other programs, else kMalformed. `file` stands in front of the message.
+/// For readers that have found a file broken: throws an Error that names the kind of the file if
+/// its first bytes show one that is not the reader's `own`. kUnsupported for models and tokenizers
+/// of other programs, else kMalformed. The message begins with `file`.
 void refuse_other_kind(std::string_view bytes, std::string_view file,
                        FileKind own = FileKind::kOther);
 

@@ -159,14 +159,14 @@ void require_file_or_pipe(int fd, mode_t mode, const std::filesystem::path& path
 // What cannot be mapped has no size to check first.
 constexpr std::size_t kLongestStream = std::size_t{256} << 20;
 
-// `waits`: for who writes to a pipe. Files of /proc may have nothing to read for ever.
+// `waits`: for the writer of a pipe. Files in /proc may never have anything to read.
 std::string read_all(int fd, bool waits, const std::filesystem::path& path) {
   std::string bytes;
   std::array<char, 65536> chunk{};
   for (;;) {
     const auto [count, error] = read_some(fd, chunk, waits);
     if (error == EAGAIN) {
-      fail(path, "there is nothing to read in it now");
+      fail(path, "it has nothing to read now");
     }
     if (error != 0) {
       fail(path, error);

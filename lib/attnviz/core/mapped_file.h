@@ -12,9 +12,9 @@ namespace attnviz {
 /// Owns the bytes, which stay valid and in place as long as it, or a copy of it, is there.
 class MappedFile {
  public:
-  /// Throws Error{kIo} with the path and the system's reason, for devices and named pipes, when a
-  /// pipe does not end within 256 MiB, for what has nothing to read now (/proc/kmsg), and for a Git
-  /// LFS pointer, which stands for a file that was not downloaded.
+  /// Throws Error{kIo} with the path and the system's reason; for devices and named pipes; when a
+  /// pipe does not end within 256 MiB; for a file that has nothing to read now (/proc/kmsg); and
+  /// for a Git LFS pointer, which stands for a file that was not downloaded.
   explicit MappedFile(const std::filesystem::path& path);
 
   std::string_view bytes() const noexcept;

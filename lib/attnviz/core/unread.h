@@ -13,10 +13,10 @@ struct PassedOver {
   std::string_view why;  // that is harmless; static storage
 };
 
-/// What of a file is left alone.
+/// The keys of a file that were not read.
 struct UnreadKeys {
   std::vector<PassedOver> harmless;
-  std::vector<std::string> unknown;  // nothing is known of them
+  std::vector<std::string> unknown;  // attnviz does not know them
 };
 
 }  // namespace attnviz

@@ -199,7 +199,7 @@ std::string mixer_words(const LayerWeights& layer, bool ascii) {
   return "MLPs alone";
 }
 
-// What stands in attention's place, or beside it, and in which layers.
+// The mixers of layers without attention, or of states beside it, and in which layers.
 std::string other_mixers(const Model& model, bool are_beside, bool ascii) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {

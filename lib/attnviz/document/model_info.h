@@ -30,8 +30,8 @@ struct TokenizerInfo {
   std::vector<Special> special;
   std::vector<std::string> before, after;  // what is added around a text, raw bytes
   std::string chat_template;               // its language, "jinja" or "go"; empty: there is none
-  std::vector<PassedOver> passed_over;     // of its file
-  std::vector<std::string> unknown_keys;   // too
+  std::vector<PassedOver> passed_over;     // keys of its file
+  std::vector<std::string> unknown_keys;   // of its file
 };
 
 struct ModelInfo {

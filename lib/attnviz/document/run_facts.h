@@ -19,7 +19,7 @@ namespace attnviz {
 
 struct ModelFacts {
   std::string name;
-  std::string origin;  // what a reader must know of where it comes from; may be empty
+  std::string origin;  // what a reader should know about its origin; may be empty
   std::string family;  // "gpt2", …; empty: weights JSON, random, or not known
   std::vector<std::string> unknown_keys;       // of its files, ignored; valid UTF-8
   bool random = false;                         // the weights: the patterns mean nothing
@@ -46,8 +46,8 @@ struct LayerFacts {
 
   bool learned_sink = false;  // of its heads: softmax has one more score than there are keys
 
-  MixerKind mixer = MixerKind::kAttention;   // another one: there are no heads
-  MixerKind beside = MixerKind::kAttention;  // another one: states stand beside the heads
+  MixerKind mixer = MixerKind::kAttention;   // of a layer without heads: what it has instead
+  MixerKind beside = MixerKind::kAttention;  // of states beside heads; kAttention: none
 
   /// Who sees whom, where this says so.
   std::optional<Mask> mask() const noexcept;
@@ -85,10 +85,10 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads);
 /// "demo: embedded in attnviz, trained on generated text", or nothing.
 std::string origin_note(const ModelFacts& facts);
 
-/// "badwordsids, v_head.weight and 3 more", of keys and tensors of a model's files.
+/// "badwordsids, v_head.weight and 3 more", for keys and tensors of a model's files.
 std::string few_keys(std::span<const std::string> keys);
 
-/// "ignored as unknown: …", or nothing where there are none.
+/// "ignored as unknown: …", or nothing if there are none.
 std::string unknown_keys_note(std::span<const std::string> keys);
 
 /// "RANDOM EMBEDDINGS (seed 42): w.json has none for "cat"", or nothing.

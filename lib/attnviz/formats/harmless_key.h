@@ -30,7 +30,7 @@ inline constexpr std::string_view kMultiToken =
 std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_view key,
                               std::optional<double> number, std::string_view text = {});
 
-/// Whether a row names the key, with whatever value.
+/// Whether a row names the key, regardless of the value.
 bool names_key(std::span<const HarmlessKey> table, std::string_view key);
 
 /// Whether it is an empty string or array, or an array of zeros or of false.

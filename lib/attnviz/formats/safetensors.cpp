@@ -148,10 +148,10 @@ class TensorReader {
     return type.get_ref<const std::string&>();
   }
 
-  // Nothing of those that are not known.
+  // Nothing for unknown types.
   std::optional<StoredType> type() const {
     const std::optional<StoredType> found = stored_type_named(type_word());
-    return found && !is_quantised(*found) ? found : std::nullopt;  // those are of another format
+    return found && !is_quantised(*found) ? found : std::nullopt;  // those belong to GGUF
   }
 
   std::vector<std::size_t> shape() const { return sizes("shape"); }
@@ -209,7 +209,7 @@ class TensorReader {
   const Complaint& complaint_;
 };
 
-// Of numbers of a type that is not known: none takes less than a bit.
+// For numbers of an unknown type, each of which takes at least one bit.
 bool may_hold(std::optional<std::size_t> n_numbers, std::size_t n_bytes) noexcept {
   return n_numbers && *n_numbers / 8 + (*n_numbers % 8 > 0 ? 1 : 0) <= n_bytes;
 }

@@ -17,10 +17,10 @@ class Safetensors {
  public:
   /// `bytes` of a whole file, which must outlive the object; `file` stands in front of messages.
   ///
-  /// Throws Error{kMalformed} when the header is no JSON object of tensors, names one twice, when a
-  /// tensor's bytes do not fit its shape and type, and when tensors overlap, leave gaps, or end
-  /// elsewhere than the file; Error{kUnsupported} for a header of more than 32 MB. Numbers of types
-  /// that it does not know are bytes, in whatever way they lie there.
+  /// Throws Error{kMalformed} when the header is not a JSON object of tensors or names one twice,
+  /// when a tensor's bytes do not fit its shape and type, and when tensors overlap, leave gaps, or
+  /// do not end where the file does; Error{kUnsupported} for a header of more than 32 MB. Numbers
+  /// of unknown types are kept as bytes.
   ///
   /// Source  https://huggingface.co/docs/safetensors, "Format".
   Safetensors(std::string_view bytes, std::string_view file);

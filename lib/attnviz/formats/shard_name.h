@@ -25,8 +25,8 @@ std::optional<ShardName> parse_shard_name(std::string_view file_name,
 std::string shard_name(std::string_view name, std::size_t number, std::size_t count,
                        std::string_view ending = kGgufEnding);
 
-/// Those of a model that are not in the folder, the first few by name: "a, b, c and more"; empty:
-/// all are there.
+/// The shards of a model that are missing in the folder, the first few by name: "a, b, c and more";
+/// empty if none is.
 std::string missing_shards(const std::filesystem::path& folder, const ShardName& shard,
                            std::string_view ending = kGgufEnding);
 

@@ -17,7 +17,7 @@ struct StoredTensor {
   StoredType type = StoredType::kF32;
   std::span<const std::size_t> shape;  // outermost first; empty: a single number
   std::string_view bytes;              // row-major; may lie at any address
-  std::string_view other_type = {};    // the name of one that is not among ours: type says nothing
+  std::string_view other_type = {};    // the name of an unknown type; `type` then means nothing
 
   /// The product of the shape.
   std::size_t n_numbers() const noexcept {

@@ -64,8 +64,8 @@ void check_presence(const fs::path& index, const std::set<std::string>& shards) 
   if (!missing.empty()) {
     throw Error(
         ErrorKind::kIo,
-        fmt::format("{}: expected the {} that it names, missing: {}; the download is not "
-                    "complete, or the index belongs to other files",
+        fmt::format("{}: expected the {} that it names, missing: {}; the download is "
+                    "incomplete, or the index belongs to other files",
                     index.string(), counted(shards.size(), "file"), joined(missing, "and")));
   }
 }

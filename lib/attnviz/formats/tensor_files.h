@@ -24,27 +24,27 @@ class TensorFiles {
   /// A safetensors file.
   static TensorFiles open(const std::filesystem::path& file, OpenFiles files = {});
 
-  /// Several, at least one; where two hold one tensor, Error{kMalformed}.
+  /// Several files, at least one. Throws Error{kMalformed} when two hold the same tensor.
   static TensorFiles open_all(const std::vector<std::filesystem::path>& shards,
                               OpenFiles files = {});
 
   /// A safetensors file that is in memory already; its bytes must outlive the object.
   static TensorFiles in_memory(const NamedBytes& file);
 
-  /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, which lie
-  /// beside it. Throws Error{kMalformed} when the index is no such object, names a file outside of
+  /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, in its
+  /// folder. Throws Error{kMalformed} when the index is not such an object, names a file outside of
   /// its folder or a tensor that is not in the file it says, or when two files hold one tensor;
-  /// Error{kIo} that names the files which are not there; and what Safetensors throws.
+  /// Error{kIo} naming the missing files; and what Safetensors throws.
   static TensorFiles open_index(const std::filesystem::path& index, OpenFiles files = {});
 
   /// Those of GGUF files, which others may look at, too.
   static TensorFiles of_gguf(std::shared_ptr<const GgufFiles> files);
 
-  /// By its name behind wrapper().
+  /// By its name after wrapper().
   FoundTensor find(std::string_view name) const;
-  /// What the names of all tensors begin with where a model was saved as part of another object,
-  /// which changes no number: "_orig_mod." of torch.compile, "module." of nn.DataParallel,
-  /// "base_model.model." of PEFT. Empty where some do not.
+  /// The prefix of all tensor names if the model was saved inside a wrapper, which changes no
+  /// number: "_orig_mod." of torch.compile, "module." of nn.DataParallel, "base_model.model." of
+  /// PEFT. Empty if some names lack it.
   const std::string& wrapper() const noexcept { return wrapper_; }
 
   std::size_t size() const noexcept { return tensors_.size(); }

@@ -17,7 +17,7 @@ namespace attnviz {
 struct ShellCommand {
   std::string words = {};                // "attnviz -m demo"; may be empty
   std::optional<std::string> text = {};  // as it is, not quoted
-  std::vector<std::string> names = {};   // of commands, which a text alone would be taken for
+  std::vector<std::string> names = {};   // of all commands: a text must not be taken for one
 };
 
 /// What a page shows first.

@@ -55,7 +55,7 @@ struct Experts {
   // In the place of the numbers of `each`, whose matrices have shapes alone then; or empty.
   std::vector<SplitBlocks> split_up = {}, split_down = {};
   Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
-  // Of experts that work on a narrower stream, [d_model, d] and [d, d_model], or empty: they read
+  // For experts that work on a narrower stream: [d_model, d] and [d, d_model], or empty. They read
   // x · latent_in, and (Σ factor · expert) · latent_out is added (Nemotron 3, NVIDIA 2025).
   Projection latent_in = {}, latent_out = {};
   // Of layers whose experts stand apart from the MLP that all share (Gemma 4): n'(mlp(y)) +

@@ -52,10 +52,13 @@ bool is_class_of(const FamilyNames& family, std::string_view name) {
       {"ForPreTraining", Of::kBothWays, "Bert"},
       {"ForPreTraining", Of::kBothWays, "NomicBert"},
   };
-  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // and a layer behind it
+  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // followed by a layer of its own
     return true;
   }
   name.remove_prefix(name.starts_with("TF") ? 2 : name.starts_with("Flax") ? 4 : 0);
+  if (family.class_name == "T5" && name.starts_with("MT5")) {  // the same layers by another name
+    name.remove_prefix(1);
+  }
   const std::size_t size = family.class_name.size();
   if (ascii_lower(name.substr(0, size)) != ascii_lower(family.class_name)) {  // LLaMAForCausalLM
     return false;
@@ -94,7 +97,7 @@ std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames
                ? ""
                : fmt::format(
                      "expected {}Model or another class that transformers has for this "
-                     "family: others may run it in another way",
+                     "family: other classes may compute something else",
                      family.class_name);
   }
   if (node.key() != "auto_map" || node.kind() != JsonKind::kObject) {
@@ -106,7 +109,7 @@ std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames
         one.kind() == JsonKind::kString ? one.as_string() : std::string_view();
     if (is_model && !is_code_of(family, code)) {
       return fmt::format(
-          "code beside a model is not run, and {} is not what transformers has for "
+          "code published with a model is not run, and {} is not a class that transformers has for "
           "this family",
           value_text(one));
     }

@@ -25,8 +25,8 @@ bool is_class_of(const FamilyNames& family, std::string_view name);
 /// classes: gte-Qwen2's modeling_qwen.Qwen2Model sees all tokens.
 bool is_code_of(const FamilyNames& family, std::string_view reference);
 
-/// Of "architectures" and "auto_map" in a config.json: what is wrong with the classes that they
-/// name, empty if all are transformers' own. Nothing of other keys.
+/// What is wrong with the classes that "architectures" or "auto_map" of a config.json name; empty
+/// if all are transformers' own. Nothing for other keys.
 std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames& family);
 
 }  // namespace attnviz

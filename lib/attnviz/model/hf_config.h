@@ -19,7 +19,7 @@ namespace attnviz {
 /// A value for a message, on one line: "4096", "\"yarn\"", "a list".
 std::string value_text(const JsonNode& node);
 
-/// Whether a list holds only names of which `is_so` is true; also of a name that stands for a list
+/// Whether `is_so` is true for all names in a list. A name that is not in a list counts as a list
 /// of one.
 bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so);
 

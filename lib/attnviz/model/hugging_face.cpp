@@ -126,7 +126,7 @@ std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& confi
   return std::nullopt;
 }
 
-// What a model generates with.
+// Settings for generation.
 struct GenerationFacts {
   std::optional<std::vector<std::uint32_t>> end_of_text;
   std::optional<std::uint32_t> first_token, forced_token;  // of an encoder-decoder's decoder
@@ -137,10 +137,10 @@ GenerationFacts read_generation_facts(const HfConfig& config) {
           token_id(config, "forced_bos_token_id")};
 }
 
-// The file that says it, which comes before the config.
+// The same from generation_config.json, which takes precedence over the config.
 struct GenerationConfig {
   std::optional<GenerationFacts> facts;
-  bool is_broken = false;  // then transformers goes on without it, too
+  bool is_broken = false;  // transformers ignores it then, too
 };
 
 GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files) {
@@ -206,14 +206,13 @@ class ModelFile {
         throw Error(
             ErrorKind::kUnsupported,
             fmt::format("{}{}: expected none, found {}: weights that other tools quantised are not "
-                        "read; take the model they were made from, or one in BF16 or GGUF that was "
-                        "made from them",
+                        "read; use the model they were made from, or convert them to BF16 or GGUF",
                         config_.node().where(), key, described(*quantization)));
       }
     }
   }
 
-  // `said` in another file comes before what the config says.
+  // `said`, from generation_config.json, takes precedence over the config.
   Model read(TensorFiles files, const std::optional<GenerationFacts>& said) const {
     refuse_adapters(files);
     Model model = family_.read(text_config(config_, family_), std::move(files));
@@ -235,7 +234,7 @@ class ModelFile {
   }
 
  private:
-  // As the writers name it: a method, an algorithm, or, as MLX does, only bits and groups.
+  // As its writer names it: a method, an algorithm or, in files of MLX, only bits and groups.
   static std::string described(const HfConfig& quantization) {
     for (const char* const key : {"quant_method", "quant_algo"}) {
       if (const std::string_view method = quantization.text_or(key, ""); !method.empty()) {
@@ -246,7 +245,7 @@ class ModelFile {
     const auto group = quantization.find("group_size");
     return bits && group ? fmt::format("{} bits in groups of {}, as MLX writes them",
                                        value_text(*bits), value_text(*group))
-                         : "a way without a name";
+                         : "an unnamed method";
   }
 
   // Whether the family has weights that are quantised so; the tensors say the rest.
@@ -286,7 +285,7 @@ fs::path hugging_face_folder(const fs::path& path) {
 
 Model load_hugging_face(const fs::path& path, OpenFiles files) {
   const fs::path folder = hugging_face_folder(path);
-  // Before the config, so that a folder without weights says what it has.
+  // Before the config, so that the error for a folder without weights lists what it has.
   const fs::path place = is_config(path) ? folder : path;
   const fs::path weights_file = find_weights(place);
   const std::string config_path = (folder / "config.json").string();
@@ -299,7 +298,7 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
   std::ranges::move(weights.passed_over, std::back_inserter(model.config.passed_over));
   if (generation.is_broken) {
     model.config.passed_over.push_back(
-        {std::string(kGeneration), "it is broken, and transformers goes on without it, too"});
+        {std::string(kGeneration), "it is broken; transformers ignores it, too"});
   }
   return model;
 }

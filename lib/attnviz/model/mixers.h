@@ -1,5 +1,5 @@
-// What layers mix tokens by in attention's place, or beside it: states that take in token after
-// token.
+// How layers mix tokens instead of attention, or beside it: with states that take in one token
+// after another.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ std::string_view mixer_phrase(MixerKind kind) noexcept;
 struct PlacedProjection {
   Projection projection;  // [d_model, n]
   std::size_t first = 0;
-  float scale = 1.0f;  // of what it gives
+  float scale = 1.0f;  // of its output
 };
 
 /// A state S [d_key, d_value] of each head, which forgets and takes in token by token:
@@ -67,11 +67,11 @@ struct Recurrence {
   std::span<const float> step_bias;  // [n_heads]
   float least_step = 0.0f, most_step = kAnyStep;
   std::span<const float> skip;  // [n_heads], or empty
-  Norm norm;  // its weights are of all values, or the same for each group; or absent: Mamba-2
+  Norm norm;  // weights for all values, or the same for each group; may be absent in Mamba-2
   std::size_t n_norm_groups = 1;
-  bool gates_last = false;  // of Mamba-2: norm(o) ∘ silu(z), as a gated delta net has it
+  bool gates_last = false;  // Mamba-2: norm(o) ∘ silu(z), as in a gated delta net
   Projection out;           // [n_heads · d_value, d_model]
-  float out_scale = 1.0f;   // of what that gives
+  float out_scale = 1.0f;   // of its output
   // Head h has the keys of key head h mod n_key_heads, as llama.cpp orders them; else those that
   // share follow one another.
   bool keys_alternate = false;

@@ -75,17 +75,17 @@ struct CrossAttention {
   bool present() const noexcept { return !heads.empty(); }
 };
 
-/// One layer, of attention or, without heads, of another mixer. Heads may have states beside them,
-/// which read the same and add to the same: Falcon-H1. The output of attention is, in this
-/// order of preference:
+/// One layer, of attention or, without heads, of another mixer. States beside the heads read the
+/// same input and add to the same stream: Falcon-H1. The output of attention is, in this order of
+/// preference:
 ///   concat(contexts) · output.weight + output.bias     when `output` is there;
 ///   sum over heads of context · head.output + output.bias   when the heads have one;
 ///   concat(contexts)                                    otherwise (last layer only).
 struct LayerWeights {
   std::vector<HeadWeights> heads;
   Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
-  // Of a layer without heads one of these, or none: then nothing is added in attention's place.
-  // States may also stand beside heads.
+  // A layer without heads has one of these or none, which adds nothing. A layer with heads may have
+  // a recurrence, too.
   Convolution convolution = {};
   Recurrence recurrence = {};
   Latents latents = {};  // that its heads read; or absent: they read the tokens
@@ -99,11 +99,11 @@ struct LayerWeights {
   // Of each head a logit beside those of the keys, whose weight goes to none of them (gpt-oss,
   // OpenAI 2025); or empty.
   std::span<const float> sinks = {};
-  // Of queries and keys, before or after the rotation: weights [d_head] that are the same in all
-  // heads, or those of all query, or key and value, heads behind one another.
+  // Of queries and keys, before or after the rotation: weights [d_head] that all heads share, or
+  // those of all query heads, or KV heads, one after another.
   Norm query_norm = {}, key_norm = {};
   bool norms_heads_together = false;  // their means are over all heads of a token: OLMo 2
-  bool norms_turned_heads = false;    // they come after the rotation: HunYuan
+  bool norms_turned_heads = false;    // these norms come after the rotation: HunYuan
   Norm value_norm = {};               // of each head's [d_value]: Gemma 4
   std::shared_ptr<const DistanceBias> distance_bias = {};  // of relative positions
   CrossAttention cross = {};
@@ -175,12 +175,12 @@ struct ModelConfig {
   ModelKind kind = ModelKind::kAttention;
   std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
-  std::vector<std::uint32_t> end_of_text;     // ids of tokens that end a text, of transformers
-  std::vector<std::uint32_t> never_written;   // ids that it chooses for no place
+  std::vector<std::uint32_t> end_of_text;     // ids of tokens that end a text (transformers)
+  std::vector<std::uint32_t> never_written;   // ids that it never chooses
   std::optional<std::uint32_t> first_token;   // what an encoder-decoder's decoder begins with
-  std::optional<std::uint32_t> forced_token;  // what it writes first, whatever it predicts
+  std::optional<std::uint32_t> forced_token;  // what it writes first, in any case
   std::vector<PassedOver> passed_over;
-  std::vector<std::string> unknown_keys;  // and tensors: nothing is known of them, nobody read them
+  std::vector<std::string> unknown_keys;  // keys and tensors of its files, unknown to attnviz
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input

@@ -70,6 +70,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"attention_softmax_in_fp32", kRunning},
     {"audio_*", kOtherPart},
     {"author", kSaving},
+    {"aux_loss_*", kTraining},
     {"bad_words_ids", kGenerating},
     {"bf16", kRunning},
     {"bias_dropout_fusion", kRunning},
@@ -98,6 +99,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"gradient_checkpointing*", kTraining},
     {"id2label", kOtherTask},
     {"ignore_index", kTraining},
+    {"init_device", kRunning},
     {"init_std", kTraining},
     {"initializer_*", kTraining},
     {"intermediate_size", "the tensors say it"},
@@ -125,6 +127,8 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"mlp_type", kNeutral, {}, "default"},
     {"mm_tokens_per_image", kOtherPart},
     {"model_max_length", "the longest text is said elsewhere"},
+    {"moe_loss_weight", kTraining},
+    {"mtp_*", kMultiToken},
     {"multimodal_projector_bias", kOtherPart},
     {"n_ctx", "the longest text is said elsewhere"},
     {"n_positions", "the longest text is said elsewhere"},
@@ -137,6 +141,8 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"num_beam*", kGenerating},
     {"num_key_value_heads", "the tensors say it"},
     {"num_labels", kOtherTask},
+    {"num_mtp_modules", kMultiToken},
+    {"num_nextn_predict_layers", kMultiToken},
     {"num_logits_to_keep", kRunning},
     {"num_return_sequences", kGenerating},
     {"num_steps", kTraining},
@@ -170,6 +176,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"sbert_*", kOtherTask},
     {"sentence_transformers", kOtherTask},
     {"scalable_attention", "the library of this family does not look at it"},
+    {"seq_aux", kTraining},
     {"seq_length", "the longest text is said elsewhere"},
     {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
     {"skip_bias_add*", kRunning},
@@ -201,6 +208,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"use_xentropy", kTraining},
     {"vision_*", kOtherPart},
     {"xla_device", kRunning},
+    {"z_loss_coefficient", kTraining},
     {"*_implementation", kRunning},
     {"*_pdrop", kTraining},
     {"*_token_id", kToken},
@@ -217,23 +225,24 @@ constexpr HarmlessKey kRopeKeys[] = {
     {"attn_factor", kNeutral, 1.0},
     {"extrapolation_factor", kNeutral, 1.0},
     {"finetuned", kTraining},
+    {"max_position_embeddings", "the longest text is said elsewhere"},
     {"original_max_position_embeddings", "nothing is scaled by it"},
 };
 
-// Why a key is harmless, or what is wrong with it; neither of one that nothing is known of.
+// Why a key is harmless, or what is wrong with it; neither for an unknown key.
 struct Verdict {
   std::string_view why = {};
   std::string problem = {};
 };
 
-// Of a key that models have, of which `is_parameter` is true, and of any other.
+// A key that is not a parameter of any model is unknown; a parameter may be 0, false or empty.
 Verdict judge_by_value(bool is_parameter, std::optional<double> number) {
   return !is_parameter   ? Verdict{}
          : number == 0.0 ? Verdict{kNeutral}
                          : Verdict{"", std::string(kUnknownEffect)};
 }
 
-// A row that names the key with another value knows it, too.
+// A key is known, too, if a row names it with another value.
 Verdict judge(std::span<const HarmlessKey> table, std::string_view key, bool is_parameter,
               std::optional<double> number, std::string_view text) {
   if (const std::string_view why = why_harmless(table, key, number, text); !why.empty()) {
@@ -272,6 +281,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
   const Size sizes[] = {
       {"vocab_size", model.embeddings.rows, kEmbeddings},
       {"emb_size", model.config.d_model, kEmbeddings},
+      {"embedding_size", model.config.d_model, kEmbeddings},
       {"hidden_size", model.config.d_model, kEmbeddings},
       {"num_attention_heads", layer.heads.size(), kLayers},
       {"num_hidden_layers", model.n_layers(), kLayers},
@@ -286,7 +296,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
              : Verdict{"", "contradicts the shapes of the tensors"};
 }
 
-// Of what tensors or the family decide.
+// For keys whose value the tensors or the family decide.
 std::optional<Verdict> judge_decided(std::string_view key, std::optional<double> number,
                                      const Model& model) {
   const auto size = judge_size(key, number, model);
@@ -305,7 +315,7 @@ bool is_of_rope(const JsonNode& node) {
          path.find("rope_parameters.") != std::string::npos;
 }
 
-// A family looks at one of these names.
+// Families read only one of these names.
 bool is_said_twice(const JsonNode& node, const JsonNode& config) {
   constexpr std::string_view kNames[] = {"activation", "activation_function", "hidden_act",
                                          "hidden_activation"};
@@ -346,7 +356,7 @@ Verdict judge_own(std::string_view key, const GgufValue& value, const Model& mod
   return decided ? *decided : judge(kGgufKeys, key, is_llama_cpp_key(key), number, {});
 }
 
-// Keeps what is harmless and what nobody knows; of the rest, what is to be said.
+// Keeps harmless and unknown keys, and collects what is wrong with the others.
 class Judgement {
  public:
   explicit Judgement(ModelConfig& config) : config_(config) {}

@@ -1,4 +1,4 @@
-// What a model's files hold beside what was read: harmless, unknown, or refused.
+// Keys of a model's files that were not read: harmless, unknown, or refused.
 #pragma once
 
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace attnviz {
 
-/// Notes in the model's config the keys that nobody read: those that change nothing, and why, also
-/// those of other architectures; and those that nothing is known of, for llama.cpp has none of that
-/// name. Throws Error{kUnsupported} that names a key which may change what is computed: one that
-/// llama.cpp knows, with a value other than 0, false and those that are known to be harmless.
+/// Records in the model's config the keys that were not read: harmless ones, with the reason, also
+/// those of other architectures; and unknown ones, which llama.cpp has no names for. Throws
+/// Error{kUnsupported} naming a key that may change what is computed: one that llama.cpp knows and
+/// whose value is not 0, false, empty or known to be harmless.
 void pass_over_keys(const GgufMetadata& metadata, Model& model);
 
-/// The same of a config.json, at all depths that were read: known is what is_config_parameter()
-/// knows. Architectures and code of others are refused. `where` stands in front of messages.
+/// As above, for a config.json, at all depths that were read; is_config_parameter() says which keys
+/// are known. Architectures and code of other families are refused. Messages begin with `where`.
 void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model);
 

@@ -96,8 +96,8 @@ struct Mlp {
   // s > 0: g becomes max(0, g - (mean + Φ⁻¹(s) · deviation)) of its token's gates before act, so
   // that about this share of them is 0 (Gemma 3n, Gemma Team 2025). Less than 1.
   double sparsity = 0.0;
-  // Of gates before act, and of what opens by them (Falcon-H1); of MLPs with a gate, not
-  // interleaved.
+  // Scales of the gates before act, and of the hidden layer after them (Falcon-H1); only for MLPs
+  // with a gate, not interleaved.
   float gate_scale = 1.0f, hidden_scale = 1.0f;
 
   bool present() const noexcept { return !up.weight.empty(); }

@@ -14,8 +14,8 @@ namespace attnviz {
 
 namespace {
 
-// A tensor of a layer, what changes others of an adapter, or one outside of layers that llama.cpp
-// gives to them: "layers.3.…", "blk.0.…", "rope_freqs.weight".
+// A tensor of a layer, one of an adapter, or one outside of the layers that llama.cpp uses in them:
+// "layers.3.…", "blk.0.…", "rope_freqs.weight".
 bool may_change_layers(std::string_view name) {
   constexpr std::string_view kLayers[] = {"blk", "block", "blocks", "h", "layer", "layers"};
   constexpr std::string_view kOutside[] = {

@@ -64,7 +64,7 @@ std::vector<fs::path> first_shards(const fs::path& folder) {
   return first;
 }
 
-// All that a shard says are there.
+// All shards of the model that `one` belongs to.
 TensorFiles open_shards(const fs::path& one, const OpenFiles& files) {
   const std::string name = one.filename().string();
   const ShardName shard = *parse_shard_name(name, kEnding);
@@ -93,8 +93,8 @@ TensorFiles open_file(const fs::path& path, const OpenFiles& files) {
   return is_there(index) ? TensorFiles::open_index(index, files) : open_shards(path, files);
 }
 
-// Names of what may be weights in other forms, in a folder and in those in it; of none of these,
-// all that is there.
+// Names of files that may be weights in other formats, in a folder and its subfolders; if there are
+// none, all names in the folder.
 std::vector<std::string> found_in(const fs::path& folder) {
   constexpr std::string_view kEndings[] = {".bin",  ".pt",   ".pth",     ".ckpt",
                                            ".onnx", ".h5",   ".keras",   ".pb",
@@ -144,7 +144,7 @@ std::vector<std::string> found_in(const fs::path& folder) {
                   has_pickle ? "; save_pretrained() of transformers writes safetensors" : ""));
 }
 
-// The file that stands for the weights of a folder.
+// The file that stands for the weights of a folder; empty if it has none.
 fs::path weights_of(const fs::path& folder) {
   for (const std::string_view name : {kWeights, kIndex}) {
     if (is_there(folder / name)) {
@@ -155,8 +155,7 @@ fs::path weights_of(const fs::path& folder) {
   if (shards.size() > 1) {
     throw Error(
         ErrorKind::kUnsupported,
-        fmt::format("{}: shards of several models, {} and {}: give the first of those to "
-                    "read",
+        fmt::format("{}: shards of several models, {} and {}: give the first shard of one",
                     folder.string(), shards[0].filename().string(), shards[1].filename().string()));
   }
   return shards.empty() ? fs::path() : shards.front();
@@ -176,8 +175,8 @@ std::optional<fs::path> adapter_in(const fs::path& folder) {
       weights.empty() ? "" : fmt::format("; {} is the model without it", weights.string());
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: an adapter changes the weights, and adapters are not applied: merge "
-                          "it into them (merge_and_unload() of PEFT, mlx_lm.fuse) and give the "
-                          "result{}",
+                          "it into the model (merge_and_unload() of PEFT, mlx_lm.fuse) and give "
+                          "the result{}",
                           adapter.string(), without));
 }
 
@@ -190,7 +189,7 @@ bool have_same_tensors(const TensorFiles& one, const TensorFiles& other) {
          });
 }
 
-// transformers reads model.safetensors where there is an index, too; others read what that names.
+// transformers prefers model.safetensors to an index; other programs read the files of the index.
 void check_index_beside(const fs::path& folder, const TensorFiles& tensors, const OpenFiles& files,
                         std::vector<PassedOver>& passed_over) {
   const fs::path index = folder / kIndex;
@@ -211,7 +210,7 @@ void check_index_beside(const fs::path& folder, const TensorFiles& tensors, cons
   }
 }
 
-// Further files of safetensors in a folder, which nothing reads.
+// Records the other safetensors files in a folder, which are not read.
 void pass_over_files(const fs::path& folder, const TensorFiles& tensors,
                      std::vector<PassedOver>& passed_over) {
   constexpr std::size_t kMost = 8;
@@ -222,9 +221,8 @@ void pass_over_files(const fs::path& folder, const TensorFiles& tensors,
   for (std::string& name : names_in(folder)) {
     if (name.ends_with(kEnding) && !read.contains(name) && passed_over.size() < kMost) {
       const bool is_original = name.starts_with("consolidated");
-      passed_over.push_back({std::move(name), is_original
-                                                  ? "the same weights under their makers' names"
-                                                  : "not one of the model's files of weights"});
+      passed_over.push_back({std::move(name), is_original ? "the same weights under other names"
+                                                          : "not one of the model's weight files"});
     }
   }
 }

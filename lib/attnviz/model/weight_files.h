@@ -15,19 +15,19 @@ bool has_weights(const std::filesystem::path& folder);
 
 struct OpenedWeights {
   TensorFiles tensors;
-  std::vector<PassedOver> passed_over;  // other files of weights in the folder
+  std::vector<PassedOver> passed_over;  // other weight files in the folder
 };
 
 /// The file that stands for the weights of a folder: model.safetensors, else its index, else a
-/// shard; looks at names alone. Another path is its own.
+/// shard; only looks at names. Returns a path that is not a folder as it is.
 ///
 /// Throws Error{kIo} that says what the folder has instead, and Error{kUnsupported} for a folder
 /// with an adapter, which is not applied, or with shards of several models. A file that is given by
 /// its own name is read without looking at these.
 std::filesystem::path find_weights(const std::filesystem::path& path);
 
-/// The weights of a path, for which find_weights() gave `file`; of an index or a shard those of all
-/// files that belong to it.
+/// Opens `file`, which find_weights() gave for `path`; for an index or a shard, all files that
+/// belong to it.
 ///
 /// Throws what TensorFiles throws, Error{kIo} that names missing shards, and Error{kUnsupported}
 /// for a folder with two sets of weights that differ.

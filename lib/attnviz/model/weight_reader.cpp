@@ -34,7 +34,7 @@ std::string type_text(const StoredTensor& tensor) {
                                    : shown_name(tensor.other_type);
 }
 
-// Of matrices of one shape and two types.
+// For matrices of the same shape and of two types.
 bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
   if (!is_readable(a) || !is_readable(b) || a.shape.size() != 2) {
     return false;
@@ -54,7 +54,7 @@ bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
   return true;
 }
 
-// What stands in the files under names that end, and then begin, as one that does not.
+// The names in the files that share the longest end, and then the longest beginning, with `wanted`.
 std::string nearest_names(const TensorFiles& files, std::string_view wanted) {
   constexpr std::size_t kMost = 3;
   struct Near {
@@ -97,7 +97,7 @@ bool is_named(std::string_view pattern, std::string_view name) noexcept {
   return name.empty();
 }
 
-// What libraries once kept beside attention's weights: which keys each query sees.
+// The keys that each query sees, which old versions of libraries saved beside attention's weights.
 bool is_mask(const StoredTensor& tensor) noexcept {
   return tensor.name.ends_with(".masked_bias") ||
          (tensor.shape.size() == 4 &&
@@ -245,7 +245,7 @@ StoredWeights WeightReader::stored() const {
     if (!storage_->used.contains(&tensor)) {
       stored.unused_tensors.push_back(
           {std::string(tensor.name), std::string(found.file),
-           is_mask(tensor) ? "a mask: made anew from the config" : why_harmless(tensor.name)});
+           is_mask(tensor) ? "a mask: computed from the config" : why_harmless(tensor.name)});
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }

@@ -81,7 +81,7 @@ class WeightReader {
   bool has(std::string_view name) const;
   /// Whether it is a tensor of U8.
   bool is_bytes(std::string_view name) const;
-  /// Whether both are there and differ in some number, whatever their types.
+  /// Whether both exist and differ in some number, regardless of their types.
   bool differ(std::string_view name, std::string_view other) const;
   /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
   std::string where(std::string_view name) const;

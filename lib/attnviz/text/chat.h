@@ -14,17 +14,16 @@ class Value;
 
 struct ChatMessage {
   std::string role;      // "system", "user", "assistant", …
-  std::string content;   // its texts, joined by nothing
+  std::string content;   // its texts, joined without a separator
   bool is_null = false;  // content that is said to be none, which templates of Jinja ask for
-  /// All of the message, a mapping, where it has more than a role and one text. Made by
-  /// read_chat().
+  /// The whole message as a mapping, if it has more than a role and one text. Set by read_chat().
   std::shared_ptr<const templates::Value> fields = {};
-  std::string where = {};  // in front of what an error says about it: "chat.json[2]"
+  std::string where = {};  // how errors about it begin: "chat.json[2]"
 };
 
 struct Chat {
   std::vector<ChatMessage> messages;
-  std::shared_ptr<const templates::Value> tools = {};  // a list of what may be called; null: none
+  std::shared_ptr<const templates::Value> tools = {};  // a list of callable tools; null: none
 };
 
 enum class TemplateLanguage {

@@ -17,8 +17,8 @@ bool is_control(char32_t point) noexcept;            // Cc, Cf, Co: controls, fo
 bool is_word(char32_t point) noexcept;
 bool is_han(char32_t point) noexcept;  // CJK ideographs, as BERT lists them
 
-/// The name of its script, one pointer for each; Han also of kana and the mark ー. Null where there
-/// is none.
+/// The name of a character's script, the same pointer for the same script; kana and the mark ー
+/// count as Han. Null if it has none.
 const char* joined_script(char32_t point) noexcept;
 
 /// Whether there is a letter of any script, or a sign that is no punctuation, such as an emoji.

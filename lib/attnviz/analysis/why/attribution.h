@@ -48,7 +48,7 @@ constexpr bool has_layer(LogitPartKind kind) noexcept {
          kind == LogitPartKind::kLayerInput;
 }
 
-/// What a layer writes in attention's place, or by states beside it.
+/// What a layer without attention writes, or the states beside its attention.
 inline LogitPartKind part_of(const LayerWeights& layer) noexcept {
   return layer.recurrence.is_delta()  ? LogitPartKind::kGatedDelta
          : layer.recurrence.present() ? LogitPartKind::kMamba2

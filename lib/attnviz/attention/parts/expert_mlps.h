@@ -16,7 +16,7 @@ struct ExpertMemory {
   MatrixBuffer logits;
   MatrixBuffer outputs;              // of every token and expert that it has
   MatrixBuffer routed, look, sum;    // of norms in front of and behind router and experts
-  MatrixBuffer latents;              // of a narrower stream, and the sum in it
+  MatrixBuffer latents;              // tokens of a narrower stream, and the sums in it
   std::vector<MatrixBuffer> inputs;  // by thread
   std::vector<MlpMemory> mlps;
   std::vector<Experts::Memory> weights;
@@ -27,10 +27,9 @@ struct ExpertMemory {
 RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
                           ExpertMemory& memory);
 
-/// out += Σ factor · expert(x) for the tokens that `routed` is of, by way of latents where there
-/// are some. Only experts that a token has
-/// are looked at, and added up by number: the bits do not depend on n_threads. x, out [n_tokens,
-/// d_model], no overlap.
+/// out += Σ factor · expert(x) for the tokens of `routed`, through a narrower stream where experts
+/// work on one. Only experts that a token has are computed, and added up by number: the bits do not
+/// depend on n_threads. x, out [n_tokens, d_model], no overlap.
 ///
 /// Takes n_used rows of d_model for each token, but for no more tokens at once than 64 MB hold.
 void add_experts(const Experts& experts, const RoutedTokens& routed, ConstMatrix x,

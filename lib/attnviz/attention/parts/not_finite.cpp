@@ -16,7 +16,7 @@ namespace attnviz {
 
 namespace {
 
-// Looks at weights until it has met one that is not finite.
+// Searches weights until it finds one that is not finite.
 class WeightSearch {
  public:
   std::string_view found() const noexcept { return found_; }
@@ -29,7 +29,7 @@ class WeightSearch {
   }
   void in(const StoredMatrix& matrix) {
     StoredMatrix stored = matrix;
-    if (std::exchange(stored.transposed, false)) {  // by rows as they lie in the file
+    if (std::exchange(stored.transposed, false)) {  // by rows, as stored in the file
       std::swap(stored.rows, stored.cols);
     }
     std::vector<float> row(stored.cols);

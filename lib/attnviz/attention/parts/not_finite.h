@@ -1,4 +1,4 @@
-// What a message says where numbers of a layer are not finite.
+// Why numbers of a layer are not finite, for messages.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace attnviz {
 
-/// "a weight is NaN", "a weight is infinite" or, where all weights are finite, "weights too
-/// large?": of a layer, layer 0 with the embeddings; of `layer` n_layers() those after the last
-/// one. Looks at all of these weights. Scores are divided by `temperature`, which can be what made
-/// them too large.
+/// "a weight is NaN", "a weight is infinite" or, if all weights are finite, "weights too large?".
+/// Reads all weights of the layer, for layer 0 those of the embeddings, too; `layer` n_layers()
+/// stands for the weights after the last layer. Scores are divided by `temperature`: below 1 the
+/// question is "temperature too small?".
 std::string_view why_not_finite(const Model& model, std::size_t layer, float temperature = 1.0f);
 
-/// Throws Error{kMalformed} that names the layer and the cause when its output `x` is not finite.
+/// Throws Error{kMalformed} naming the layer and the cause if its output `x` is not finite.
 void check_finite(const Model& model, std::size_t layer, ConstMatrix x);
 
 }  // namespace attnviz

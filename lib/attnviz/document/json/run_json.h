@@ -18,11 +18,11 @@ namespace attnviz {
 void write_text_members(JsonWriter& json, const TokenizedText& text);
 
 /// The format `attnviz.tokens/1`: one document on one line, ending in '\n'; `ranges` are the
-/// tokens' byte ranges [begin, end). `line`: as write_line_member()'s.
+/// tokens' byte ranges [begin, end). `line`: as for write_line_member().
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
                        std::size_t line = 0);
 
-/// The member `line`: where the text stands in a file of many, counted from 1; nothing for 0.
+/// The member `line`: the text's line in a file of many texts, counted from 1; nothing for 0.
 inline void write_line_member(JsonWriter& json, std::size_t line) {
   if (line > 0) {
     json.member("line", line);

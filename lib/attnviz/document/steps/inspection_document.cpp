@@ -37,7 +37,7 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   return facts;
 }
 
-// As the head takes them: norms of queries and keys may come after the rotation.
+// In the order of this head: norms of queries and keys may come after the rotation.
 std::vector<const StepDefinition*> steps_of(const Inspection& head) {
   std::vector<const StepDefinition*> steps;
   for (const StepDefinition& step : step_definitions()) {

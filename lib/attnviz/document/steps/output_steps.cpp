@@ -199,7 +199,7 @@ std::string residual_note(const Inspection& head) {
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
   }
   if (!head.states.empty()) {
-    return "States (Mamba-2) stand beside the heads and add their own part. The layer's MLP comes "
+    return "Mamba-2 states run beside the heads and add their own output. The layer's MLP comes "
            "next.";
   }
   switch (head.order) {

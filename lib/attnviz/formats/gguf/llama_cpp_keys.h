@@ -5,8 +5,9 @@
 
 namespace attnviz {
 
-/// Whether llama.cpp reads a key of this name in files of some architecture: of an architecture's
-/// own the part behind its name, "rope.freq_base"; of a tokenizer's all, "tokenizer.ggml.pre".
+/// Whether llama.cpp reads a key of this name in files of some architecture. Keys of an
+/// architecture are given without its name, "rope.freq_base"; those of a tokenizer in full,
+/// "tokenizer.ggml.pre".
 ///
 /// Source  llama.cpp, src/llama-arch.cpp, LLM_KV_NAMES, 2026.
 bool is_llama_cpp_key(std::string_view key);

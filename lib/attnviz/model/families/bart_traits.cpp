@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "attnviz/core/error.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/families/readers/encoder_decoder_reader.h"
@@ -61,19 +60,11 @@ void read_layers(const HfConfig& config, std::string_view stack, Traits& traits)
 
 }  // namespace
 
-void require_flag(const HfConfig& config, std::string_view key, bool expected) {
-  if (config.flag_or(key, expected) != expected) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{}: expected {}, found {}", config.node().where(), key, expected,
-                            !expected));
-  }
-}
-
 BartTraits bart_traits(const HfConfig& config) {
   constexpr std::size_t kContext = 1024;
   constexpr std::size_t kWidth = 1024;
-  require_flag(config, "is_encoder_decoder", true);
-  require_flag(config, "add_bias_logits", false);
+  require(config, "is_encoder_decoder", "true");
+  require(config, "add_bias_logits", "false");
   config.find("num_hidden_layers");  // the encoder's
   config.find("layer_norm_eps");     // of other families: layers here have 1e-5 in any case
   BartTraits traits;
@@ -108,7 +99,7 @@ Model read_bart_stacks(const BartTraits& traits, TensorFiles files) {
                        "encoder.layers.0.self_attn.q_proj.weight");
   share_embeddings(weights, traits.decoder.tied);
   weights.pass_over(heads_of_other_tasks());
-  constexpr std::string_view kLayout = "which layout another program's files have";
+  constexpr std::string_view kLayout = "the layout of another program's files";
   weights.pass_over({{"classification_head.*", kOtherTask},
                      {"encoder.version", kLayout},
                      {"decoder.version", kLayout}});

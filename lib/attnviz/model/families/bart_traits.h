@@ -11,15 +11,12 @@ struct BartTraits {
   Traits encoder, decoder;
 };
 
-/// Both stacks as Vaswani et al. 2017 have them: norms after the sums, biases everywhere, one table
-/// of embeddings. Positions are left to the family. Sizes that a config leaves out are those of the
-/// families' library.
+/// Both stacks as in Vaswani et al. 2017: norms after the sums, biases everywhere, one table of
+/// embeddings. Positions are left to the family. Sizes missing in the config are the defaults of
+/// transformers.
 BartTraits bart_traits(const HfConfig& config);
 
-/// Throws Error{kUnsupported} when a config says otherwise. A config without `key` agrees.
-void require_flag(const HfConfig& config, std::string_view key, bool expected);
-
-/// Both out of the same files, behind "model." or nothing.
+/// Reads both stacks from the same files, with or without the prefix "model.".
 Model read_bart_stacks(const BartTraits& traits, TensorFiles files);
 
 }  // namespace attnviz

@@ -45,14 +45,6 @@ std::size_t count_or(const HfConfig& config, std::string_view key, std::size_t o
   return static_cast<std::size_t>(count);
 }
 
-void require_text(const HfConfig& config, std::string_view key, std::string_view expected) {
-  if (const std::string_view found = config.text_or(key, expected); found != expected) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected {}, found {}", config.at(key).where(), quoted(expected),
-                            quoted(found)));
-  }
-}
-
 // Heads of which a part turns, and the latents that they read.
 void read_latents(const HfConfig& config, Traits& traits) {
   constexpr std::size_t kQueryRank = 1536;
@@ -165,7 +157,7 @@ Model read_deepseek2(const HfConfig& config, TensorFiles files) {
                                    .n_used = 6,
                                    .d_expert = 1407,
                                    .n_shared_experts = 2});
-  require_text(config, "scoring_func", "softmax");
+  require(config, "scoring_func", R"("softmax")");
   if (config.flag_or("norm_topk_prob", false)) {
     throw Error(
         ErrorKind::kUnsupported,
@@ -199,8 +191,8 @@ Model read_deepseek3(const HfConfig& config, TensorFiles files) {
                        .n_shared_experts = 1,
                        .n_dense = 3,
                        .scale = 2.5});
-  require_text(config, "scoring_func", "sigmoid");
-  require_text(config, "topk_method", "noaux_tc");
+  require(config, "scoring_func", R"("sigmoid")");
+  require(config, "topk_method", R"("noaux_tc")");
   Router& router = traits.experts.router;
   router.kind = RouterKind::kSigmoid;
   router.normed = config.flag_or("norm_topk_prob", true);

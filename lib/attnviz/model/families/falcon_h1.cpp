@@ -1,5 +1,5 @@
-// Falcon-H1 (TII 2025): in each layer attention and Mamba-2 read the same and add to the same;
-// multipliers stand in place of what its parametrisation needs.
+// Falcon-H1 (TII 2025): in each layer attention and Mamba-2 read the same input and add to the same
+// stream. Multipliers, which its maximal update parametrisation needs, scale most products.
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ void name_falcon_tensors(TensorNames& names) {
               fmt::format("{}expected {}", config.at(key).where(), expected));
 }
 
-// Numbers that a config lists, or ones.
+// The numbers that a config lists, or all 1.
 template <std::size_t kCount>
 std::array<float, kCount> multipliers(const HfConfig& config, std::string_view key) {
   std::array<float, kCount> all;
@@ -72,7 +72,7 @@ void add_falcon_states(const HfConfig& config, Traits& traits) {
   shape.d_value = even_share(fmt::format("{}mamba_d_ssm: ", traits.where), inner, shape.n_heads);
   if (const auto width = config.find("mamba_d_head");
       width && width->kind() != JsonKind::kString && config.size("mamba_d_head") != shape.d_value) {
-    width->fail(fmt::format("expected {} as mamba_d_ssm and mamba_n_heads say", shape.d_value));
+    width->fail(fmt::format("expected mamba_d_ssm / mamba_n_heads = {}", shape.d_value));
   }
   shape.d_key = config.size_or("mamba_d_state", kState);
   shape.n_key_heads = shape.n_norm_groups = config.size_or("mamba_n_groups", 1);
@@ -84,18 +84,18 @@ void add_falcon_states(const HfConfig& config, Traits& traits) {
   traits.states.norm = present_if(config.flag_or("mamba_rms_norm", false));
   shape.gates_last = config.flag_or("mamba_norm_before_gate", true);
   if (!config.flag_or("mamba_use_mlp", true)) {
-    refuse(config, "mamba_use_mlp", "true: the library of this family has no other form");
+    refuse(config, "mamba_use_mlp", "true: transformers has no other form");
   }
   if (config.has("attn_layer_indices")) {
     refuse(config, "attn_layer_indices", "null: attention is in all layers");
   }
   for (const char* key :
        {"mamba_chunk_size", "time_step_min", "time_step_max", "time_step_floor"}) {
-    config.find(key);  // of training and of how it is computed
+    config.find(key);  // for training, and for how it is computed
   }
 }
 
-// Puts a config's multipliers where a Model has places for them.
+// Distributes a config's multipliers over the scales that a Model has.
 class Multipliers {
  public:
   explicit Multipliers(const HfConfig& config)
@@ -129,7 +129,7 @@ class Multipliers {
     return static_cast<float>(config.positive_or(key, 1.0));
   }
 
-  // What is the same stays the same: heads share biases.
+  // Scales each bias once: heads share them.
   std::span<const float> scaled(std::span<const float> bias, float factor) {
     if (bias.empty() || factor == 1.0f) {
       return bias;
@@ -144,7 +144,7 @@ class Multipliers {
     return known->second;
   }
 
-  // With what attention reads times a, q, k and v are a (x̂ W + b / a).
+  // Attention reads a x̂: q, k and v are a (x̂ W + b / a).
   void scale_attention(LayerWeights& layer) {
     const double usual = 1.0 / std::sqrt(static_cast<double>(layer.heads.front().d_head()));
     const auto a = static_cast<double>(attention_in_);
@@ -158,7 +158,7 @@ class Multipliers {
     layer.output.bias = scaled(layer.output.bias, 1.0f / attention_in_);
   }
 
-  // Columns are z, v, k, q and δ. What is added with attention is scaled as it is, too.
+  // Columns are z, v, k, q and δ. branch_scale applies to states, too: out_scale makes up for it.
   void scale_states(Recurrence& states, float branch_scale) {
     Projection all = states.in.front().projection;
     all.bias = scaled(all.bias, 1.0f / state_in_);
@@ -196,7 +196,7 @@ Model read_falcon_h1(const HfConfig& config, TensorFiles files) {
     listed_layers(config, key, traits.n_layers, {"hybrid"});
   }
   if (!config.has("rope_theta")) {
-    require_rope_parameters(config);  // versions of the library differ in what they assume
+    require_rope_parameters(config);  // versions of transformers differ in the default
   }
   rotate_all(config, traits);
   traits.embedding_scale = static_cast<float>(config.positive_or("embedding_multiplier", 1.0));

@@ -1,5 +1,6 @@
-// GLM (GLM Team 2024, "ChatGLM"): Llama with a fused MLP, neighbouring dimensions of one half of
-// each head turn. GLM-4 of April 2025: norms of what attention and MLP add, too.
+// GLM (GLM Team 2024, "ChatGLM"): Llama with a fused MLP and rotary positions that pair
+// neighbouring dimensions of one half of each head. GLM-4 of April 2025 also norms what attention
+// and MLP add.
 
 #include <utility>
 

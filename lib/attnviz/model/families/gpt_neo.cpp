@@ -27,7 +27,7 @@ bool is_local(const JsonNode& node) {
   return name == "local";
 }
 
-// Names, and how often they follow one another: [[["global", "local"], 12]].
+// Names, and how often they repeat: [[["global", "local"], 12]].
 std::vector<bool> expanded(const JsonNode& types, std::size_t n_layers) {
   std::vector<bool> local;
   for (const JsonNode& group : types.as_list("a list of attention types")) {
@@ -46,7 +46,7 @@ std::vector<bool> expanded(const JsonNode& types, std::size_t n_layers) {
   return local;
 }
 
-// Which layers have a window: "attention_layers" names them one by one, and comes first.
+// Which layers have a window: "attention_layers" names them one by one and takes precedence.
 std::vector<bool> local_layers(const HfConfig& config, std::size_t n_layers) {
   const auto types = config.find("attention_types");
   const auto layers = config.find("attention_layers");

@@ -38,6 +38,7 @@ Model read_gpt_oss(const HfConfig& config, TensorFiles files) {
   experts.router_bias = experts.bias = Presence::kYes;
   experts.interleaved = experts.turned = true;
   experts.limit = static_cast<float>(config.positive_or("swiglu_limit", kLimit));
+  require(config, "swiglu_alpha", "1.702");
   traits.names.router = "mlp.router";
   name_experts(traits.names);
   traits.names.experts_gate_up_bias = "mlp.experts.gate_up_proj_bias";

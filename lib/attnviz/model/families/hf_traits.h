@@ -30,8 +30,8 @@ struct ConfigDefaults {
 /// The shapes and names that Llama and its descendants have in common.
 Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults = {});
 
-/// Experts as transformers names them: those of each, as published files mostly have them, and
-/// those of all in one tensor, as transformers 5 has them in memory.
+/// Sets the names of experts' tensors in transformers: one for each expert, as in most published
+/// files, and one for all, as transformers 5 keeps them in memory.
 ///
 /// Source  https://github.com/huggingface/transformers: src/transformers/conversion_mapping.py
 void name_experts(TensorNames& names);
@@ -42,14 +42,14 @@ float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 /// "tie_word_embeddings" of a config, or of the one that its object stands in.
 bool is_tied(const HfConfig& config, bool otherwise);
 
-/// A token's id; nothing where a config is silent. Throws Error{kMalformed} for what is none.
+/// A token's id, or nothing if the config has none. Throws Error{kMalformed} if it is not an id.
 std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view key);
 
 /// "decoder_start_token_id", which decoders of encoders begin with, or "pad_token_id" in its place.
 std::optional<std::uint32_t> decoder_start(const HfConfig& config);
 
-/// Of a family's own code, which could be built in other ways. Throws Error{kUnsupported} for
-/// another value of `key` than `expected`, as value_text() has it; absent is as good.
+/// Checks an option of a family's own code. Throws Error{kUnsupported} if `key` has another value
+/// than `expected`, as value_text() writes it; it may be absent.
 void require(const HfConfig& config, std::string_view key, std::string_view expected);
 
 /// Throws Error{kMalformed} without "rope_parameters", in place of which the family's library has

@@ -19,13 +19,14 @@ Model read_hunyuan_dense(const HfConfig& config, TensorFiles files) {
   traits.names.key_norm = "self_attn.key_layernorm";
   traits.query_key_norm = Presence::kYes;
   traits.norms_turned_heads = true;
-  // The code that came with the first models can do without these, and have keys of other layers.
+  // The code published with the first models can leave these out, or share keys between layers.
   require(config, "use_qk_norm", "true");
   require(config, "use_rotary_pos_emb", "true");
   require(config, "use_cla", "false");
+  require(config, "norm_type", R"("rms")");
   require(config, "position_embedding_xdrope", "false");
   for (const char* key : {"cla_share_factor", "attention_head_dim", "org_vocab_size"}) {
-    config.find(key);  // of those, or said elsewhere
+    config.find(key);  // of these options, or given by other keys
   }
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.has_alpha = true;

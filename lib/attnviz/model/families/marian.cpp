@@ -17,11 +17,11 @@ namespace attnviz {
 Model read_marian(const HfConfig& config, TensorFiles files) {
   for (const std::string_view key :
        {"share_encoder_decoder_embeddings", "static_position_embeddings", "tie_word_embeddings"}) {
-    require_flag(config, key, true);
+    require(config, key, "true");
   }
   for (const std::string_view key :
        {"normalize_before", "normalize_embedding", "add_final_layer_norm"}) {
-    require_flag(config, key, false);
+    require(config, key, "false");
   }
   BartTraits traits = bart_traits(config);
   for (Traits* const stack : {&traits.encoder, &traits.decoder}) {

@@ -1,5 +1,5 @@
-// MiniCPM (Hu et al. 2024): Llama with multipliers of embeddings, of what layers add, and of
-// logits, so that a small model's settings suit a larger one.
+// MiniCPM (Hu et al. 2024): Llama with multipliers for embeddings, for what layers add and for
+// logits, so that settings found on a small model suit a larger one.
 
 #include <cmath>
 #include <memory>
@@ -12,8 +12,8 @@ namespace attnviz {
 
 namespace {
 
-// The family's own code makes its tables for the longest text at once, and so takes the factors of
-// long texts for all of them where that is longer than the first context.
+// The family's own code builds its tables for the longest text at once. If that is longer than the
+// original context, all texts get the factors for long ones.
 void rotate_as_longest(Traits& traits) {
   Rope rope = *traits.rope(0);
   if (rope.scaling == "longrope" && traits.n_ctx > rope.short_text) {
@@ -24,14 +24,14 @@ void rotate_as_longest(Traits& traits) {
   }
 }
 
-// Zhao et al. 2025: texts of so many tokens, and longer ones, are attended to in chosen blocks.
+// Zhao et al. 2025: in texts of `dense_len` tokens or more, queries attend to chosen blocks.
 void read_sparse(const HfConfig& config, Traits& traits) {
   constexpr std::size_t kDense = 8192;
   if (const auto sparse = config.object("sparse_config")) {
     traits.most_tokens = sparse->size_or("dense_len", kDense) - 1;
     for (const char* key : {"block_size", "init_blocks", "kernel_size", "kernel_stride", "topk",
                             "use_nope", "window_size"}) {
-      sparse->find(key);  // of longer texts
+      sparse->find(key);  // for longer texts
     }
     if (traits.most_tokens == 0) {
       sparse->node().fail("dense_len: expected at least 2, found 1");

@@ -23,7 +23,7 @@ Model read_mixtral(const HfConfig& config, TensorFiles files) {
   experts.router.n_used = config.size_or("num_experts_per_tok", 2);
   TensorNames& names = traits.names;
   if (files.find("model.layers.0.mlp.gate.weight") || files.find("layers.0.mlp.gate.weight")) {
-    names.router = "mlp.gate";  // as transformers 5 has them in memory
+    names.router = "mlp.gate";  // as transformers 5 names them in memory
     name_experts(names);
   } else {
     names.router = "block_sparse_moe.gate";

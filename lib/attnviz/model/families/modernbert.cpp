@@ -22,7 +22,7 @@ std::shared_ptr<const Rope> read_rope(const HfConfig& config, const Traits& trai
   return std::make_shared<const Rope>(read_config_rope(config, facts));
 }
 
-// Classifiers have a head of the same names, and may have kept the decoder that they began with.
+// Classifiers have a head with the same names, and may still have the decoder of their base model.
 bool guesses_tokens(const TensorFiles& files, Presence decoder_bias) {
   const auto has = [&files](const std::string& name) {
     return files.find(name) || files.find("model." + name);

@@ -144,7 +144,7 @@ std::vector<HarmlessTensor> heads_of_other_tasks() {
 }
 
 HarmlessTensor tied_unembedding(std::string_view name) {
-  return {fmt::format("{}.weight", name), "the embeddings stand in its place"};
+  return {fmt::format("{}.weight", name), "the embeddings are used instead"};
 }
 
 std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,

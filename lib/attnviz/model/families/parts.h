@@ -74,12 +74,12 @@ Norm joined_norms(WeightReader& weights, const std::vector<Norm>& norms);
 
 /// What may be passed over in files of Hugging Face: buffers, which old versions saved, heads of
 /// other tasks and, when it is tied, the unembedding.
-inline constexpr std::string_view kBuffer = "no weight: made anew from the config";
+inline constexpr std::string_view kBuffer = "no weight: computed from the config";
 std::vector<HarmlessTensor> heads_of_other_tasks();
 HarmlessTensor tied_unembedding(std::string_view name);
 
-/// Those of layers that stand after the last one and guess tokens further ahead; `pattern` has {}
-/// for the layer's number. At most 64 layers.
+/// The tensors of `count` layers from `first` on, which predict tokens further ahead; `pattern` has
+/// {} for the number of the layer. At most 64 layers.
 std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,
                                          std::size_t count);
 

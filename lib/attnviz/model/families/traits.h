@@ -54,13 +54,13 @@ struct TensorNames {
   std::string_view query_down = {}, query_down_norm = {}, key_down = {}, key_down_norm = {};
   std::string_view key_value_up = {}, key_up = {}, value_up = {};
   std::string_view router = {}, choice_bias = {};
-  // Of experts: where each has tensors of its own, {} stands for its number; or all lie in one
-  // tensor, whose whole name this is, as its bias has one. Files are read in both layouts.
+  // Of experts. If each has its own tensors, {} stands for its number; a tensor for all of them is
+  // given by its full name, and so is its bias. Both layouts are read.
   std::string_view expert_gate = {}, expert_up = {}, expert_down = {};
   std::string_view experts_gate = {}, experts_up = {}, experts_gate_up = {}, experts_down = {};
   std::string_view experts_gate_bias = {}, experts_up_bias = {}, experts_gate_up_bias = {},
                    experts_down_bias = {};
-  // Of experts that work on a narrower stream: into it and out of it.
+  // Projections into and out of the narrower stream that experts work on.
   std::string_view expert_latent_in = {}, expert_latent_out = {};
   // Of experts that stand apart from it: the router's norm and scales, norms of each side.
   std::string_view router_scale = {}, expert_scale = {}, expert_norm = {}, after_expert_norm = {},
@@ -94,11 +94,11 @@ struct ExpertTraits {
   Presence router_bias = Presence::kNo;
   bool has_choice_bias = false;
   Presence bias = Presence::kNo;
-  // Of what lies in one tensor:
-  bool interleaved = false;  // gate and up: each gate in front of its own; else all gates first
+  // If one tensor holds all experts:
+  bool interleaved = false;  // gate and up alternate; else all gates come first
   bool turned = false;       // stored [n, d_in, d_out]
   float limit = 0.0f;        // as an Mlp's
-  std::size_t d_latent = 0;  // of the stream that they work on; 0: d_model
+  std::size_t d_latent = 0;  // width of the stream that they work on; 0: d_model
   bool has_shared_gate = false;
   std::function<bool(std::size_t layer)> in_layer;  // empty: in all
   std::size_t shared_d_ff = 0;                      // of the MLP beside them; 0: there is none
@@ -112,11 +112,11 @@ struct AltUpTraits {
   bool input_scale = true;  // of what a layer's input looks at
 };
 
-/// States in attention's place, or beside it, but for their tensors: shapes as a Recurrence's.
+/// States instead of attention, or beside it, without their tensors; shapes as in a Recurrence.
 struct StateTraits {
   Recurrence shape;
   Presence bias = Presence::kNo;          // of the projections
-  std::optional<Presence> out_bias = {};  // of the last one, where it has its own
+  std::optional<Presence> out_bias = {};  // of the output projection, if it differs
   Presence conv_bias = Presence::kNo;     // of the convolution
   Presence norm = Presence::kYes;
 };
@@ -212,7 +212,7 @@ struct Traits {
   bool norms_turned_heads = false;  // these norms come after the rotation: HunYuan
   bool value_norm = false;          // RMS norms of each head's values, without weights: Gemma 4
   double score_scale = 0.0;         // 0: 1 / √d_head
-  bool scale_by_layer = false;      // by 1 / (layer + 1), too: GPT-2 can
+  bool scale_by_layer = false;      // also by 1 / (layer + 1): an option of GPT-2
   float soft_cap = 0.0f;
   bool has_sinks = false;     // a logit of each head's that goes to no key: gpt-oss
   bool gated_output = false;  // behind each head's queries what opens its context: Qwen3-Next

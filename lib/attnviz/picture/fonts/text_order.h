@@ -24,8 +24,8 @@ struct OrderedText {
 /// Source  Unicode Bidirectional Algorithm (UAX 9), as FriBidi has it.
 OrderedText order_text(std::u32string characters);
 
-/// A sentence whose quoted tokens (`"…"`) run from right to left, with each in an isolate (U+2068 …
-/// U+2069), so that what stands around a token keeps its order. Other sentences stay as they are.
+/// A sentence with right-to-left characters gets each quoted part (`"…"`) in an isolate (U+2068 …
+/// U+2069), so that what stands around it keeps its order. Other sentences are returned unchanged.
 std::string isolate_quotes(std::string_view sentence);
 
 /// The indices of items with these levels from left to right (rule L2 of UAX 9).

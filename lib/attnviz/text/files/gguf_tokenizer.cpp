@@ -181,8 +181,8 @@ void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, Tokeniz
   find_special_ids(parts);
 }
 
-// BOS and EOS around a text, by the file's own word or else by the model's. With both of them,
-// models that read texts in both directions take pairs as RoBERTa does.
+// BOS and EOS around a text, as the file says or else as is usual for the model. If there are both,
+// encoders take pairs of texts as RoBERTa does.
 void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
                      TokenizerParts& parts, bool is_encoder = false) {
   const auto tokens = [&](std::string_view role, bool by_default, std::optional<TokenId> id) {

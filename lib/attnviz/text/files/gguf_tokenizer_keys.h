@@ -1,4 +1,4 @@
-// Keys of a GGUF file's tokenizer that nobody reads.
+// Keys of a GGUF file's tokenizer that were not read.
 #pragma once
 
 #include "attnviz/core/unread.h"
@@ -6,9 +6,9 @@
 
 namespace attnviz {
 
-/// Those that nobody has asked for: harmless ones, each with why, and ones that llama.cpp has no
-/// names for. Throws Error{kUnsupported} for one that it has, with a value other than 0, false and
-/// those that are known to be harmless.
+/// The keys that were not read: harmless ones, each with the reason, and unknown ones, which
+/// llama.cpp has no names for. Throws Error{kUnsupported} for one that llama.cpp knows and whose
+/// value is not 0, false, empty or known to be harmless.
 UnreadKeys unread_tokenizer_keys(const GgufMetadata& metadata);
 
 }  // namespace attnviz

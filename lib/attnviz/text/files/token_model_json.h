@@ -23,8 +23,7 @@ struct PieceList {
   bool has_scores = false;
   const Vocabulary::Tables* ready = nullptr;  // in place of pieces: what they make
 
-  /// Of a piece that comes twice, the last one counts. Throws Error{kMalformed} when there are
-  /// none.
+  /// If a piece comes twice, the last one counts. Throws Error{kMalformed} if there are no pieces.
   Vocabulary vocabulary(std::string_view where) const;
 };
 

@@ -21,7 +21,7 @@ namespace {
 // Calls `use(line, number)` for each line, numbered from 1, without its end.
 template <class Use>
 void each_line(const NamedBytes& file, const Use& use) {
-  refuse_other_kind(file.bytes, file.name);  // a web page, too, is lines
+  refuse_other_kind(file.bytes, file.name);  // a web page also consists of lines
   std::string_view left = file.bytes;
   for (std::size_t number = 1; !left.empty(); ++number) {
     const std::size_t end = left.find('\n');

@@ -27,8 +27,9 @@ using templates::Value;
   throw Error(kind, fmt::format("{}: {}", where, what));
 }
 
-// Makes values of JSON as Python reads it: members keep their order, and of two with one name the
-// last one counts. nlohmann_json's own values sort them, or search all of them for each.
+// Makes values of JSON as Python reads it: members keep their order, and the last of two members
+// with the same name counts. nlohmann_json's own values sort members, or search all of them for
+// each one.
 class ValueReader {
  public:
   explicit ValueReader(const std::string& where) : where_(where) {}
@@ -61,7 +62,7 @@ class ValueReader {
     return true;
   }
   bool parse_error(std::size_t /*at*/, const std::string& /*token*/, const std::exception& error) {
-    constexpr std::size_t kColumns = 200;  // of a message that repeats what was read
+    constexpr std::size_t kColumns = 200;  // the message repeats what was read
     const std::string_view message = error.what();
     const std::size_t column = message.find("column ");
     fail_in(where_,
@@ -139,7 +140,7 @@ std::string text_of(const Value* value, const std::string& where) {
   return *value->text();
 }
 
-// The texts of a list of parts; what else a part says is the template's.
+// The texts of a list of parts; other members of a part are left to the template.
 std::string joined_parts(const List& parts, const std::string& where) {
   std::string text;
   for (std::size_t i = 0; i < parts.items.size(); ++i) {
@@ -151,7 +152,7 @@ std::string joined_parts(const List& parts, const std::string& where) {
     }
     if (const std::string name = text_of(type, here + ".type"); name != "text") {
       fail_in(here + ".type",
-              fmt::format("expected \"text\", found {}: attnviz reads texts alone",
+              fmt::format("expected \"text\", found {}: attnviz reads only texts",
                           attnviz::quoted(name)),
               ErrorKind::kUnsupported);
     }
@@ -214,7 +215,7 @@ Chat read_chat(std::string_view json, const std::string& where) {
         chat.tools = tools_of(one.value, where + ".tools");
       } else if (one.name != "messages" && one.name != "tools") {
         fail_in(where,
-                fmt::format("{} is not rendered; attnviz knows messages and tools",
+                fmt::format("{} is not rendered; attnviz reads only messages and tools",
                             attnviz::quoted(one.name)),
                 ErrorKind::kUnsupported);
       }

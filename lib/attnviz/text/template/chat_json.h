@@ -1,4 +1,4 @@
-// Chats as JSON has them, with all that templates may ask of a message.
+// Reads chats from JSON, with everything that templates may use of a message.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace attnviz {
 
-/// A list of messages, {"role": …, "content": …} and whatever else they have, or an object with
-/// "messages" and, where there are some, "tools". Content is a text, null or a list of parts
-/// {"type": "text", "text": …}; a message that calls tools may have none.
+/// A list of messages, {"role": …, "content": …} with any other members, or an object with
+/// "messages" and optionally "tools". Content is a text, null or a list of parts {"type": "text",
+/// "text": …}; a message that calls tools may have none.
 ///
-/// `where` stands in front of messages. Throws Error{kMalformed}, and Error{kUnsupported} for what
-/// is not text, such as images, and for other members of the object.
+/// Error messages begin with `where`. Throws Error{kMalformed}, and Error{kUnsupported} for content
+/// that is not text, such as images, and for other members of the object.
 Chat read_chat(std::string_view json, const std::string& where);
 
 /// A list of tools, each an object. Throws Error{kMalformed} as read_chat() does.

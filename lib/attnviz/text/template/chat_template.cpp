@@ -78,7 +78,7 @@ void add_special_tokens(const ChatTemplate& with, Map& globals) {
   }
 }
 
-// What a template is given.
+// Input of a template.
 struct Given {
   std::span<const ChatMessage> messages;
   Value tools;                     // None: there are none
@@ -117,7 +117,7 @@ struct Joined {
   std::size_t first = 0;  // of the messages that it was made of
 };
 
-// Messages of one role that follow one another, with an empty line between; what tools answer stays
+// Joins consecutive messages of one role, with an empty line between them; answers of tools stay
 // apart.
 std::vector<Joined> joined(std::span<const ChatMessage> messages) {
   std::vector<Joined> all;
@@ -184,7 +184,7 @@ Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined
   return all;
 }
 
-// A message or tools as Ollama has them; what goes wrong gets their place.
+// A message or tools as Ollama has them; adds their place to error messages.
 template <class Make>
 Value go_part(const std::string& where, const Make& make) {
   try {
@@ -229,7 +229,7 @@ Written run(const ChatTemplate& with, const Given& given, const ChatRequest& req
                                                    : run_go_template(with, given, request);
 }
 
-// --- what a template takes, and leaves out
+// --- what a template accepts, and leaves out
 
 struct Trial {
   std::vector<ContentForm> forms;
@@ -240,7 +240,7 @@ struct Trial {
   }
 };
 
-// Runs the template over other texts, which tell themselves apart.
+// Runs the template on the chat with distinct marks for its texts.
 class Trials {
  public:
   Trials(const ChatTemplate& with, const Given& given, const ChatRequest& request)
@@ -260,7 +260,7 @@ class Trials {
       trial.missing =
           marks_.missing_in(run(with_, {messages_, tools_, trial.forms}, request_).text);
     } catch (const Error&) {
-      // What the template says of the chat itself is what counts.
+      // The error for the chat itself is reported instead.
     }
     return trial;
   }
@@ -273,8 +273,20 @@ class Trials {
   Value tools_;
 };
 
-// The forms that leave out least, as given where that leaves out nothing. Throws what the template
-// says of the chat as it is, where no form is taken.
+// Templates join content with texts, which fails for a null: the error says nothing of where it is.
+[[noreturn]] void fail_at_null(const Error& error, std::span<const ChatMessage> messages) {
+  const auto found = std::ranges::find(messages, true, &ChatMessage::is_null);
+  if (found == messages.end()) {
+    throw error;
+  }
+  throw Error(error.kind(),
+              fmt::format("{} ({}: no content, where some templates need \"\")", error.what(),
+                          found->where.empty() ? fmt::format("message {}", found - messages.begin())
+                                               : found->where));
+}
+
+// The forms with which the template leaves out least; the given ones if they leave out nothing. If
+// the template fails with all forms, throws its error for the chat as given.
 Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest& request) {
   const Trials trials(with, given, request);
   Trial best = trials.with_forms(given.forms);
@@ -302,7 +314,7 @@ Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest
   }
   try {
     run(with, given, request);
-  } catch (const Error&) {
+  } catch (const Error& error) {
     if (std::ranges::any_of(given.messages, has_parts)) {
       use_if_better(std::vector(given.forms.size(), ContentForm::kJoined));
     }
@@ -310,13 +322,13 @@ Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest
       use_if_better(std::vector(given.forms.size(), ContentForm::kParts));
     }
     if (!best.missing) {
-      throw;
+      fail_at_null(error, given.messages);
     }
   }
   return best;
 }
 
-// The messages whose text does not stand in what was written.
+// The messages whose text is missing in the prompt.
 std::vector<templates::ChatPlace> not_found(std::span<const ChatMessage> messages,
                                             std::string_view text) {
   std::vector<templates::ChatPlace> missing;

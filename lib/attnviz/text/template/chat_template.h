@@ -28,17 +28,17 @@ struct ChatPrompt {
   /// What belongs to none is the template's own: the token that begins texts, a system prompt that
   /// nobody gave, what begins the answer.
   std::vector<ChatTurn> turns;
-  /// Texts of messages, and names of functions that they call or that are tools, which the template
-  /// does not write, whatever they are.
+  /// What the template leaves out of the prompt, regardless of the words: texts of messages, and
+  /// names of tools and of called functions.
   std::vector<templates::ChatPlace> left_out = {};
 };
 
 /// Renders the messages. What a loop over the messages writes belongs to the message it is at; a
 /// message that stands outside of such loops is found by its text.
 ///
-/// A template of Jinja gets all keys of a message. A text becomes a list of one part where that is
-/// what the template reads, and a list of parts one text where it takes no list: that is found out
-/// with other texts instead. Templates of Ollama's get texts, and the fields that Ollama knows.
+/// A Jinja template gets all keys of a message. Where it accepts content only as a list of parts,
+/// or only as one text, content is converted; runs with other texts find this out. Ollama's
+/// templates get texts and the fields that Ollama knows.
 ///
 /// Throws Error{kUsage} without messages and for a role of more than 256 bytes; Error{kMalformed}
 /// `where: line 3, column 14: …` for templates that are wrong, that take more steps or memory than

@@ -54,8 +54,9 @@ class Turns {
   }
 
  private:
-  // The text of a message in what belongs to none: that is its turn, from where the template's own
-  // words begin in front of it to where those of the next one do. Behind those found before it.
+  // Finds the messages that have no turn yet by their text, in what belongs to no turn. A turn
+  // reaches from where the template's words in front of it begin to where those of the next turn
+  // do. Each is looked for after those found before it.
   void find_others() {
     std::vector<bool> is_found(messages_.size());
     for (const ChatTurn& turn : turns_) {
@@ -94,10 +95,10 @@ class Turns {
     return gaps;
   }
 
-  // Where a content that stands in the gap ends.
+  // Where the content ends in the gap; nothing if it is not there.
   std::optional<std::size_t> end_of(std::string_view content, const Gap& gap) {
     const std::string_view in = text_.substr(gap.begin, gap.end - gap.begin);
-    // Unlike find(), in a time that only grows with their length.
+    // Unlike find(), memmem() takes linear time.
     const void* const found = memmem(in.data(), in.size(), content.data(), content.size());
     if (found == nullptr) {
       budget_.read(1 + in.size());
@@ -111,7 +112,7 @@ class Turns {
 
   std::string_view text_;
   std::span<const ChatMessage> messages_;
-  std::size_t begin_ = 0;  // behind the token that begins texts
+  std::size_t begin_ = 0;  // after the token that begins texts
   std::vector<ChatTurn> turns_;
   Budget budget_;
 };

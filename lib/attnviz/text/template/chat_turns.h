@@ -10,9 +10,9 @@
 
 namespace attnviz::templates {
 
-/// In the order of the prompt, without the token that begins it: as the template's loops say, and
-/// of other messages where their text stands. Throws Error{kMalformed} naming the template where
-/// that takes too many steps.
+/// The turns in the order of the prompt, without the token that begins it: from the template's
+/// loops and, for other messages, from the place of their text. Throws Error{kMalformed} naming the
+/// template if that takes too many steps.
 std::vector<ChatTurn> chat_turns(const Written& written, const ChatTemplate& with,
                                  std::span<const ChatMessage> messages);
 

@@ -29,9 +29,16 @@ Value* member(const Value& object, std::string_view name) {
   return found == members.end() ? nullptr : &found->value;
 }
 
-// Its own members, so that they can be changed.
+// A copy with members of its own, which can be changed.
 Value copied(const Value& object) {
   return std::make_shared<Map>(*object.map());
+}
+
+// A mark for a text that is not blank; null pointers and other values stay.
+void mark(Value* value, ChatPlace place, Marks& marks) {
+  if (value != nullptr && value->text() != nullptr && !is_blank(*value->text())) {
+    *value = marks.next(std::move(place));
+  }
 }
 
 // A list of calls or tools with marks for the names of their functions.
@@ -48,11 +55,9 @@ Value with_marked_names(const Value& list, std::optional<std::size_t> message,
     if (has_function) {
       *function = copied(*function);
     }
-    Value* const name = member(has_function ? *function : items[i], "name");
-    if (name != nullptr && name->text() != nullptr && !is_blank(*name->text())) {
-      *name = marks.next(
-          {message, fmt::format("{}[{}]{}.name", before, i, has_function ? ".function" : "")});
-    }
+    mark(member(has_function ? *function : items[i], "name"),
+         {message, fmt::format("{}[{}]{}.name", before, i, has_function ? ".function" : "")},
+         marks);
   }
   return list_of(std::move(items));
 }
@@ -64,12 +69,12 @@ using GoFields = std::span<const GoField>;
 
 enum class GoKind { kPlain, kOne, kList, kMap };
 
-// A field by its name in JSON; what lies in it has `fields`, as the kind says.
+// A field by its name in JSON; `fields` are those of the objects that it holds.
 struct GoField {
   std::string_view name;
   GoKind kind = GoKind::kPlain;
   GoFields (*fields)() = nullptr;
-  bool is_always = false;  // written where it is empty, too
+  bool is_always = false;  // written even if it is empty
 };
 
 GoFields property_fields() {
@@ -102,7 +107,7 @@ GoFields tool_fields() {
   return kFields;
 }
 
-// Throws where a value is not of the kind.
+// Throws if a value is not of the field's kind.
 Value go_value(const Value& of, const GoField& field);
 
 Value go_struct(const Value& of, GoFields fields, std::string_view name) {
@@ -168,7 +173,7 @@ Value go_call_of(const Value& call) {
   take(*function, "index", *inner);
   take(*function, "name", *inner);
   if (const Value* const arguments = member(*function, "arguments")) {
-    // OpenAI writes the object as a text.
+    // OpenAI writes the object as a string.
     const Value object =
         arguments->text() != nullptr ? json_value(*arguments->text(), "arguments") : *arguments;
     if (object.map() == nullptr) {
@@ -231,9 +236,7 @@ ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks) 
     for (std::size_t i = 0; i < parts.size(); ++i) {
       parts[i] = copied(parts[i]);
       Value& text = *member(parts[i], "text");
-      if (!is_blank(*text.text())) {
-        text = marks.next({place, fmt::format("content[{}].text", i)});
-      }
+      mark(&text, {place, fmt::format("content[{}].text", i)}, marks);
       made.content += *text.text();
     }
     *content = list_of(std::move(parts));
@@ -242,6 +245,12 @@ ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks) 
   if (calls != nullptr && calls->list() != nullptr) {
     *calls = with_marked_names(*calls, place, "tool_calls", marks);
   }
+  Value* const call = member(fields, "function_call");  // as OpenAI wrote calls before tool_calls
+  if (call != nullptr && call->map() != nullptr) {
+    *call = copied(*call);
+    mark(member(*call, "name"), {place, "function_call.name"}, marks);
+  }
+  mark(member(fields, "refusal"), {place, "refusal"}, marks);
   if (message.fields != nullptr) {
     made.fields = std::make_shared<const Value>(fields);
   }

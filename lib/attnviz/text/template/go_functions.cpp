@@ -158,7 +158,7 @@ std::string go_text(const Value& value, Budget& budget) {
   if (list == nullptr && value.map() == nullptr) {
     return printed(value, budget);
   }
-  // Tools write themselves as JSON, alone and in their list.
+  // Go prints tools as JSON, alone and in a list.
   const bool is_json = list == nullptr || (!list->items.empty() && is_struct(list->items.front()));
   return is_json ? json_of(value, kGoJson, budget) : printed(value, budget);
 }

@@ -56,7 +56,7 @@ std::vector<GoNode> cut(const std::vector<GoNode>& nodes, bool& is_cut) {
   return kept;
 }
 
-// The field that Go calls ToolCallID and JSON tool_call_id.
+// Finds a field by its name in Go: ToolCallID is tool_call_id in JSON.
 const Value* field_of(const Map& map, std::string_view name) {
   const auto plain = [](std::string_view text) {
     std::string letters = ascii_lower(text);

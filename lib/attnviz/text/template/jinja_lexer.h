@@ -28,10 +28,10 @@ struct JinjaToken {
   std::size_t at = 0;  // byte in the source
 };
 
-/// As jinja2 does with trim_blocks and lstrip_blocks, as transformers sets it up: a line feed
-/// behind a block or comment goes, and so does white space in front of one in its line; `-` takes
-/// off all white space on its side, `+` none. One line feed at the template's end goes. Lines end
-/// with line feeds, as run_jinja() makes them.
+/// As jinja2 does with trim_blocks and lstrip_blocks, which transformers sets: removes a line feed
+/// after a block or comment and the white space before one in its line; `-` removes all white space
+/// on its side, `+` none. Also removes one line feed at the template's end. Lines must end with
+/// line feeds, which run_jinja() ensures.
 ///
 /// Throws Error{kMalformed} `where: line 3, column 14: …` for tags and texts without end and signs
 /// that no expression has.

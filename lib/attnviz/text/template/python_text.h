@@ -48,7 +48,7 @@ std::string title_case(std::string_view text);
 /// As Jinja's filter has it: words begin behind spaces, hyphens and opening brackets alone.
 std::string headline_case(std::string_view text);
 std::string capitalized(std::string_view text);
-/// Every line ends with a line feed, as jinja2 reads a template before all else, in texts, too.
+/// The source with every line end as a line feed, also in string literals, as jinja2 reads it.
 std::string with_line_feeds(std::string_view source);
 
 }  // namespace attnviz::templates

@@ -30,8 +30,8 @@ bool is_printable(char32_t point) noexcept {
   return point == U' ' || (category != UTF8PROC_CATEGORY_CN && category < UTF8PROC_CATEGORY_ZS);
 }
 
-// repr() of a text: in single quotes unless it has such, and none of the others. It is paid for
-// before it is made, with the work of characters that are not printed.
+// repr() of a text: in single quotes, or in double ones if it has single but no double quotes. The
+// budget is charged before the text is made, and again for each character that is not printable.
 std::string quoted_text(std::string_view text, Budget& budget) {
   constexpr std::size_t kEscape = 32;
   budget.make(text.size());

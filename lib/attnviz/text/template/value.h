@@ -37,7 +37,7 @@ struct List {
   ListKind kind = ListKind::kList;
 };
 
-/// A struct of Go has the names that its fields have in JSON: tool_calls.
+/// Members of a Go struct have the names that its fields have in JSON: tool_calls.
 enum class MapKind { kDict, kNamespace, kLoop, kStruct };
 
 /// A mapping in the order in which its keys came.
@@ -174,9 +174,9 @@ struct JsonStyle {
   std::string between = ", ";              // of members
   std::string colon = ": ";
   bool sorted = false;  // by their keys
-  bool html = false;    // signs of HTML are escaped
+  bool html = false;    // <, > and & are escaped
 };
-/// json.Marshal of Go, but for the order of members, which stays.
+/// As json.Marshal of Go, but members keep their order.
 inline const JsonStyle kGoJson = {.between = ",", .colon = ":", .html = true};
 /// json.loads(text) of Python, for numbers of 64 bits. Throws Error{kMalformed} `where: …` for what
 /// is not JSON, lies deeper than kDeepestLists or has more than 4 million values.

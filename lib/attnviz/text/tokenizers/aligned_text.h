@@ -28,9 +28,8 @@ class StagesTooLong : public Error {
   explicit StagesTooLong(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
 };
 
-/// What the stages of a tokenizer may yet take in all its texts: steps of patterns, of which trying
-/// a character is one, and work of stages, of which reading a byte is one. Safe to share between
-/// threads.
+/// What the stages of a tokenizer may still use over all its texts: steps of patterns, one for each
+/// character tried, and work of stages, one for each byte read. Safe to share between threads.
 class StageSteps {
  public:
   /// For a text that comes next.
@@ -73,8 +72,8 @@ class AlignedText {
   AlignedText part(ByteRange range) const;
 
   StageSteps* steps() const noexcept { return steps_; }
-  /// Takes the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong when there
-  /// is not as much left.
+  /// Takes the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong if there is
+  /// not enough left.
   void pass(std::uint64_t n_per_byte = 1) const;
 
  private:

@@ -65,7 +65,7 @@ class ModelTokenizer : public Tokenizer {
   bool is_special(TokenId id) const;
   const SpecialIds& special_ids() const noexcept;
   const std::vector<PassedOver>& passed_over() const noexcept;
-  /// Those of its file that nothing is known of.
+  /// Keys of its file that attnviz does not know.
   const std::vector<std::string>& unknown_keys() const noexcept;
 
   const ChatTemplate* chat_template() const noexcept override;

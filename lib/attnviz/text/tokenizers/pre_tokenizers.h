@@ -43,8 +43,8 @@ PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior);
 /// Words are runs of characters of one class; those of class 0 lie between words.
 PreTokenizer class_cut(int (*class_of)(char32_t));
 
-/// Where the script changes; Hiragana and Katakana count as Han, and a space as any script. Spaces
-/// that a text begins with are left out, as Hugging Face's tokenizers do.
+/// Cuts where the script changes; Hiragana and Katakana count as Han, and a space matches any
+/// script. Drops spaces at the beginning of a text, as Hugging Face's tokenizers do.
 PreTokenizer script_cut();
 
 /// Words of BERT: white space is removed, and punctuation isolated.

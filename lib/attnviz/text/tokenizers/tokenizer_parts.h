@@ -31,7 +31,7 @@ struct TokenizerParts {
   std::optional<bool> prepends_space;     // ▁ in front of a text; absent: not of a tokenizer.json
   bool takes_any_byte = false;            // bytes that are no UTF-8 are tokens, not U+FFFD
   std::vector<PassedOver> passed_over;
-  std::vector<std::string> unknown_keys;  // of its file, that nobody read
+  std::vector<std::string> unknown_keys;  // keys of its file
   std::string where;  // stands in front of what is wrong with the stages: a file and ": "
 };
 

@@ -54,9 +54,9 @@ class Vocabulary {
 
   /// Makes room, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
-  /// Returns false when the piece is there already: find() then gives the later id, as Hugging
-  /// Face's tokenizers do. A later piece of the same id is the one that piece() gives. Throws
-  /// Error{kMalformed} for an id from kMostIds on, and for pieces that were made to hash alike.
+  /// Returns false if the piece exists already: find() then gives the later id, as Hugging Face's
+  /// tokenizers do. Of two pieces with one id, piece() gives the later. Throws Error{kMalformed}
+  /// for an id from kMostIds on, and for pieces that were made to collide in their hashes.
   bool add(std::string_view piece, TokenId id);
 
   std::optional<TokenId> find(std::string_view piece) const noexcept;

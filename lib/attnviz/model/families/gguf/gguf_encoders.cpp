@@ -20,7 +20,7 @@ namespace {
 // BERT's layers, whatever says where tokens stand.
 Traits bert_traits(const GgufMetadata& metadata, WeightReader& weights, std::size_t n_positions) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
-  metadata.find(GgufKeys(metadata)("normalize_embeddings"));  // Ollama's, of pooled outputs
+  metadata.find(GgufKeys(metadata)("normalize_embeddings"));  // Ollama's key, for pooled outputs
   const std::size_t n_ctx = traits.n_ctx;
   set_encoder(traits, n_positions == 0 ? n_ctx : n_positions, traits.epsilon);
   traits.n_ctx = std::min(traits.n_ctx, n_ctx);

@@ -104,7 +104,7 @@ Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights) {
 
 Model read_gguf_command_r(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = cohere_traits(metadata, weights);
-  metadata.find(GgufKeys(metadata)("max_position_embeddings"));  // Ollama's, of context_length
+  metadata.find(GgufKeys(metadata)("max_position_embeddings"));  // Ollama's name for it
   traits.query_key_norm = Presence::kWhereThere;
   traits.head_norms = HeadNorms::kOfEach;
   return read_transformer(traits, std::move(weights));

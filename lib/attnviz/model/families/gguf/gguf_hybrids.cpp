@@ -1,4 +1,4 @@
-// Models whose layers have states in most attentions' place, or beside each, as llama.cpp's
+// Models with states instead of attention in most layers, or beside it in each, as llama.cpp's
 // converter writes them.
 
 #include <fmt/core.h>
@@ -41,8 +41,8 @@ void add_mamba(const GgufMetadata& metadata, Traits& traits) {
   traits.names.state_skip = "ssm_d";
 }
 
-// As "attention.recurrent_layers" lists them, or Ollama's list of counts has no keys and values, or
-// all but every n-th.
+// The layers with gated delta nets: those that "attention.recurrent_layers" lists, those without KV
+// heads in Ollama's list of counts, or all but every n-th.
 IsSliding gguf_delta_layers(const GgufMetadata& metadata, const Traits& traits) {
   constexpr std::size_t kInterval = 4;
   const GgufKeys key(metadata);
@@ -64,20 +64,20 @@ IsSliding gguf_delta_layers(const GgufMetadata& metadata, const Traits& traits) 
   return all_but_every(interval);
 }
 
-// Rows of each key head's values follow one another, or are dealt out to key heads in turn, as
-// llama.cpp's converter has them of Qwen 3.5. Ollama's says it, and has files of Qwen3-Next under
-// the same name, whose ssm_ba it leaves by key head.
+// Whether rows of values are dealt out to the key heads in turn, as llama.cpp's converter writes
+// Qwen 3.5, or are grouped by key head. Ollama's converter writes a key for it, and Qwen3-Next
+// under the name of Qwen 3.5, with ssm_ba grouped by key head.
 bool are_dealt_out(const GgufMetadata& metadata, bool by_key_head) {
   const std::string key = GgufKeys(metadata)("ssm.v_head_reordered");
   const bool is_next = metadata.text("general.architecture") == "qwen3next";
   const bool dealt_out = metadata.flag_or(key, !is_next && !by_key_head);
   if (dealt_out && by_key_head) {
-    metadata.fail(key, "expected false, for ssm_in or ssm_ba is there, whose rows lie by key head");
+    metadata.fail(key, "expected false: the rows of ssm_in and ssm_ba are grouped by key head");
   }
   return dealt_out;
 }
 
-// Gated delta nets. Their inputs lie in four tensors, in two by key head, or in a mixture.
+// Gated delta nets. Their inputs are in four tensors, in two by key head, or in a mix of these.
 Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
@@ -89,7 +89,7 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   read_picture_keys(metadata);
   add_gguf_states(metadata, MixerKind::kGatedDelta, traits);
   traits.states.shape.n_norm_groups = traits.states.shape.n_heads;
-  const bool has_qkvz = weights.has("blk.0.ssm_in.weight");  // as files of before 2026 have it
+  const bool has_qkvz = weights.has("blk.0.ssm_in.weight");  // as in files from before 2026
   const bool has_ba = weights.has("blk.0.ssm_ba.weight");
   traits.states.shape.keys_alternate = are_dealt_out(metadata, has_qkvz || has_ba);
   TensorNames& names = traits.names;
@@ -116,8 +116,8 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   return traits;
 }
 
-// Of the narrower stream that experts work on, under llama.cpp's names or Ollama's, which has no
-// key for its width.
+// Reads the narrower stream that experts work on, under llama.cpp's names or Ollama's, whose
+// converter writes no key for the width.
 void read_latents(const GgufMetadata& metadata, const WeightReader& weights, Traits& traits) {
   TensorNames& names = traits.names;
   names.expert_latent_in = "ffn_latent_down";
@@ -144,7 +144,7 @@ Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// The converter has multiplied the weights with the family's multipliers.
+// The converter has multiplied the weights by the family's multipliers.
 Model read_gguf_falcon_h1(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights);
   for (std::size_t layer = 0; layer < traits.n_layers; ++layer) {

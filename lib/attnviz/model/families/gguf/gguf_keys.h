@@ -27,16 +27,16 @@ class GgufKeys {
 /// In front of messages.
 std::string gguf_where(const GgufMetadata& metadata);
 
-/// "nextn_predict_layers": how many of the last layers guess tokens further ahead, which are not
+/// "nextn_predict_layers": how many of the last layers predict tokens further ahead; they are not
 /// read. Throws Error{kMalformed} when no layer is left.
 std::size_t n_nextn_layers(const GgufMetadata& metadata);
 
 /// Throws Error{kMalformed} unless a list under `key` has an item for each layer, with or without
-/// those that guess tokens further ahead.
+/// those that predict tokens further ahead.
 void require_each_layer(const GgufMetadata& metadata, std::string_view key, std::size_t n_items);
 
-/// Asks for keys of models of texts and pictures that change nothing of texts: a token of a text
-/// stands at the same place in all sections of its rotary positions.
+/// Marks as read the keys of vision models that do not affect text: a text token has the same
+/// position in all sections of its rotary positions.
 void read_picture_keys(const GgufMetadata& metadata);
 
 /// A size that is the same in all layers, or that the file lists by layer.

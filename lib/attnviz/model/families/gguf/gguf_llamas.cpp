@@ -114,7 +114,7 @@ Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// What reads texts of models of texts and pictures.
+// The text part of vision models.
 Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights) {
   read_picture_keys(metadata);
   return read_gguf_qwen2(metadata, std::move(weights));
@@ -151,7 +151,7 @@ Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// Files from before February 2025 lack its multipliers: llama.cpp took those of the first models.
+// Files from before February 2025 lack its multipliers: llama.cpp uses those of the first models.
 Model read_gguf_minicpm(const GgufMetadata& metadata, WeightReader weights) {
   constexpr double kEmbeddings = 12.0;
   constexpr double kDepth = 1.4;
@@ -171,8 +171,8 @@ Model read_gguf_chatglm(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// Of models that see, too, dimensions are stored as their rotary positions pair them; a token of a
-// text stands at the same place in all sections of these.
+// Vision models store dimensions in the order in which rotary positions pair them. A text token has
+// the same position in all sections of these.
 Model read_gguf_glm4(const GgufMetadata& metadata, WeightReader weights) {
   const std::vector<double> sections =
       metadata.numbers(GgufKeys(metadata)("rope.dimension_sections"));
@@ -200,7 +200,7 @@ Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// No key of llama.cpp's says whether factors are made to add up to 1: the architecture does.
+// llama.cpp has no key for whether factors are normalised to a sum of 1: the architecture decides.
 Model read_gguf_qwen2moe(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
   rotate_all(metadata, weights, traits);

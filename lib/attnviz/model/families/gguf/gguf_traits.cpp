@@ -130,7 +130,7 @@ Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights, NormKind
   const std::string of_rms = key("attention.layer_norm_rms_epsilon");
   const std::string of_layer = key("attention.layer_norm_epsilon");
   traits.epsilon = metadata.positive(norm_kind == NormKind::kRms ? of_rms : of_layer);
-  metadata.number_or(norm_kind == NormKind::kRms ? of_layer : of_rms, 0.0);  // the same once more
+  metadata.number_or(norm_kind == NormKind::kRms ? of_layer : of_rms, 0.0);  // may repeat it
   if (weights.has("blk.0.attn_qkv.weight")) {
     traits.qkv = QkvStorage::kStacked;
   }

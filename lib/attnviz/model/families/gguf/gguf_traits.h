@@ -9,9 +9,9 @@
 
 namespace attnviz {
 
-/// Shapes and names. Fused matrices and biases of queries, keys and values may stand in files of
-/// any architecture; further tensors only in those whose architecture has them. Of the layers those
-/// at the end that guess tokens further ahead are left out, and their tensors passed over. Throws
+/// Shapes and names. Files of any architecture may have fused matrices and biases of queries, keys
+/// and values; further tensors are read only for architectures that have them. Layers at the end
+/// that predict tokens further ahead are left out and their tensors passed over. Throws
 /// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
 /// experts unless there may be some. Heads of latents are as wide as read_gguf_latents() says.
 Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights,

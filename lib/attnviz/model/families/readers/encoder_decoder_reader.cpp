@@ -82,7 +82,7 @@ DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool bo
 
 void share_embeddings(WeightReader& weights, bool with_unembedding) {
   constexpr std::string_view kShared = "shared.weight";
-  constexpr std::string_view kReason = "the shared embeddings stand in its place";
+  constexpr std::string_view kReason = "the shared embeddings are used instead";
   constexpr std::string_view kCopies[] = {"encoder.embed_tokens.weight",
                                           "decoder.embed_tokens.weight", "lm_head.weight"};
   for (const std::string_view copy : std::span(kCopies).first(with_unembedding ? 3 : 2)) {
@@ -93,8 +93,7 @@ void share_embeddings(WeightReader& weights, bool with_unembedding) {
   for (const std::string_view copy : std::span(kCopies).first(2)) {
     if (weights.differ(kShared, copy)) {
       throw Error(ErrorKind::kUnsupported,
-                  fmt::format("{}expected the numbers of {}, or neither: both stacks have the same "
-                              "embeddings",
+                  fmt::format("{}expected the numbers of {}: both stacks have the same embeddings",
                               weights.where(copy), kShared));
     }
     weights.pass_over({{std::string(copy), kReason}});

@@ -35,9 +35,9 @@ std::size_t distance_bucket(std::size_t distance, std::size_t n_buckets,
 /// query; else these count as none away. Precondition: at least 2 buckets, or 4 both ways.
 DistanceBias distance_bias(ConstMatrix table, std::size_t most_distance, bool both_ways);
 
-/// Of one table of embeddings that has several names, of which writers keep one or all: where files
-/// have no "shared.weight", one of the stacks' own stands for it, or, `with_unembedding`, lm_head.
-/// Throws Error{kUnsupported} when a stack's own has other numbers.
+/// Finds the table of embeddings that both stacks share, which files have under one or all of its
+/// names: without "shared.weight", that of a stack is used or, `with_unembedding`, lm_head. Throws
+/// Error{kUnsupported} when the table of a stack has other numbers.
 void share_embeddings(WeightReader& weights, bool with_unembedding);
 
 /// Throws Error{kMalformed} behind `where` unless there are enough of them, and Error{kUnsupported}

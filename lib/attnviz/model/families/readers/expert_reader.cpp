@@ -184,12 +184,14 @@ class ExpertReader {
     return {NormKind::kRms, weights_.keep(std::move(weight)), {}, traits_.epsilon, 0.0f};
   }
 
-  // Whether this layer's experts lie in one tensor, and have not, or cannot have, tensors `apart`.
+  // Whether this layer's experts are in one tensor: files have it, or the family has no tensors
+  // `apart`.
   bool is_together(std::string_view apart, std::string_view together) const {
     return !together.empty() && (apart.empty() || weights_.has(named_(together)));
   }
 
-  // A matrix of every expert, [d_in, d_out]: `one` of each, or all `together`.
+  // One matrix for each expert, [d_in, d_out], from a tensor `one` for each, or one for all
+  // `together`.
   std::vector<Projection> all(std::string_view one, std::string_view together,
                               std::string_view bias, std::size_t d_in, std::size_t d_out) {
     if (is_together(one, together)) {

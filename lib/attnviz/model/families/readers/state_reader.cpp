@@ -44,7 +44,7 @@ class StateReader {
     }
     std::string_view step_bias = names_.state_step_bias;
     const std::string whole = named_(step_bias);
-    if (step_bias.ends_with(".bias")) {  // Ollama's files name the tensor alone
+    if (step_bias.ends_with(".bias")) {  // Ollama's files leave out the suffix
       step_bias.remove_suffix(std::string_view(".bias").size());
     }
     states_.step_bias = weights_.vector({whole, named_(step_bias)}, n_heads);

@@ -1,4 +1,4 @@
-// The states that a family's layers have in attention's place, or beside it.
+// Reads the states that a family's layers have instead of attention, or beside it.
 #pragma once
 
 #include <cstddef>
