@@ -179,6 +179,15 @@ TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that i
   check_malformed(nemotron, "feed_forward_length: expected 7");
 }
 
+TEST_CASE("GGUF: a layer like the others is not left out as one of multi-token prediction") {
+  for (const auto& [name, architecture] :
+       {std::pair("mixtral", "llama"), std::pair("deepseek3", "deepseek2")}) {
+    GgufParts parts = parts_of(name);
+    parts.set_u32(std::string(architecture) + ".nextn_predict_layers", 1);
+    check_malformed(parts, "has no nextn tensors: it is a layer like the others");
+  }
+}
+
 TEST_CASE("GGUF: as many layers ahead as there are, or more, are refused") {
   for (const std::uint32_t n : {4U, 5U, 4294967295U}) {
     GgufParts parts = parts_of("qwen3.5");

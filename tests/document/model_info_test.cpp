@@ -11,6 +11,7 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/terminal/model_info_text.h"
@@ -192,6 +193,13 @@ TEST_CASE("what files say cannot reach a terminal as codes") {
     CHECK(contains(screen, "kind         none: m"));
     CHECK(contains(screen, style == TerminalStyle::kAscii ? "\\u{00F8}del" : "ødel"));
   }
+}
+
+TEST_CASE("layers of multi-token prediction, which are not read, are named among what is not used") {
+  Model model = load_hugging_face(kModels / "gemma2-softcap-window");
+  model.stored.unused_tensors = {{"a", "f", kMultiToken}, {"b", "f", kOtherTask}};
+  CHECK(contains(row_of(render_info(info_of(model), {}), "not used"),
+                 "2 tensors in the files, 0 B; 1 of multi-token prediction"));
 }
 
 TEST_CASE("random weights are said to be random") {

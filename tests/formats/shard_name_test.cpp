@@ -13,7 +13,8 @@ TEST_CASE("names of shards have two numbers of five digits at their end, and no 
   CHECK(shard_name(shard->name, 1, 12) == "llama-3.Q4_K_M-00001-of-00012.gguf");
   for (const char* name : {"", ".gguf", "a.gguf", "The-best-of-world.gguf", "a-0001-of-00002.gguf",
                            "a-00001-of-0000x.gguf", "a-00001-of-00002", "00001-of-00002.gguf",
-                           "a-00001of-00002.gguf", "a-+0001-of-00002.gguf"}) {
+                           "a-00001of-00002.gguf", "a-+0001-of-00002.gguf", "a-00000-of-00000.gguf",
+                           "a-00000-of-00001.gguf", "a-00002-of-00001.gguf"}) {
     CAPTURE(name);
     CHECK(!parse_shard_name(name));
   }

@@ -348,6 +348,16 @@ TEST_CASE("MiniCPM: texts up to where it attends to chosen blocks; experts are r
 }
 
 // transformers' HunYuanDenseV1RotaryEmbedding.
+TEST_CASE(
+    "MiniCPM: factors that its own code does not use are refused where they change anything") {
+  const auto with = [](const char* key, double value) {
+    return test::with_settings("minicpm4-stretched", {{std::string("rope_scaling/") + key, value}});
+  };
+  CHECK_NOTHROW(with("factor", 4.0));
+  test::check_refused([&] { with("factor", 2.0); }, "factor: MiniCPM's own code does not use it");
+  test::check_refused([&] { with("attention_factor", 1.5); }, "attention_factor: MiniCPM's own");
+}
+
 TEST_CASE("HunYuan: alpha stretches the base once, other families and types do not know it") {
   const double stretched = 1e4 * std::pow(1000.0, 8.0 / 6.0);
   const Model model = with_settings("hunyuan-0.5b", {});

@@ -249,11 +249,35 @@ TEST_CASE("a NaN among the weights is named, and not called too large") {
   CHECK(message_with({"model.layers.1.self_attn.q_proj.weight"}, std::nanf(""))
             .ends_with("layer 1, head 0: a score is not a finite number (a weight is NaN)"));
   CHECK(message_with({"model.layers.0.mlp.down_proj.weight"}, INFINITY)
-            .ends_with("layer 0, the output is not a finite number (a weight is infinite)"));
+            .ends_with("layer 0, the output is not a finite number (a weight is infinite, or "
+                       "too large for float32)"));
   CHECK(message_with(
             {"model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.k_proj.weight"},
             1e30f)
             .ends_with("is not a finite number (weights too large?)"));
+}
+
+TEST_CASE("a NaN in a tensor of any kind is not called too large") {
+  for (const char* const name : {"gpt-neo-untied", "falcon-h1-norm", "granite4-hybrid", "lfm2",
+                                 "deepseek3", "gemma3n", "gemma4-moe", "qwen3next"}) {
+    const SavedModel whole(name);
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      CAPTURE(std::string(name));
+      CAPTURE(whole.tensors[i].name);
+      SavedModel saved(name);
+      std::ranges::fill(saved.tensors[i].numbers, std::nanf(""));
+      const test::Failure failure = test::failure_of([&] { output_of_ids(saved.load()); });
+      CHECK_FALSE(failure.message.ends_with("too large?)"));
+    }
+  }
+}
+
+TEST_CASE("a sink that is not a number is an error, not a missing sink") {
+  SavedModel saved("gptoss-bf16");
+  saved.tensor("model.layers.0.self_attn.sinks").numbers.front() = std::nanf("");
+  const test::Failure failure = saved.failure();
+  CHECK(failure.kind == ErrorKind::kMalformed);
+  CHECK(failure.message.ends_with("model.layers.0.self_attn.sinks: expected finite numbers"));
 }
 
 }  // namespace attnviz

@@ -92,7 +92,7 @@ TEST_CASE("shards without an index are read together, from the folder and from e
   const TemporaryFolder folder;
   write_file(folder.file("model-00001-of-00002.safetensors"), safetensors_of(kX));
   const Failure one_alone = failure_in(folder.path());
-  CHECK(one_alone.kind == ErrorKind::kIo);
+  CHECK(one_alone.kind == ErrorKind::kMalformed);
   CHECK(has(one_alone.message, "one of 2 shards"));
   CHECK(has(one_alone.message, "missing: model-00002-of-00002.safetensors"));
   write_file(folder.file("model-00002-of-00002.safetensors"), safetensors_of(kY));
@@ -127,6 +127,9 @@ TEST_CASE("two sets of weights in a folder: equal ones are read once, others are
   CHECK(passed_over_in(opened(folder.path())) ==
         std::vector<std::string>{"model-00001-of-00001.safetensors"});
   write_file(folder.file("model-00001-of-00001.safetensors"),
+             safetensors_of({{"x", {2}, {1.0f, 2.5f}}}));
+  check_refused([&] { opened(folder.path()); }, "two models that differ");
+  write_file(folder.file("model-00001-of-00001.safetensors"),
              safetensors_of({{"x", {1, 2}, {1.0f, 2.0f}}}));
   check_refused([&] { opened(folder.path()); }, "two models that differ");
   CHECK(opened(folder.file("model.safetensors")).tensors.find("x").tensor->shape.size() == 1);
@@ -145,6 +148,18 @@ TEST_CASE("further files of weights in the folder of a model are passed over by 
   CHECK(passed_over_in(weights) ==
         std::vector<std::string>{"consolidated.safetensors", "mtp.safetensors"});
   CHECK(weights.tensors.size() == 1);
+}
+
+TEST_CASE("an adapter beside a model is refused under any name, by its tensors") {
+  for (const char* const tensor : {"layers.0.q_proj.lora_A.weight", "q.lora_down.weight",
+                                   "q_proj.lora_a", "v_proj.oft_r", "k_proj.ia3_l"}) {
+    CAPTURE(tensor);
+    const TemporaryFolder folder;
+    write_file(folder.file("model.safetensors"), safetensors_of(kX));
+    write_file(folder.file("anna.safetensors"), safetensors_of({{tensor, {1}, {1.0f}}}));
+    check_refused([&] { opened(folder.path()); },
+                  folder.file("anna.safetensors") + ": an adapter changes the weights");
+  }
 }
 
 TEST_CASE("a folder without weights that are read says what it has") {

@@ -16,6 +16,7 @@
 #include "attnviz/document/words/formula_signs.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/formats/gguf_types.h"
+#include "attnviz/formats/harmless_key.h"
 
 namespace attnviz {
 
@@ -389,9 +390,13 @@ std::vector<InfoFact> weights_facts(const ModelInfo& info) {
     facts.push_back({"a weight", fmt::format("{:.2f} bits on average", 8.0 * n_bytes / n_numbers)});
   }
   if (!stored.unused_tensors.empty()) {
-    facts.push_back({"not used", fmt::format("{} in the files, {}",
-                                             counted(stored.unused_tensors.size(), "tensor"),
-                                             rounded_bytes(stored.n_unused_bytes))});
+    const auto n_ahead =
+        std::ranges::count(stored.unused_tensors, kMultiToken, &StoredWeights::Unused::why);
+    facts.push_back(
+        {"not used",
+         fmt::format("{} in the files, {}{}", counted(stored.unused_tensors.size(), "tensor"),
+                     rounded_bytes(stored.n_unused_bytes),
+                     n_ahead == 0 ? "" : fmt::format("; {} of multi-token prediction", n_ahead))});
   }
   if (stored.used.empty()) {
     facts.push_back({"float32", rounded_bytes(bytes_of(info.parameters.total, 4))});

@@ -22,16 +22,6 @@ constexpr std::string_view kShardNumber = "split.no";
 constexpr std::string_view kShardCount = "split.count";
 constexpr std::string_view kTensorCount = "split.tensors.count";
 
-// Throws when shards are not there, naming the first few.
-void check_presence(const fs::path& folder, const ShardName& shard, std::string_view file) {
-  if (const std::string missing = missing_shards(folder, shard); !missing.empty()) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
-                            "missing: {}",
-                            file, shard.count, missing));
-  }
-}
-
 }  // namespace
 
 GgufFiles::File::File(const fs::path& path, OpenFiles& files)
@@ -55,14 +45,14 @@ void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given, s
                             OpenFiles& files) {
   const std::string file_name = path.filename().string();
   const std::optional<ShardName> shard = parse_shard_name(file_name);
-  if (!shard || shard->count != n_shards || shard->number == 0 || shard->number > n_shards) {
+  if (!shard || shard->count != n_shards) {
     GgufMetadata(given->gguf)
         .fail(kShardCount,
               fmt::format("one of {} shards of a model: expected a name like {}, as the other "
                           "shards are found by name",
                           n_shards, shard_name("NAME", 1, n_shards)));
   }
-  check_presence(path.parent_path(), *shard, given->name);
+  require_shards(path, *shard);
   files_.reserve(n_shards);
   for (std::size_t i = 0; i < n_shards; ++i) {
     if (i + 1 == shard->number) {

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
-#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
@@ -43,7 +43,7 @@ std::optional<ShardName> parse_shard_name(std::string_view text, std::string_vie
     return std::nullopt;
   }
   const std::optional<std::size_t> number = take_number(text);
-  if (!number || !take(text, "-")) {
+  if (!number || *number == 0 || *number > *count || !take(text, "-")) {
     return std::nullopt;
   }
   return ShardName{text, *number, *count};
@@ -54,18 +54,39 @@ std::string shard_name(std::string_view name, std::size_t number, std::size_t co
   return fmt::format("{}-{:05}-of-{:05}{}", name, number, count, ending);
 }
 
-std::string missing_shards(const std::filesystem::path& folder, const ShardName& shard,
-                           std::string_view ending) {
+std::vector<std::string> shard_names(const ShardName& shard, std::string_view ending) {
+  std::vector<std::string> names;
+  for (std::size_t number = 1; number <= shard.count; ++number) {
+    names.push_back(shard_name(shard.name, number, shard.count, ending));
+  }
+  return names;
+}
+
+std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::string> missing;
-  for (std::size_t number = 1; number <= shard.count && missing.size() <= kMostNamed; ++number) {
-    const std::string name = shard_name(shard.name, number, shard.count, ending);
+  std::size_t n_missing = 0;
+  for (const std::string& name : names) {
     std::error_code error;
-    if (!std::filesystem::exists(folder / name, error)) {
-      missing.push_back(missing.size() < kMostNamed ? printable(name) : "more");
+    if (!std::filesystem::exists(folder / name, error) && ++n_missing <= kMostNamed) {
+      missing.push_back(shown_name(name));
     }
   }
+  if (n_missing > kMostNamed) {
+    missing.push_back(fmt::format("{} more", n_missing - kMostNamed));
+  }
   return missing.empty() ? std::string() : joined(missing, "and");
+}
+
+void require_shards(const std::filesystem::path& file, const ShardName& shard,
+                    std::string_view ending) {
+  if (const std::string missing = missing_files(file.parent_path(), shard_names(shard, ending));
+      !missing.empty()) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
+                            "missing: {}",
+                            file.string(), shard.count, missing));
+  }
 }
 
 std::string name_of_shards(const std::filesystem::path& file) {

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attnviz {
 
@@ -18,17 +20,24 @@ struct ShardName {
 
 inline constexpr std::string_view kGgufEnding = ".gguf";
 
-/// Nothing for another name; a view into `file_name`.
+/// Nothing for another name, or for a number that is not from 1 to the count; a view into
+/// `file_name`.
 std::optional<ShardName> parse_shard_name(std::string_view file_name,
                                           std::string_view ending = kGgufEnding);
 
 std::string shard_name(std::string_view name, std::size_t number, std::size_t count,
                        std::string_view ending = kGgufEnding);
 
-/// The shards of a model that are missing in the folder, the first few by name: "a, b, c and more";
-/// empty if none is.
-std::string missing_shards(const std::filesystem::path& folder, const ShardName& shard,
-                           std::string_view ending = kGgufEnding);
+/// The names of all shards, in their order.
+std::vector<std::string> shard_names(const ShardName& shard, std::string_view ending = kGgufEnding);
+
+/// The files that are missing in the folder, the first few by name: "a, b, c and 2 more"; empty if
+/// none is.
+std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names);
+
+/// Throws Error{kMalformed} naming the missing shards if not all lie in the folder of `file`, one of them.
+void require_shards(const std::filesystem::path& file, const ShardName& shard,
+                    std::string_view ending = kGgufEnding);
 
 /// "model" of model.gguf and of model-00001-of-00002.gguf.
 std::string name_of_shards(const std::filesystem::path& file);

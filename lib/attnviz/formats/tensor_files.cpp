@@ -49,24 +49,12 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
 }
 
 void check_presence(const fs::path& index, const std::set<std::string>& shards) {
-  constexpr std::size_t kMostNamed = 3;
-  std::vector<std::string> missing;
-  std::size_t n_missing = 0;
-  for (const std::string& shard : shards) {
-    std::error_code error;
-    if (!fs::exists(index.parent_path() / shard, error) && ++n_missing <= kMostNamed) {
-      missing.push_back(shown_name(shard));
-    }
-  }
-  if (n_missing > kMostNamed) {
-    missing.push_back(fmt::format("{} more", n_missing - kMostNamed));
-  }
-  if (!missing.empty()) {
-    throw Error(
-        ErrorKind::kIo,
-        fmt::format("{}: expected the {} that it names, missing: {}; the download is "
-                    "incomplete, or the index belongs to other files",
-                    index.string(), counted(shards.size(), "file"), joined(missing, "and")));
+  const std::vector<std::string> names(shards.begin(), shards.end());
+  if (const std::string missing = missing_files(index.parent_path(), names); !missing.empty()) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}: expected the {} that it names, missing: {}; the download is "
+                            "incomplete, or the index belongs to other files",
+                            index.string(), counted(names.size(), "file"), missing));
   }
 }
 

@@ -160,17 +160,11 @@ GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files
 
 // Adapters that are not merged: their weights lie beside those that they change.
 void refuse_adapters(const TensorFiles& files) {
-  for (const FoundTensor& found : files.tensors()) {
-    const std::string_view name = found.tensor->name;
-    for (const std::string_view part :
-         {".lora_A.", ".lora_B.", ".lora_embedding_", ".base_layer."}) {
-      if (name.find(part) != std::string_view::npos) {
-        throw Error(ErrorKind::kUnsupported,
-                    fmt::format("{}: {}: an adapter (PEFT) that is not merged into the model's "
-                                "weights: expected a model that was saved after merge_and_unload()",
-                                found.file, shown_name(name)));
-      }
-    }
+  if (const std::string_view name = adapter_tensor(files); !name.empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: {}: an adapter (PEFT) that is not merged into the model's "
+                            "weights: expected a model that was saved after merge_and_unload()",
+                            files.name(), shown_name(name)));
   }
 }
 

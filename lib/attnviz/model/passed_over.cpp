@@ -15,6 +15,7 @@
 #include "attnviz/formats/gguf/llama_cpp_keys.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/config_parameters.h"
+#include "attnviz/model/families/families.h"
 #include "attnviz/model/family_classes.h"
 
 namespace attnviz {
@@ -35,7 +36,10 @@ constexpr HarmlessKey kGgufKeys[] = {
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},
     {"embedding_scale", kNeutral, 1.0},
+    {"expert_group_count", kNeutral, 1.0},
+    {"expert_group_used_count", kNeutral, 1.0},
     {"expert_used_count", "there are no experts"},
+    {"expert_weights_scale", kNeutral, 1.0},
     {"logit_scale", kNeutral, 1.0},
     {"mm.*", kOtherPart},
     {"pooling_type", "what is done with the last layer's output"},
@@ -67,9 +71,13 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"_name_or_path", kSaving},
     {"_num_labels", kOtherTask},
     {"apply_query_key_layer_scaling", kRunning},
+    {"attention_in_multiplier", kNeutral, 1.0},
+    {"attention_out_multiplier", kNeutral, 1.0},
     {"attention_softmax_in_fp32", kRunning},
+    {"attn_impl", kRunning},
     {"audio_*", kOtherPart},
     {"author", kSaving},
+    {"autocast_kernel_dtype", kRunning},
     {"aux_loss_*", kTraining},
     {"bad_words_ids", kGenerating},
     {"bf16", kRunning},
@@ -83,12 +91,14 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"directionality", kNeutral, {}, "bidi"},
     {"diversity_penalty", kGenerating},
     {"do_sample", kGenerating},
-    {"dtype", "the tensors say it"},
+    {"dropatt", kTraining},
     {"dropout_p", kTraining},
     {"dropout_rate", kTraining},
+    {"dtype", "the tensors say it"},
     {"early_stopping", kGenerating},
     {"embedding_multiplier", kNeutral, 1.0},
     {"encoder_no_repeat_ngram_size", kGenerating},
+    {"ep_size", kRunning},
     {"exponential_decay_length_penalty", kGenerating},
     {"extra_pos_embeddings", kSaving},
     {"finetuning_task", kOtherTask},
@@ -105,6 +115,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"intermediate_size", "the tensors say it"},
     {"interpolate_factor", kNeutral, 1.0},
     {"is_llama_config", kSaving},
+    {"key_multiplier", kNeutral, 1.0},
     {"keys_to_ignore_at_inference", kRunning},
     {"label2id", kOtherTask},
     {"language", kSaving},
@@ -112,15 +123,16 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"layerdrop", kTraining},
     {"length_penalty", kGenerating},
     {"license", kSaving},
+    {"lm_head_multiplier", kNeutral, 1.0},
     {"logit_scale", kNeutral, 1.0},
     {"logits_scaling", kNeutral, 1.0},
     {"loss_*", kTraining},
     {"masked_softmax_fusion", kRunning},
     {"max_length", kGenerating},
     {"max_new_tokens", kGenerating},
+    {"max_position_embeddings", "the longest text is said elsewhere"},
     {"max_seq_len*", "the longest text is said elsewhere"},
     {"max_sequence_length", "the longest text is said elsewhere"},
-    {"max_position_embeddings", "the longest text is said elsewhere"},
     {"max_trained_positions", kTraining},
     {"max_window_layers", kOtherFamily},
     {"min_length", kGenerating},
@@ -131,6 +143,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"mtp_*", kMultiToken},
     {"multimodal_projector_bias", kOtherPart},
     {"n_ctx", "the longest text is said elsewhere"},
+    {"n_group", kNeutral, 1.0},
     {"n_positions", "the longest text is said elsewhere"},
     {"name", kSaving},
     {"name_or_path", kSaving},
@@ -141,9 +154,9 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"num_beam*", kGenerating},
     {"num_key_value_heads", "the tensors say it"},
     {"num_labels", kOtherTask},
+    {"num_logits_to_keep", kRunning},
     {"num_mtp_modules", kMultiToken},
     {"num_nextn_predict_layers", kMultiToken},
-    {"num_logits_to_keep", kRunning},
     {"num_return_sequences", kGenerating},
     {"num_steps", kTraining},
     {"offset_alibi", kRunning},
@@ -169,13 +182,18 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"repetition_penalty", kGenerating},
     {"residual_multiplier", kNeutral, 1.0},
     {"return_dict*", kRunning},
+    {"rope_ratio", kNeutral, 1.0},
     {"rotary", kNeutral, 1.0},
+    {"rotary_pct", kNeutral, 1.0},
+    {"routed_scaling_factor", kNeutral, 1.0},
     {"router_aux_loss_coef", kTraining},
+    {"router_dtype", kRunning},
     {"router_jitter_noise", kTraining},
     {"router_z_loss_coef", kTraining},
     {"sbert_*", kOtherTask},
-    {"sentence_transformers", kOtherTask},
     {"scalable_attention", "the library of this family does not look at it"},
+    {"scale_emb", kNeutral, 1.0},
+    {"sentence_transformers", kOtherTask},
     {"seq_aux", kTraining},
     {"seq_length", "the longest text is said elsewhere"},
     {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
@@ -192,6 +210,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"tokenizer_class", kSaving},
     {"top_k", kGenerating},
     {"top_p", kGenerating},
+    {"topk_group", kNeutral, 1.0},
     {"torch_dtype", "the tensors say it"},
     {"torchscript", kRunning},
     {"transformers.js_config", kSaving},
@@ -204,6 +223,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"use_cache", kRunning},
     {"use_flash_attention*", kRunning},
     {"use_flash_attn", kRunning},
+    {"use_mamba_kernels", kRunning},
     {"use_return_dict", kRunning},
     {"use_xentropy", kTraining},
     {"vision_*", kOtherPart},
@@ -283,8 +303,15 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
       {"emb_size", model.config.d_model, kEmbeddings},
       {"embedding_size", model.config.d_model, kEmbeddings},
       {"hidden_size", model.config.d_model, kEmbeddings},
+      {"d_model", model.config.d_model, kEmbeddings},
+      {"n_embd", model.config.d_model, kEmbeddings},
       {"num_attention_heads", layer.heads.size(), kLayers},
+      {"n_head", layer.heads.size(), kLayers},
+      {"num_heads", layer.heads.size(), kLayers},
       {"num_hidden_layers", model.n_layers(), kLayers},
+      {"n_layer", model.n_layers(), kLayers},
+      {"n_layers", model.n_layers(), kLayers},
+      {"num_layers", model.n_layers(), kLayers},
       {"attention.head_dim", layer.heads.front().query.d_out(), "the shapes of the heads say it"},
   };
   const auto* const found = std::ranges::find(sizes, key, &Size::key);
@@ -327,9 +354,24 @@ bool is_said_twice(const JsonNode& node, const JsonNode& config) {
          std::ranges::any_of(kNames, is_same);
 }
 
+// In a text's own config, those of the family that its model_type names: Mistral in Mistral 3.
+FamilyNames names_at(const JsonNode& node, const JsonNode& config, FamilyNames family) {
+  const auto text = config.find("text_config");
+  const auto type =
+      text && text->kind() == JsonKind::kObject ? text->find("model_type") : std::nullopt;
+  if (type && node.path().starts_with("text_config.")) {
+    const auto found = std::ranges::find(families(), type->as_string(), &Family::model_type);
+    if (found != families().end()) {
+      family.class_name = found->class_name;
+      family.model_type = found->model_type;
+    }
+  }
+  return family;
+}
+
 Verdict judge(const JsonNode& node, const JsonNode& config, const FamilyNames& family,
               const Model& model) {
-  if (const auto problem = class_problem(node, family)) {
+  if (const auto problem = class_problem(node, names_at(node, config, family))) {
     return problem->empty() ? Verdict{"model_type says it"} : Verdict{"", *problem};
   }
   if (node.key() == "layer_types" &&

@@ -69,15 +69,10 @@ TensorFiles open_shards(const fs::path& one, const OpenFiles& files) {
   const std::string name = one.filename().string();
   const ShardName shard = *parse_shard_name(name, kEnding);
   const fs::path folder = one.parent_path();
-  if (const std::string missing = missing_shards(folder, shard, kEnding); !missing.empty()) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
-                            "missing: {}",
-                            one.string(), shard.count, missing));
-  }
+  require_shards(one, shard, kEnding);
   std::vector<fs::path> all;
-  for (std::size_t number = 1; number <= shard.count; ++number) {
-    all.push_back(folder / shard_name(shard.name, number, shard.count, kEnding));
+  for (const std::string& file : shard_names(shard, kEnding)) {
+    all.push_back(folder / file);
   }
   return TensorFiles::open_all(all, files);
 }
@@ -180,12 +175,22 @@ std::optional<fs::path> adapter_in(const fs::path& folder) {
                           adapter.string(), without));
 }
 
+// Whether the first and the last bytes are the same: models that differ, differ there in some
+// tensor, and to compare all would take as long as to read both.
+bool have_same_ends(std::string_view one, std::string_view other) {
+  constexpr std::size_t kMost = 4096;
+  return one.size() == other.size() && one.substr(0, kMost) == other.substr(0, kMost) &&
+         one.substr(one.size() - std::min(one.size(), kMost)) ==
+             other.substr(other.size() - std::min(other.size(), kMost));
+}
+
 bool have_same_tensors(const TensorFiles& one, const TensorFiles& other) {
   const std::vector<FoundTensor> some = one.tensors();
   return one.size() == other.size() && std::ranges::all_of(some, [&](const FoundTensor& found) {
            const StoredTensor* const same = other.find(found.tensor->name).tensor;
            return same != nullptr && same->type == found.tensor->type &&
-                  std::ranges::equal(same->shape, found.tensor->shape);
+                  std::ranges::equal(same->shape, found.tensor->shape) &&
+                  have_same_ends(same->bytes, found.tensor->bytes);
          });
 }
 
@@ -210,24 +215,55 @@ void check_index_beside(const fs::path& folder, const TensorFiles& tensors, cons
   }
 }
 
-// Records the other safetensors files in a folder, which are not read.
-void pass_over_files(const fs::path& folder, const TensorFiles& tensors,
-                     std::vector<PassedOver>& passed_over) {
+// Whether a file holds an adapter, whatever its name. One that cannot be read is none.
+bool is_adapter(const fs::path& file, const OpenFiles& files) {
+  try {
+    return !adapter_tensor(TensorFiles::open(file, files)).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Records the other safetensors files in a folder, which are not read, and refuses adapters.
+void pass_over_files(const fs::path& folder, const fs::path& weights, const TensorFiles& tensors,
+                     const OpenFiles& files, std::vector<PassedOver>& passed_over) {
   constexpr std::size_t kMost = 8;
   std::set<std::string> read;
   for (const FoundTensor& tensor : tensors.tensors()) {
     read.insert(fs::path(tensor.file).filename().string());
   }
+  const bool has_index = weights.filename() == kWeights && is_there(folder / kIndex);
   for (std::string& name : names_in(folder)) {
-    if (name.ends_with(kEnding) && !read.contains(name) && passed_over.size() < kMost) {
-      const bool is_original = name.starts_with("consolidated");
-      passed_over.push_back({std::move(name), is_original ? "the same weights under other names"
-                                                          : "not one of the model's weight files"});
+    if (!name.ends_with(kEnding) || read.contains(name)) {
+      continue;
+    }
+    if (is_adapter(folder / name, files)) {
+      refuse_adapter(folder / name, weights);
+    }
+    if (passed_over.size() < kMost) {
+      const bool is_copy = name.starts_with("consolidated") ||
+                           (has_index && parse_shard_name(name, kEnding).has_value());
+      passed_over.push_back({std::move(name), is_copy ? "the same weights in another form"
+                                                      : "not one of the model's weight files"});
     }
   }
 }
 
 }  // namespace
+
+std::string_view adapter_tensor(const TensorFiles& files) {
+  constexpr std::string_view kParts[] = {
+      ".lora_A",          ".lora_B",      ".lora_a", ".lora_b", ".lora_up", ".lora_down",
+      ".lora_embedding_", ".base_layer.", ".hada_w", ".ia3_l",  ".oft_"};
+  for (const FoundTensor& found : files.tensors()) {
+    for (const std::string_view part : kParts) {
+      if (found.tensor->name.find(part) != std::string_view::npos) {
+        return found.tensor->name;
+      }
+    }
+  }
+  return {};
+}
 
 bool has_weights(const fs::path& folder) {
   return is_there(folder / "config.json") &&
@@ -263,7 +299,7 @@ OpenedWeights open_weights(const fs::path& path, const fs::path& file, const Ope
   if (file.filename() == kWeights && is_there(path / kIndex)) {
     check_index_beside(path, opened.tensors, files, opened.passed_over);
   }
-  pass_over_files(path, opened.tensors, opened.passed_over);
+  pass_over_files(path, file, opened.tensors, files, opened.passed_over);
   return opened;
 }
 

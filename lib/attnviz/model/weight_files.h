@@ -10,6 +10,10 @@
 
 namespace attnviz {
 
+/// The name of a tensor of an adapter that is not merged into the weights (LoRA, LoHa, IA3 or OFT,
+/// as PEFT, MLX and diffusers name them); empty if there is none.
+std::string_view adapter_tensor(const TensorFiles& files);
+
 /// Whether a folder has a config.json and, beside it, model.safetensors, its index, or shards.
 bool has_weights(const std::filesystem::path& folder);
 
@@ -29,8 +33,8 @@ std::filesystem::path find_weights(const std::filesystem::path& path);
 /// Opens `file`, which find_weights() gave for `path`; for an index or a shard, all files that
 /// belong to it.
 ///
-/// Throws what TensorFiles throws, Error{kIo} that names missing shards, and Error{kUnsupported}
-/// for a folder with two sets of weights that differ.
+/// Throws what TensorFiles throws, Error{kMalformed} that names missing shards, and Error{kUnsupported}
+/// for a folder with two sets of weights that differ, or with an adapter under any name.
 OpenedWeights open_weights(const std::filesystem::path& path, const std::filesystem::path& file,
                            const OpenFiles& files);
 

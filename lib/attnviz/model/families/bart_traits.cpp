@@ -107,14 +107,10 @@ Model read_bart_stacks(const BartTraits& traits, TensorFiles files) {
     weights.pass_over(
         {{"encoder.embed_positions.weight", kBuffer}, {"decoder.embed_positions.weight", kBuffer}});
   }
-  std::string note;
   if (traits.decoder.tied) {
     weights.pass_over({tied_unembedding(traits.decoder.names.unembedding)});
-    note = tied_note(weights, traits.encoder.names.embeddings, traits.decoder.names.unembedding);
   }
-  Model model = read_encoder_decoder(traits.encoder, traits.decoder, std::move(weights));
-  model.config.origin = std::move(note);
-  return model;
+  return read_encoder_decoder(traits.encoder, traits.decoder, std::move(weights));
 }
 
 }  // namespace attnviz

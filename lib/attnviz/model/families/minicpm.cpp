@@ -1,10 +1,14 @@
 // MiniCPM (Hu et al. 2024): Llama with multipliers for embeddings, for what layers add and for
 // logits, so that settings found on a small model suit a larger one.
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
 
@@ -21,6 +25,23 @@ void rotate_as_longest(Traits& traits) {
     traits.rope = [same = std::make_shared<const Rope>(std::move(rope))](std::size_t /*layer*/) {
       return same;
     };
+  }
+}
+
+// The family's own code looks at neither of these.
+void require_plain_factors(const HfConfig& config, const Rope& rope) {
+  const auto scaling = config.object("rope_scaling");
+  if (!scaling || rope.scaling != "longrope") {
+    return;
+  }
+  const double grown = static_cast<double>(rope.n_ctx) / static_cast<double>(rope.short_text);
+  const bool has_other = scaling->positive_or("factor", grown) != grown;
+  for (const char* key : {"factor", "attention_factor"}) {
+    if (scaling->has(key) && (has_other || key != std::string_view("factor"))) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}MiniCPM's own code does not use it: leave it out",
+                              scaling->at(key).where()));
+    }
   }
 }
 
@@ -50,6 +71,7 @@ Model read_minicpm(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   rotate_all(config, traits);
+  require_plain_factors(config, *traits.rope(0));
   rotate_as_longest(traits);
   read_sparse(config, traits);
   config.find("mup_denominator");  // of training

@@ -135,13 +135,10 @@ Model read_t5(const HfConfig& config, TensorFiles files, const T5Defaults& defau
                       "cross-attention has no positions"}});
   const Traits encoder = encoder_traits(config, defaults);
   const Traits decoder = decoder_traits(config, weights, encoder, defaults);
-  std::string note;
   if (decoder.tied) {
     weights.pass_over({tied_unembedding(decoder.names.unembedding)});
-    note = tied_note(weights, encoder.names.embeddings, decoder.names.unembedding);
   }
   Model model = read_encoder_decoder(encoder, decoder, std::move(weights));
-  model.config.origin = std::move(note);
   model.config.first_token = decoder_start(config).value_or(0);
   return model;
 }

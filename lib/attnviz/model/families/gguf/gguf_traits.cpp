@@ -104,6 +104,34 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const 
   return d_head;
 }
 
+// By llama.cpp's numbers: softmax of all, sigmoid, softmax of those that are chosen.
+void require_gating(const GgufMetadata& metadata, const std::string& key, RouterKind kind) {
+  constexpr std::uint32_t kSoftmax = 1;
+  constexpr std::uint32_t kSigmoid = 2;
+  constexpr std::uint32_t kOfChosen = 3;
+  const std::uint32_t said = metadata.id(key).value_or(0);
+  const bool agrees = kind == RouterKind::kSigmoid         ? said == kSigmoid
+                      : kind == RouterKind::kChosenSoftmax ? said == kSoftmax || said == kOfChosen
+                                                           : said == kSoftmax;
+  if (said != 0 && !agrees) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{} {}: another router than that of this family",
+                            gguf_where(metadata), key, said));
+  }
+}
+
+// Layers of multi-token prediction have tensors that others lack. Without them, the key is wrong.
+void require_ahead(const GgufMetadata& metadata, const WeightReader& weights, std::size_t first,
+                   std::size_t n_all) {
+  for (std::size_t i = first; i < n_all; ++i) {
+    if (weights.has(fmt::format("blk.{}.attn_norm.weight", i)) &&
+        !weights.has(fmt::format("blk.{}.nextn.eh_proj.weight", i))) {
+      metadata.fail(GgufKeys(metadata)("nextn_predict_layers"),
+                    fmt::format("blk.{} has no nextn tensors: it is a layer like the others", i));
+    }
+  }
+}
+
 }  // namespace
 
 Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights, NormKind norm_kind,
@@ -121,6 +149,7 @@ Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights, NormKind
                   fmt::format("expected at most {}, found {}", kMostLayers, n_all));
   }
   traits.n_layers = n_all - n_nextn_layers(metadata);
+  require_ahead(metadata, weights, traits.n_layers, n_all);
   weights.pass_over(layers_ahead("blk.{}.*", traits.n_layers, n_all - traits.n_layers));
   traits.d_model = metadata.size(key("embedding_length"));
   read_shapes(metadata, key, may_have_experts, traits);
@@ -146,6 +175,7 @@ void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights
   if (experts.n == 0) {
     return;
   }
+  require_gating(metadata, key("expert_gating_func"), experts.router.kind);
   experts.router.n_used = metadata.size(key("expert_used_count"));
   experts.d_ff = metadata.size_or(key("expert_feed_forward_length"), traits.d_ff);
   traits.experts = std::move(experts);

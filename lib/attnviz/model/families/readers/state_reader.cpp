@@ -37,10 +37,10 @@ class StateReader {
     states_.rate = read_rate();
     if (!std::ranges::all_of(states_.rate,
                              [](float rate) { return rate <= 0.0f && std::isfinite(rate); })) {
+      const std::string name =
+          named_(names_.state_log_rate.empty() ? names_.state_rate : names_.state_log_rate);
       throw Error(ErrorKind::kMalformed,
-                  fmt::format("{}{}: expected rates of at most 0", traits_.where,
-                              named_(names_.state_log_rate.empty() ? names_.state_rate
-                                                                   : names_.state_log_rate)));
+                  weights_.where(name) + "expected finite rates of at most 0");
     }
     std::string_view step_bias = names_.state_step_bias;
     const std::string whole = named_(step_bias);

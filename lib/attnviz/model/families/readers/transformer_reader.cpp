@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -205,6 +206,13 @@ class TransformerReader {
         linear(named(names_.output), shape.n_heads * d_value, traits_.d_model, traits_.output_bias);
     if (traits_.has_sinks) {
       layer.sinks = weights_.vector(named(names_.sinks), shape.n_heads);
+      // The largest score is searched for without them: a NaN would count as no sink at all.
+      if (!std::ranges::all_of(layer.sinks, [](float sink) {
+            return sink < std::numeric_limits<float>::infinity();
+          })) {
+        throw Error(ErrorKind::kMalformed,
+                    weights_.where(named(names_.sinks)) + "expected finite numbers");
+      }
     }
     layer.norms_turned_heads = traits_.norms_turned_heads;
     layer.norms_heads_together =
@@ -396,7 +404,8 @@ class TransformerReader {
     }
     head.unembedding = read_unembedding(weights_, names_.unembedding, traits_.tied,
                                         model.embeddings, traits_.unembedding_bias);
-    if (const std::string bias(names_.logit_bias); !bias.empty() && weights_.has(bias)) {
+    if (const std::string bias(names_.logit_bias);
+        !bias.empty() && !head.unembedding.weight.empty() && weights_.has(bias)) {
       head.unembedding.bias = weights_.numbers({bias}, {1, head.unembedding.d_out()});
     }
   }
