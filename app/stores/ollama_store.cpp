@@ -70,8 +70,8 @@ std::vector<JsonNode> layers_of(const JsonNode& manifest) {
   throw AdviceError(
       ErrorKind::kUnsupported,
       {fmt::format("{}: the model has {} ({}), which changes its weights and is not applied: merge "
-                   "it into the weights and create a model from the result, or use the first file "
-                   "alone",
+                   "it into the weights and create a model from the result, or look at the model "
+                   "without it",
                    manifest.string(), what, digest),
        {fmt::format("attnviz -m {} \"The cat sat\"", typed_word(model))}});
 }
