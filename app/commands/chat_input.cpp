@@ -17,8 +17,7 @@ constexpr const char* kSystem = "system";
 
 // Refuses a text of the chat, or a tool, that the template leaves out of the prompt.
 [[noreturn]] void fail_left_out(const templates::ChatPlace& place,
-                                const std::vector<ChatMessage>& messages,
-                                const ChatTemplate& with) {
+                                const std::vector<ChatMessage>& messages, const std::string& used) {
   std::string name = "tools" + place.part;
   if (place.message) {
     const ChatMessage& message = messages[*place.message];
@@ -29,7 +28,7 @@ constexpr const char* kSystem = "system";
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: the chat template does not write this into the prompt ({}): leave "
                           "it out of the chat, or use a template that reads it",
-                          name, with.where));
+                          name, used));
 }
 
 }  // namespace
@@ -47,7 +46,8 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOp
   if (with == nullptr) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--chat: there is no chat template beside the {} tokenizer: looked for "
-                            "chat_template.jinja, \"chat_template\" in tokenizer_config.json and "
+                            "chat_template.jinja, additional_chat_templates/, \"chat_template\" in "
+                            "tokenizer_config.json and "
                             "in chat_template.json, tokenizer.chat_template in a GGUF file, and "
                             "the template of a model in Ollama's store",
                             tokenizer.name()));
@@ -80,7 +80,7 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOp
                                    .now = current_time(),
                                    .tools = chat.tools});
   if (!prompt.left_out.empty()) {
-    fail_left_out(prompt.left_out.front(), messages, *with);
+    fail_left_out(prompt.left_out.front(), messages, prompt.where);
   }
   attnviz::TokenizeOptions how;
   how.parse_special = true;

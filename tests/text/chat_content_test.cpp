@@ -82,10 +82,15 @@ TEST_CASE("what a template leaves out is said: a message, a part, a call, a tool
                   with_calls) == R"(now{"name": "now", "arguments": {"b": 1, "a": 2.5}})");
   const std::string answers = R"([{"role": "assistant", "content": "", "refusal": "No."},
       {"role": "assistant", "content": "", "function_call": {"name": "now", "arguments": "{}"}}])";
+  CHECK(prompt_of("{% for m in messages %}{{ m.content }}{% endfor %}",
+                  R"([{"role": "assistant", "content": "", "tool_calls": ["now"]}])") ==
+        "{0 tool_calls[0]}");
   CHECK(prompt_of("{% for m in messages %}{{ m.content }}{% endfor %}", answers) ==
         "{0 refusal}{1 function_call.name}");
-  CHECK(prompt_of("{% for m in messages %}{{ m.refusal }}{{ m.function_call.name }}{% endfor %}",
-                  answers) == "No.now");
+  CHECK(prompt_of(
+            "{% for m in messages %}{{ m.refusal }}{{ m.function_call.name if m.function_call }}"
+            "{% endfor %}",
+            answers) == "No.now");
 }
 
 TEST_CASE("an error of a template over messages without content names the first of them") {
@@ -114,6 +119,86 @@ TEST_CASE("every key of a message goes to a template, with its type and in its o
                        "refusal": null, "n": 2}])") ==
       R"(anna 3 True False {"role": "user", "z": [1, 2.0, true], "content": "a", "name": "anna", )"
       R"("n": 2, "refusal": null})");
+}
+
+// transformers' get_chat_template().
+TEST_CASE("of several templates tool_use is taken when tools are given, else default") {
+  const auto used = [](const ChatTemplate& with, bool has_tools) {
+    const Chat chat = read_chat(R"([{"role": "user", "content": "a"}])", "m");
+    ChatRequest request;
+    request.tools = has_tools ? read_tools("[]", "t") : nullptr;
+    const ChatPrompt prompt = render_chat(with, chat.messages, request);
+    return prompt.where + ": " + prompt.text;
+  };
+  ChatTemplate with{.source = "d{{ messages[0].content }}",
+                    .where = "D",
+                    .named = {{"rag", "r{{ messages[0].content }}", "R"},
+                              {"tool_use", "t{{ messages[0].content }}", "T"}}};
+  CHECK(used(with, false) == "D: da");
+  CHECK(used(with, true) == "T: ta");
+  with.source = "";
+  CHECK(used(with, true) == "T: ta");
+  const test::Failure failure = test::failure_of([&] { used(with, false); });
+  CHECK(failure.kind == ErrorKind::kUsage);
+  CHECK(failure.message ==
+        "D: expected a chat template called \"default\", found \"rag\" and \"tool_use\"; "
+        "\"tool_use\" is used when tools are given");
+  with.named.pop_back();
+  CHECK_THROWS_AS(used(with, true), Error);
+}
+
+TEST_CASE("blank parts are written as a text, not as a printed list") {
+  const std::string prints = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+  const std::string user = R"({"role": "user", "content": [{"type": "text", "text": "Hi"}]})";
+  for (const char* const blank : {R"([{"type": "text", "text": ""}])", "[]"}) {
+    CAPTURE(blank);
+    const std::string system = std::string(R"({"role": "system", "content": )") + blank + "}";
+    CHECK(prompt_of(prints, "[" + system + "," + user + "]") == "<system><user>Hi");
+    CHECK(prompt_of(prints, "[" + system + R"(,{"role": "user", "content": "Hi"}])") ==
+          "<system><user>Hi");
+    CHECK(prompt_of(prints, "[" + system + "]") == "<system>");
+    CHECK(prompt_of("{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }};"
+                    "{% endfor %}{% endfor %}",
+                    "[" + user + "," + system + "]") ==
+          (blank == std::string_view("[]") ? "<user>Hi;<system>" : "<user>Hi;<system>;"));
+    // A template that leaves blank messages out loses nothing.
+    CHECK(prompt_of("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}"
+                    "{% endfor %}",
+                    "[" + system + "," + user + "]") == "Hi");
+  }
+}
+
+TEST_CASE("a text that is in the prompt is not reported as left out, however it got there") {
+  const std::string parts = R"([{"role": "user", "content": [{"type": "text", "text": "ok"},
+                                                             {"type": "text", "text": "B"}]}])";
+  const std::string strict = "{% if p.text | length > 9 %}{{ raise_exception('long') }}{% endif %}";
+  const auto each = [](const std::string& body) {
+    return "{% for m in messages %}{% for p in m.content %}" + body + "{% endfor %}{% endfor %}";
+  };
+  CHECK(prompt_of(each(strict + "{{ p.text }}|"), parts) == "ok|B|");
+  CHECK(prompt_of(each(strict + "{{ p.text | upper }}"), parts) == "OKB");
+  CHECK(prompt_of(each(strict + "{{ p.text if p.text != 'B' }}|"), parts) ==
+        "ok||{0 content[1].text}");
+  const std::string cut = "{% for m in messages %}{{ m.content[:10] }};{% endfor %}";
+  CHECK(prompt_of(cut, R"([{"role": "user", "content": "Hello"}])") == "Hello;");
+  CHECK(prompt_of(cut, R"([{"role": "user", "content": "Hello, World"}])") ==
+        "Hello, Wor;{0 content}");
+  CHECK(prompt_of(cut, R"([{"role": "user", "content": "a"}, {"role": "user", "content": "a"}])") ==
+        "a;a;");
+  // Not what another text or the template says.
+  const std::string last = "user said: {{ messages[-1].content }}";
+  for (const char* const said : {"user", "Hel", "hello"}) {
+    CAPTURE(said);
+    CHECK(prompt_of(last, std::string(R"([{"role": "user", "content": ")") + said +
+                              R"("}, {"role": "user", "content": "Hello"}])") ==
+          "user said: Hello{0 content}");
+  }
+}
+
+TEST_CASE("members of a message keep their order, also if there are only two") {
+  CHECK(prompt_of("{% for m in messages %}{{ m | tojson }}{% endfor %}",
+                  R"([{"content": "a", "role": "user"}, {"role": "user", "content": "b"}])") ==
+        R"({"content": "a", "role": "user"}{"role": "user", "content": "b"})");
 }
 
 // As Ollama fills them: its structs have their fields alone, in JSON without spaces.
@@ -155,7 +240,27 @@ TEST_CASE("chats of JSON: what is none is an error of its place") {
   };
   CHECK(failure(R"([{"role": "user", "content": 1e999}])").starts_with("m: not JSON: "));
   CHECK(failure(R"([{"role": "user", "content": "a", "id": 18446744073709551615}])") ==
-        "m: expected whole numbers below 2^63, found 18446744073709551615");
+        "m: expected whole numbers of 64 bits, below 2^63, found 18446744073709551615");
+  for (const std::string number : {"123456789012345678901", "-9223372036854775809"}) {
+    const test::Failure beyond = test::failure_of(
+        [&] { read_tools(R"([{"function": {"name": "f", "maximum": )" + number + "}}]", "t"); });
+    CHECK(beyond.kind == ErrorKind::kUnsupported);
+    CHECK(beyond.message == "t: expected whole numbers of 64 bits, below 2^63, found " + number);
+  }
+  CHECK(read_tools(R"([{"a": -9223372036854775808, "b": 1e20, "c": 123456789012345678901.0}])",
+                   "t") != nullptr);
+  CHECK(failure(R"([{"role": "assistant", "content": "", "tool_calls": {"function": {}}}])") ==
+        "m[0].tool_calls: expected a list of calls, found dict");
+  for (const char* const media :
+       {R"("images": ["iVBORw0KGgo="])", R"("audio": {"id": "a1"})", R"("images": "cat.png")"}) {
+    const test::Failure refused = test::failure_of([&] {
+      read_chat(std::string(R"([{"role": "user", "content": "a", )") + media + "}]", "m");
+    });
+    CHECK(refused.kind == ErrorKind::kUnsupported);
+    CHECK(refused.message.ends_with(": attnviz reads only texts"));
+  }
+  CHECK(read_chat(R"([{"role": "user", "content": "a", "images": [], "audio": null}])", "m")
+            .messages.size() == 1);
   CHECK(failure(test::repeated("[", 100000)) ==
         "m: expected at most 64 lists and objects in one another, found more");
   CHECK(failure(R"([{"role": "user", "content": [{"type": "text"}]}])") ==

@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "support/gguf_writer.h"
 #include "support/run_program.h"
 #include "support/stopwatch.h"
 #include "text/tiny_tokenizers.h"
@@ -361,6 +363,53 @@ TEST_CASE(
   CHECK(chat.language == TemplateLanguage::kJinja);
   CHECK_FALSE(chat.tokenizer_adds_bos);
   CHECK(chat.where == folder.file("chat_template.jinja"));
+}
+
+TEST_CASE("chat templates with names are kept: of a list, of a processor, of files, of GGUF") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);
+  write(folder, "merges.txt", "a b\n");
+  const auto described_templates = [](const Tokenizer& tokenizer) {
+    const ChatTemplate& chat = *tokenizer.chat_template();
+    std::string all = chat.source;
+    for (const NamedTemplate& one : chat.named) {
+      all += ", " + one.name + "=" + one.source;
+    }
+    return all;
+  };
+  const auto found = [&] { return described_templates(*load_tokenizer(folder.path())); };
+  write(folder, "chat_template.json",
+        R"({"chat_template": {"default": "p", "tool_use": "u", "rag": null}})");
+  CHECK(found() == "p, tool_use=u");
+  write(folder, "tokenizer_config.json",
+        R"({"chat_template": [{"name": "tool_use", "template": "a"},
+                              {"name": "default", "template": "b"},
+                              {"name": "tool_use", "template": "c"}]})");
+  CHECK(found() == "b, tool_use=c");
+  CHECK(load_tokenizer(folder.path())->chat_template()->named[0].where ==
+        folder.file("tokenizer_config.json") + ": chat_template[2].template");
+  write(folder, "tokenizer_config.json",
+        R"({"chat_template": [{"name": "tool_use", "template": "a"}]})");
+  CHECK(found() == ", tool_use=a");
+  write(folder, "chat_template.jinja", "f");
+  CHECK(found() == "f");
+  std::filesystem::create_directory(folder.path() / "additional_chat_templates");
+  write(folder, "additional_chat_templates/tool_use.jinja", "t");
+  write(folder, "additional_chat_templates/readme.md", "x");
+  CHECK(found() == "f, tool_use=t");
+  const std::vector<std::filesystem::path> read = tokenizer_files(folder.path());
+  CHECK(std::ranges::count(read, folder.path() / "additional_chat_templates/tool_use.jinja") == 1);
+
+  const std::string bytes = test::GgufWriter()
+                                .text("tokenizer.ggml.model", "gpt2")
+                                .texts("tokenizer.ggml.tokens", {"a", "b", "ab"})
+                                .i32s("tokenizer.ggml.token_type", {1, 1, 1})
+                                .texts("tokenizer.ggml.merges", {"a b"})
+                                .text("tokenizer.chat_template", "g")
+                                .texts("tokenizer.chat_templates", {"tool_use"})
+                                .text("tokenizer.chat_template.tool_use", "h")
+                                .file();
+  CHECK(described_templates(*load_tokenizer(Gguf(bytes, "tiny.gguf"))) == "g, tool_use=h");
 }
 
 }  // namespace attnviz

@@ -161,6 +161,32 @@ TEST_CASE("stages are counted by what they do with a text, over all texts") {
   CHECK(watch.is_in_time());
 }
 
+TEST_CASE("stages whose matches or pieces are many are stopped, however little each tries") {
+  const std::string model =
+      R"("model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"})";
+  const auto check_stopped = [&](const std::string& stages, std::size_t n_bytes) {
+    CAPTURE(stages.substr(0, 200));
+    const ModelTokenizer tokenizer = test::tokenizer_of("{" + stages + ", " + model + "}");
+    const test::Stopwatch watch;
+    CHECK_THROWS_AS(tokenizer.tokenize(std::string(n_bytes, 'a')), Error);
+    CHECK(watch.is_in_time());
+  };
+  const std::string empty = R"({"type": "Replace", "pattern": {"Regex": ""}, "content": "x"})";
+  const std::string split =
+      R"({"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated"})";
+  check_stopped("\"normalizer\": " + sequence("normalizers", 5, empty), 500'000);
+  check_stopped("\"normalizer\": " + sequence("normalizers", 256, empty), 500'000);
+  check_stopped("\"normalizer\": " + sequence("normalizers", 256, replace("a", "aa")), 500'000);
+  check_stopped("\"pre_tokenizer\": " + sequence("pretokenizers", 64, split), 300'000);
+  const std::string spread =
+      R"({"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated"})";
+  check_stopped("\"pre_tokenizer\": " + sequence("pretokenizers", 64, spread), 300'000);
+  // Three that cut at each character are no more than known tokenizers have.
+  const ModelTokenizer few = test::tokenizer_of(
+      "{\"pre_tokenizer\": " + sequence("pretokenizers", 3, split) + ", " + model + "}");
+  CHECK(few.tokenize(std::string(300'000, 'a')).size() == 300'000);
+}
+
 TEST_CASE("merges whose ids lie where a table would search for long are read as fast as others") {
   // Under a well-known hash of two ids, which multiplies by 2^64 over the golden ratio, all pairs
   // of these lie in 1024 places of a table of 2^19.

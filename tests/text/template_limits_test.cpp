@@ -135,6 +135,21 @@ TEST_CASE("a template that refuses the messages with a book is cut") {
   const std::string message = failure("{{ raise_exception('a' * 4000000) }}", numbered(1));
   CHECK(message.size() < 2000);
   CHECK(message.ends_with("aaa…"));
+  CHECK(failure("{{ raise_exception('\\x01' * 10000000) }}", numbered(1)).size() < 4200);
+}
+
+TEST_CASE("a template that takes too much is run once, and letters cost more than copies") {
+  const std::vector<ChatMessage> messages = {{"user", "a"},
+                                             {.role = "user", .content = "", .is_null = true}};
+  const auto steps = [&](const std::string& body) {
+    return failure("{% for i in range(100000) %}" + body + "{% endfor %}", messages);
+  };
+  const test::Stopwatch watch;
+  CHECK(steps("{% for j in range(100000) %}{% endfor %}").find("too many steps") !=
+        std::string::npos);
+  CHECK(failure("{% set s = 'a' * 10000000 %}{{ (s ~ s ~ s).lower() }}", messages)
+            .find("are read too often") != std::string::npos);
+  CHECK(watch.is_in_time());
 }
 
 }  // namespace attnviz

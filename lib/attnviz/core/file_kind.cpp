@@ -41,7 +41,7 @@ constexpr Beginning kBeginnings[] = {
     {"\xFD\x37zXZ"sv, FileKind::kArchive},
     {"7z\xBC\xAF\x27\x1C"sv, FileKind::kArchive},
     {"\x93NUMPY"sv, FileKind::kNumPy},
-    {"GGUF"sv, FileKind::kGguf},
+    {"GGUF"sv, FileKind::kGguf},  // and a version
     {"version https://git-lfs.github.com/spec/"sv, FileKind::kLfsPointer},
     {"\x80\x02"sv, FileKind::kPickle},  // the protocols that PyTorch and Python write
     {"\x80\x03"sv, FileKind::kPickle},
@@ -128,11 +128,29 @@ bool is_page(std::string_view first) {
          text.starts_with("<?xml");
 }
 
-// The number 'ak42' or, in older files, the sizes of a model: d_model, d_ff, layers, heads, KV
-// heads, tokens (negative if the output has its own matrix), context.
+// Whether the four bytes that show this kind are followed by a number that such files have there,
+// not by more text: a version, or of GGML also a count of tokens.
+bool has_number(FileKind kind, std::string_view first) {
+  if (kind != FileKind::kGguf && kind != FileKind::kGgml) {
+    return true;
+  }
+  if (first.size() < 8) {
+    return false;
+  }
+  const auto number = load_number<std::uint32_t>(first.data() + 4);
+  constexpr std::uint32_t kLastVersion = 3;
+  const bool is_big_endian = first.substr(4, 3) == "\0\0\0"sv;
+  return kind == FileKind::kGgml ? number < std::uint32_t{1} << 24
+         : is_big_endian         ? first[7] >= 1 && first[7] <= char{kLastVersion}
+                                 : number >= 1 && number <= kLastVersion;
+}
+
+// The number 'ak42' and a version or, in older files, the sizes of a model: d_model, d_ff, layers,
+// heads, KV heads, tokens (negative if the output has its own matrix), context.
 bool is_llama2_c(std::string_view first) {
   if (first.starts_with("24ka")) {
-    return true;
+    const std::int32_t version = first.size() < 8 ? 0 : load_number<std::int32_t>(first.data() + 4);
+    return version >= 1 && version <= 16;
   }
   constexpr std::size_t kSizes = 7;
   if (first.size() < kSizes * 4) {
@@ -153,15 +171,30 @@ bool is_safetensors(std::string_view first) {
          load_number<std::uint64_t>(first.data()) <= kLongestHeader;
 }
 
-// Base64 of a token's bytes and its rank, a line each.
+// Base64 of a token's bytes and its rank, a line each: all of several lines, since the first of
+// another list may look so.
 bool is_tiktoken(std::string_view first) {
-  const std::string_view line = first.substr(0, first.find('\n'));
-  const std::size_t space = line.find(' ');
   constexpr std::string_view kBase64 =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-  return line.size() < first.size() && space != std::string_view::npos && space >= 4 &&
-         space % 4 == 0 && line.find_first_not_of(kBase64) == space &&
-         parse_number<std::uint32_t>(line.substr(space + 1)).has_value();
+  std::uint32_t n_lines = 0;
+  for (std::size_t end = 0; (end = first.find('\n')) != std::string_view::npos; ++n_lines) {
+    const std::string_view line = first.substr(0, end);
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || space < 4 || space % 4 != 0 ||
+        line.find_first_not_of(kBase64) != space ||
+        parse_number<std::uint32_t>(line.substr(space + 1)) != n_lines) {
+      return false;
+    }
+    first.remove_prefix(end + 1);
+  }
+  return n_lines > 1;
+}
+
+// An answer is one line, while lists of pieces, which may begin so, have many.
+bool is_answer(std::string_view first) {
+  return first.find('\n') >= first.size() - 1 &&
+         std::ranges::any_of(
+             kAnswers, [first](std::string_view answer) { return first.starts_with(answer); });
 }
 
 // Protocol buffers: the version of the format, then who wrote it or the graph.
@@ -206,7 +239,8 @@ std::string lfs_size(std::string_view pointer) {
 FileKind kind_of_bytes(std::string_view first) noexcept {
   constexpr std::size_t kLeast = 4;  // shorter texts may begin the same way
   for (const Beginning& beginning : kBeginnings) {
-    if (first.size() >= kLeast && first.starts_with(beginning.bytes)) {
+    if (first.size() >= kLeast && first.starts_with(beginning.bytes) &&
+        has_number(beginning.kind, first)) {
       const bool is_torch = beginning.kind == FileKind::kArchive &&
                             first.substr(0, 100).find("/data.pkl") != std::string_view::npos;
       return is_torch ? FileKind::kTorchArchive : beginning.kind;
@@ -226,10 +260,8 @@ FileKind kind_of_model_bytes(std::string_view first) {
   if (const FileKind kind = kind_of_bytes(first); kind != FileKind::kOther) {
     return kind;
   }
-  const bool is_answer = std::ranges::any_of(
-      kAnswers, [first](std::string_view answer) { return first.starts_with(answer); });
   const std::string_view manifest = first.substr(0, 64);
-  return is_answer                  ? FileKind::kServerAnswer
+  return is_answer(first)           ? FileKind::kServerAnswer
          : is_page(first)           ? FileKind::kPage
          : is_onnx(first)           ? FileKind::kOnnx
          : is_sentence_piece(first) ? FileKind::kSentencePiece

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -226,22 +227,45 @@ fs::path first_shard(const fs::path& path) {
   return shard ? path.parent_path() / shard_name(shard->name, 1, shard->count) : path;
 }
 
-// transformers' order: a file of the template alone, then the tokenizer's settings, then those of
+constexpr const char* kMoreTemplates = "additional_chat_templates";
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(folder, no_folder)) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// transformers' order: files of the templates alone, then the tokenizer's settings, then those of
 // a model that reads more than texts.
 std::optional<ChatTemplate> find_chat_template(const fs::path& folder,
                                                const TokenizerSettings& settings,
                                                OpenFiles& files) {
-  if (const fs::path path = folder / "chat_template.jinja"; is_file(path)) {
+  std::vector<NamedTemplate> all;
+  const auto add = [&](const std::string& name, const fs::path& path) {
     const MappedFile file = files.open(path);
-    return settings.chat_template(file.bytes(), path.string());
+    add_template(all, {name, std::string(file.bytes()), path.string()});
+  };
+  if (const fs::path path = folder / "chat_template.jinja"; is_file(path)) {
+    add(kDefaultTemplate, path);
+  } else {
+    all = settings.chat_templates();
   }
-  auto chat = settings.chat_template();
-  if (const auto processor = read_beside(folder, "chat_template.json", files); processor && !chat) {
-    if (const auto value = find_value(processor->root(), "chat_template")) {
-      chat = settings.chat_template(value->as_string(), place_of(*value));
+  for (const fs::path& path : files_in(folder / kMoreTemplates)) {
+    if (path.extension() == ".jinja" && is_file(path)) {
+      add(path.stem().string(), path);
     }
   }
-  return chat;
+  if (const auto processor = read_beside(folder, "chat_template.json", files);
+      processor && all.empty()) {
+    if (const auto value = find_value(processor->root(), "chat_template")) {
+      all = templates_in(*value);
+    }
+  }
+  return settings.chat_template(std::move(all));
 }
 
 std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const TokenizerSettings& settings,
@@ -282,17 +306,27 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
 std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
   const GgufMetadata metadata(gguf);
   auto tokenizer = std::make_unique<ModelTokenizer>(read_gguf_tokenizer(metadata));
-  constexpr const char* kKey = "tokenizer.chat_template";
-  if (metadata.has(kKey)) {
+  constexpr std::string_view kKey = "tokenizer.chat_template";
+  std::vector<NamedTemplate> all;
+  for (const Gguf::Entry& entry : gguf.metadata()) {
+    const std::string name(entry.key.substr(std::min(kKey.size() + 1, entry.key.size())));
+    if (entry.key.starts_with(kKey) && (entry.key == kKey || entry.key[kKey.size()] == '.')) {
+      add_template(all,
+                   {name.empty() ? kDefaultTemplate : name, std::string(metadata.text(entry.key)),
+                    fmt::format("{}: {}", gguf.file(), entry.key)});
+    }
+  }
+  if (!all.empty()) {
     const SpecialIds& ids = tokenizer->special_ids();
     const auto name_of = [&tokenizer](std::optional<TokenId> id) {
       return id ? tokenizer->piece(*id) : std::string();
     };
-    tokenizer->set_chat_template({.source = std::string(metadata.text(kKey)),
-                                  .where = fmt::format("{}: {}", gguf.file(), kKey),
-                                  .bos_token = name_of(ids.bos),
-                                  .eos_token = name_of(ids.eos),
-                                  .tokenizer_adds_bos = true});
+    ChatTemplate chat{.source = "",
+                      .bos_token = name_of(ids.bos),
+                      .eos_token = name_of(ids.eos),
+                      .tokenizer_adds_bos = true};
+    set_templates(chat, std::move(all));
+    tokenizer->set_chat_template(std::move(chat));
   }
   return tokenizer;
 }
@@ -304,7 +338,7 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
   TokenizerParts parts = read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name, ready);
   add_missing_tokens(parts, settings);
   auto tokenizer = finished(std::move(parts), settings, std::nullopt);
-  if (auto chat = settings.chat_template()) {
+  if (auto chat = settings.chat_template(settings.chat_templates())) {
     tokenizer->set_chat_template(std::move(*chat));
   }
   return tokenizer;
@@ -333,11 +367,11 @@ std::vector<fs::path> tokenizer_files(const fs::path& file_or_folder) {
                                      "chat_template.jinja",
                                      "chat_template.json"};
   std::vector<fs::path> files = {file_or_folder};
-  std::error_code no_folder;
-  for (const auto& entry : fs::directory_iterator(file_or_folder, no_folder)) {
-    files.push_back(entry.path());
-  }
   const fs::path folder = file_or_folder.parent_path();
+  for (const fs::path& from :
+       {file_or_folder, file_or_folder / kMoreTemplates, folder / kMoreTemplates}) {
+    std::ranges::copy(files_in(from), std::back_inserter(files));
+  }
   for (const char* const name : kBeside) {
     files.push_back(folder / name);
   }

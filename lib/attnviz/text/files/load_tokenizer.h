@@ -30,9 +30,10 @@ class Gguf;
 /// added_tokens.json beside it say what these leave out: names of special tokens, whether BOS and
 /// EOS are added, lower case, tokens added later, also to a tokenizer.json.
 ///
-/// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json, of
-/// several with names the one called default, else of a chat_template.json; in a GGUF file it is
-/// under tokenizer.chat_template.
+/// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json,
+/// else of a chat_template.json; in a GGUF file it is under tokenizer.chat_template. There may be
+/// several with names: in one of these files, in additional_chat_templates/NAME.jinja, and in a
+/// GGUF file under tokenizer.chat_template.NAME.
 ///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages,

@@ -21,26 +21,6 @@ namespace fs = std::filesystem;
 constexpr const char* kNamed[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                   "pad_token", "cls_token", "mask_token"};
 
-// The one that is taken where nobody asks for another.
-constexpr std::string_view kDefaultTemplate = "default";
-
-// "…", [{"name": "default", "template": "…"}, …] or {"default": "…", …}.
-std::optional<std::string_view> default_template(const JsonNode& value) {
-  if (value.kind() == JsonKind::kObject) {
-    const auto found = find_value(value, kDefaultTemplate);
-    return found ? std::optional(found->as_string()) : std::nullopt;
-  }
-  if (value.kind() != JsonKind::kList) {
-    return value.as_string();
-  }
-  for (const JsonNode& one : value.as_list("a list of templates")) {
-    if (one.at("name").as_string() == kDefaultTemplate) {
-      return one.at("template").as_string();
-    }
-  }
-  return std::nullopt;
-}
-
 std::string_view content_of(const JsonNode& value) {
   return value.kind() == JsonKind::kObject ? value.at("content").as_string() : value.as_string();
 }
@@ -208,17 +188,57 @@ bool TokenizerSettings::denies(std::string_view key) const {
   return value && value->kind() == JsonKind::kNull;
 }
 
-std::optional<ChatTemplate> TokenizerSettings::chat_template() const {
-  const auto value = in_config("chat_template");
-  const auto source = value ? default_template(*value) : std::nullopt;
-  return source ? std::optional(chat_template(*source, place_of(*value))) : std::nullopt;
+std::vector<NamedTemplate> templates_in(const JsonNode& value) {
+  std::vector<NamedTemplate> all;
+  const auto add = [&all](std::string_view name, const JsonNode& one) {
+    add_template(all, {std::string(name), std::string(one.as_string()), place_of(one)});
+  };
+  if (value.kind() == JsonKind::kObject) {
+    for (const JsonNode& one : value.as_object()) {
+      if (one.kind() != JsonKind::kNull) {
+        add(one.key(), one);
+      }
+    }
+  } else if (value.kind() == JsonKind::kList) {
+    for (const JsonNode& one : value.as_list("a list of templates")) {
+      add(one.at("name").as_string(), one.at("template"));
+    }
+  } else if (value.kind() != JsonKind::kNumbers || !value.as_numbers().empty()) {
+    add(kDefaultTemplate, value);
+  }
+  return all;
 }
 
-ChatTemplate TokenizerSettings::chat_template(std::string_view source, std::string where) const {
-  ChatTemplate chat{.source = std::string(source),
-                    .where = std::move(where),
+void add_template(std::vector<NamedTemplate>& all, NamedTemplate one) {
+  std::erase_if(all, [&](const NamedTemplate& other) { return other.name == one.name; });
+  all.push_back(std::move(one));
+}
+
+void set_templates(ChatTemplate& chat, std::vector<NamedTemplate> all) {
+  chat.where = all.empty() ? "" : all.front().where;
+  for (NamedTemplate& one : all) {
+    if (one.name == kDefaultTemplate) {
+      chat.source = std::move(one.source);
+      chat.where = std::move(one.where);
+    } else {
+      chat.named.push_back(std::move(one));
+    }
+  }
+}
+
+std::vector<NamedTemplate> TokenizerSettings::chat_templates() const {
+  const auto value = in_config("chat_template");
+  return value ? templates_in(*value) : std::vector<NamedTemplate>();
+}
+
+std::optional<ChatTemplate> TokenizerSettings::chat_template(std::vector<NamedTemplate> all) const {
+  if (all.empty()) {
+    return std::nullopt;
+  }
+  ChatTemplate chat{.source = "",
                     .bos_token = token("bos_token").value_or(""),
                     .eos_token = token("eos_token").value_or("")};
+  set_templates(chat, std::move(all));
   for (const char* key : kNamed) {
     const std::string_view name = key;
     const auto content = token(name);

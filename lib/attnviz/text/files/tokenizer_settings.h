@@ -22,6 +22,17 @@ std::optional<JsonTree> read_beside(const std::filesystem::path& folder, const c
 /// Whether something is there by this name that is no folder.
 bool is_file(const std::filesystem::path& path);
 
+/// The template that is used if no other is chosen.
+inline constexpr const char* kDefaultTemplate = "default";
+
+/// "chat_template" of a file: "…", [{"name": "default", "template": "…"}, …] or {"default": "…",
+/// …}.
+std::vector<NamedTemplate> templates_in(const JsonNode& value);
+/// Adds one; it replaces another of its name.
+void add_template(std::vector<NamedTemplate>& all, NamedTemplate one);
+/// Sets the default template, the named ones, and where they are from.
+void set_templates(ChatTemplate& chat, std::vector<NamedTemplate> all);
+
 /// tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as they are there.
 /// Throws Error{kMalformed} at a member of the wrong kind, when that is asked for.
 class TokenizerSettings {
@@ -58,10 +69,10 @@ class TokenizerSettings {
   /// Whether the file says that there is no such token.
   bool denies(std::string_view key) const;
 
-  /// Of tokenizer_config.json: one text, or several with names.
-  std::optional<ChatTemplate> chat_template() const;
-  /// That which a file of its own holds.
-  ChatTemplate chat_template(std::string_view source, std::string where) const;
+  /// Of tokenizer_config.json: one text, which is the default one, or several with names.
+  std::vector<NamedTemplate> chat_templates() const;
+  /// These with the tokens that templates use; nothing without templates.
+  std::optional<ChatTemplate> chat_template(std::vector<NamedTemplate> all) const;
 
   /// Throws Error{kUnsupported} when the flag `key` is said and, null being `null_means`, another
   /// one than `expected`, which tokenizer.json calls `name`.

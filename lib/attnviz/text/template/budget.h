@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,13 @@ namespace attnviz::templates {
   throw Error(ErrorKind::kMalformed, message);
 }
 
-/// Counts what has been taken, and throws Error{kMalformed} when that is too much. A rendering of a
+/// Of a template that takes too much: it would do so with other texts, too.
+class TooMuch : public Error {
+ public:
+  explicit TooMuch(const std::string& message) : Error(ErrorKind::kMalformed, message) {}
+};
+
+/// Counts what has been taken, and throws TooMuch when that is too much. A rendering of a
 /// usual talk takes a thousandth of it.
 class Budget {
  public:
@@ -26,7 +33,7 @@ class Budget {
   void step(std::size_t count = 1) {
     steps_ += count;
     if (steps_ > kMostSteps) {
-      fail("too many steps");
+      throw TooMuch("too many steps");
     }
   }
   /// A turn of a loop, which makes its scope and, where that is asked for, `loop`.
@@ -35,14 +42,14 @@ class Budget {
   void make(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ > kMostBytes) {
-      fail("the texts are too long");
+      throw TooMuch("the texts are too long");
     }
   }
   /// Text of the result: all of it will be tokens.
   void write(std::size_t bytes) {
     n_written_ += bytes;
     if (n_written_ > kMostWritten) {
-      fail("the text is too long");
+      throw TooMuch("the text is too long");
     }
     make(bytes);
   }
@@ -50,8 +57,22 @@ class Budget {
   void read(std::size_t size) {
     n_read_ += size;
     if (n_read_ > kMostRead) {
-      fail("long texts or many names are read too often");
+      throw TooMuch("long texts or many names are read too often");
     }
+  }
+  /// Where `what` begins in a text, or npos. Unlike find() of a text, takes linear time.
+  std::size_t find(std::string_view text, std::string_view what) {
+    const void* const found = memmem(text.data(), text.size(), what.data(), what.size());
+    const std::size_t at =
+        found == nullptr ? std::string_view::npos
+                         : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    read(1 + (found == nullptr ? text.size() : at + what.size()));
+    return at;
+  }
+  /// A text whose letters are made capital or small.
+  void recase(std::size_t bytes) {
+    constexpr std::size_t kOfChange = 8;  // times as long as to read it
+    read(kOfChange * bytes);
   }
   /// A search for `what`, which may be compared with the text at each of its places.
   void search(std::size_t text, std::size_t what) {
@@ -65,7 +86,7 @@ class Budget {
   /// itself as several: it takes memory twice, and gives it back.
   void make_items(std::size_t count) {
     if (count > kMostItems) {
-      fail("a list is too long");
+      throw TooMuch("a list is too long");
     }
     make(count * kBytesPerItem);
     step(kStepsOfList + count);
@@ -77,7 +98,7 @@ class Budget {
     explicit Level(Budget& budget) : budget_(budget) {
       if (++budget_.depth_ > kDeepest) {
         --budget_.depth_;
-        fail("too deep");
+        throw TooMuch("too deep");
       }
     }
     ~Level() { --budget_.depth_; }

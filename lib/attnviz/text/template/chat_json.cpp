@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/template/chat_values.h"
 #include "attnviz/text/template/value.h"
 
 namespace attnviz {
@@ -20,6 +21,7 @@ namespace {
 
 using templates::List;
 using templates::Map;
+using templates::member;
 using templates::Value;
 
 [[noreturn]] void fail_in(const std::string& where, const std::string& what,
@@ -39,12 +41,16 @@ class ValueReader {
   bool number_integer(std::int64_t value) { return put(value); }
   bool number_unsigned(std::uint64_t value) {
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      fail_in(where_, fmt::format("expected whole numbers below 2^63, found {}", value),
-              ErrorKind::kUnsupported);
+      fail_beyond(std::to_string(value));
     }
     return put(static_cast<std::int64_t>(value));
   }
-  bool number_float(double value, const std::string& /*text*/) { return put(value); }
+  bool number_float(double value, const std::string& text) {
+    if (text.find_first_of(".eE") == std::string::npos) {
+      fail_beyond(text);
+    }
+    return put(value);
+  }
   bool string(std::string& text) { return put(std::move(text)); }
   bool binary(std::vector<std::uint8_t>& /*bytes*/) { return false; }
   bool start_object(std::size_t /*size*/) { return open(std::make_shared<Map>()); }
@@ -73,6 +79,14 @@ class ValueReader {
   Value take() && { return std::move(root_); }
 
  private:
+  [[noreturn]] void fail_beyond(std::string_view number) const {
+    constexpr std::size_t kColumns = 60;
+    fail_in(where_,
+            fmt::format("expected whole numbers of 64 bits, below 2^63, found {}",
+                        fit_width(number, kColumns)),
+            ErrorKind::kUnsupported);
+  }
+
   bool put(Value value) {
     constexpr std::size_t kMost = std::size_t{1} << 22;
     if (++count_ > kMost) {
@@ -123,15 +137,6 @@ class ValueReader {
   std::size_t count_ = 0;
 };
 
-const Value* member(const Value& object, std::string_view name) {
-  for (const Map::Member& one : object.map()->members) {
-    if (one.name == name) {
-      return &one.value;
-    }
-  }
-  return nullptr;
-}
-
 std::string text_of(const Value* value, const std::string& where) {
   if (value == nullptr || value->text() == nullptr) {
     fail_in(where, fmt::format("expected a string, found {}",
@@ -145,8 +150,7 @@ std::string joined_parts(const List& parts, const std::string& where) {
   std::string text;
   for (std::size_t i = 0; i < parts.items.size(); ++i) {
     const std::string here = fmt::format("{}[{}]", where, i);
-    const Value* const type =
-        parts.items[i].map() == nullptr ? nullptr : member(parts.items[i], "type");
+    const Value* const type = member(parts.items[i], "type");
     if (type == nullptr) {
       fail_in(here, "expected an object with a \"type\"");
     }
@@ -161,12 +165,25 @@ std::string joined_parts(const List& parts, const std::string& where) {
   return text;
 }
 
+// Keys beside the content that hold what is not text, as Ollama and others write it.
+constexpr const char* kOtherMedia[] = {"image", "images", "audio", "audios", "video", "videos"};
+
 ChatMessage message_of(const Value& value, std::string where) {
-  const Value* const role = value.map() == nullptr ? nullptr : member(value, "role");
-  const Value* const content = role == nullptr ? nullptr : member(value, "content");
-  const Value* const calls = role == nullptr ? nullptr : member(value, "tool_calls");
+  const Value* const role = member(value, "role");
+  const Value* const content = member(value, "content");
+  const Value* const calls = member(value, "tool_calls");
   if (role == nullptr || (content == nullptr && (calls == nullptr || !calls->is_true()))) {
     fail_in(where, "expected an object with \"role\" and \"content\"");
+  }
+  if (calls != nullptr && calls->is_true() && calls->list() == nullptr) {
+    fail_in(where + ".tool_calls",
+            fmt::format("expected a list of calls, found {}", calls->kind()));
+  }
+  for (const char* const name : kOtherMedia) {
+    if (const Value* const media = member(value, name); media != nullptr && media->is_true()) {
+      fail_in(fmt::format("{}.{}", where, name), "attnviz reads only texts",
+              ErrorKind::kUnsupported);
+    }
   }
   ChatMessage message{text_of(role, where + ".role"), ""};
   message.is_null = content == nullptr || content->is_none();
@@ -176,7 +193,10 @@ ChatMessage message_of(const Value& value, std::string where) {
   } else if (!message.is_null) {
     message.content = text_of(content, where + ".content");
   }
-  if (parts != nullptr || value.map()->members.size() > 2 || content == nullptr) {
+  const std::vector<Map::Member>& members = value.map()->members;
+  const bool is_plain = members.size() == 2 && members[0].name == "role" &&
+                        members[1].name == "content" && parts == nullptr;
+  if (!is_plain) {
     message.fields = std::make_shared<const Value>(value);
   }
   message.where = std::move(where);
@@ -209,7 +229,7 @@ Chat read_chat(std::string_view json, const std::string& where) {
   const Value* list = &given;
   std::string at = where;
   Chat chat;
-  if (given.map() != nullptr && member(given, "messages") != nullptr) {
+  if (member(given, "messages") != nullptr) {
     for (const Map::Member& one : given.map()->members) {
       if (one.name == "tools" && !one.value.is_none()) {
         chat.tools = tools_of(one.value, where + ".tools");

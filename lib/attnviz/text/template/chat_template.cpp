@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -57,6 +56,13 @@ templates::Function time_function(const std::tm& now) {
   };
 }
 
+// What is said of a text, however long it is: looking for its clusters takes long.
+std::string beginning_of(std::string_view text) {
+  constexpr std::size_t kMostColumns = 1000;
+  constexpr std::size_t kMostBytes = 4 * kMostColumns;
+  return fit_width(text.substr(0, valid_utf8_prefix(text, kMostBytes)), kMostColumns);
+}
+
 // transformers passes on those that there are; llama.cpp those two in any case.
 void add_special_tokens(const ChatTemplate& with, Map& globals) {
   const auto add = [&](const std::string& name, const std::string& token, bool in_any_case) {
@@ -98,13 +104,11 @@ Written run_jinja_template(const ChatTemplate& with, const Given& given,
   globals.add("add_generation_prompt", request.add_generation_prompt);
   add_special_tokens(with, globals);
   globals.add("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
-                constexpr std::size_t kMostColumns = 1000;
                 templates::Budget budget;
-                throw Error(
-                    ErrorKind::kMalformed,
-                    arguments.values.empty()
-                        ? "the template refuses these messages"
-                        : fit_width(printed(arguments.values.front(), budget), kMostColumns));
+                throw Error(ErrorKind::kMalformed,
+                            arguments.values.empty()
+                                ? "the template refuses these messages"
+                                : beginning_of(printed(arguments.values.front(), budget)));
               }));
   globals.add("strftime_now", templates::function_of(time_function(request.now)));
   return templates::run_jinja(with.source, with.where, globals);
@@ -234,6 +238,7 @@ Written run(const ChatTemplate& with, const Given& given, const ChatRequest& req
 struct Trial {
   std::vector<ContentForm> forms;
   std::optional<std::vector<templates::ChatPlace>> missing = {};  // nothing: it failed
+  std::string text = {};                                          // with marks
 
   bool is_better_than(const Trial& other) const {
     return missing && (!other.missing || missing->size() < other.missing->size());
@@ -257,13 +262,17 @@ class Trials {
   Trial with_forms(std::vector<ContentForm> forms) const {
     Trial trial{std::move(forms)};
     try {
-      trial.missing =
-          marks_.missing_in(run(with_, {messages_, tools_, trial.forms}, request_).text);
+      trial.text = run(with_, {messages_, tools_, trial.forms}, request_).text;
+      trial.missing = marks_.missing_in(trial.text);
+    } catch (const templates::TooMuch&) {
+      throw;  // another run would take as long
     } catch (const Error&) {
       // The error for the chat itself is reported instead.
     }
     return trial;
   }
+
+  const std::vector<templates::ChatPlace>& places() const noexcept { return marks_.places(); }
 
  private:
   const ChatTemplate& with_;
@@ -287,8 +296,8 @@ class Trials {
 
 // The forms with which the template leaves out least; the given ones if they leave out nothing. If
 // the template fails with all forms, throws its error for the chat as given.
-Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest& request) {
-  const Trials trials(with, given, request);
+Trial best_trial(const Trials& trials, const ChatTemplate& with, const Given& given,
+                 const ChatRequest& request) {
   Trial best = trials.with_forms(given.forms);
   if (with.language == TemplateLanguage::kGo || (best.missing && best.missing->empty())) {
     return best;
@@ -314,6 +323,8 @@ Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest
   }
   try {
     run(with, given, request);
+  } catch (const templates::TooMuch&) {
+    throw;
   } catch (const Error& error) {
     if (std::ranges::any_of(given.messages, has_parts)) {
       use_if_better(std::vector(given.forms.size(), ContentForm::kJoined));
@@ -328,20 +339,73 @@ Trial best_trial(const ChatTemplate& with, const Given& given, const ChatRequest
   return best;
 }
 
-// The messages whose text is missing in the prompt.
-std::vector<templates::ChatPlace> not_found(std::span<const ChatMessage> messages,
-                                            std::string_view text) {
-  std::vector<templates::ChatPlace> missing;
+// How often `what` stands in `text`.
+std::size_t count_in(std::string_view text, std::string_view what, templates::Budget& budget) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = budget.find(text, what)) != std::string_view::npos; ++count) {
+    text.remove_prefix(at + what.size());
+  }
+  return count;
+}
+
+// Which of the places whose marks are missing are missing in the prompt, too. Templates that cut or
+// compare texts treat marks differently. A text is there if it stands in the prompt more often than
+// in the template's own words, which are those around the marks, and in the texts whose marks are
+// there. Letters may be small or capital.
+std::vector<templates::ChatPlace> left_out_of(const std::string& prompt, const Trial& trial,
+                                              const std::vector<templates::ChatPlace>& places) {
+  std::vector<templates::ChatPlace> missing = trial.missing ? *trial.missing : places;
+  std::erase_if(missing, [](const templates::ChatPlace& place) { return place.text.empty(); });
+  if (missing.empty()) {
+    return missing;
+  }
   templates::Budget budget;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const std::string_view content =
-        templates::stripped(messages[i].content, templates::Side::kBoth);
-    budget.read(text.size());
-    if (memmem(text.data(), text.size(), content.data(), content.size()) == nullptr) {
-      missing.push_back({i, "content"});
+  const auto small = [&budget](std::string_view text) {
+    budget.recase(text.size());
+    return templates::lower_case(text);
+  };
+  const std::string in = small(prompt);
+  std::string elsewhere = small(trial.text);
+  auto next = missing.begin();
+  for (const templates::ChatPlace& place : places) {
+    if (next != missing.end() && place.message == next->message && place.part == next->part) {
+      ++next;
+    } else {
+      elsewhere += '\n' + small(place.text);
     }
   }
-  return missing;
+  std::vector<templates::ChatPlace> left_out;
+  for (templates::ChatPlace& place : missing) {
+    const std::string what = small(place.text);
+    const std::size_t count = count_in(in, what, budget);
+    if (count == 0 || count <= count_in(elsewhere, what, budget)) {
+      left_out.push_back(std::move(place));
+    } else {
+      elsewhere += '\n' + what;
+    }
+  }
+  return left_out;
+}
+
+// Of several templates the one for this chat, as transformers chooses it.
+ChatTemplate chosen(const ChatTemplate& among, bool has_tools) {
+  ChatTemplate with = among;
+  const auto found =
+      std::ranges::find(with.named, std::string_view("tool_use"), &NamedTemplate::name);
+  if (has_tools && found != with.named.end()) {
+    with.source = found->source;
+    with.where = found->where;
+  } else if (with.source.empty() && !with.named.empty()) {
+    std::vector<std::string> names;
+    for (const NamedTemplate& one : with.named) {
+      names.push_back(quoted(one.name));
+    }
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a chat template called \"default\", found {}; "
+                            "\"tool_use\" is used when tools are given",
+                            with.where, attnviz::joined(names, "and")));
+  }
+  return with;
 }
 
 }  // namespace
@@ -353,7 +417,7 @@ std::tm current_time() {
   return local;
 }
 
-ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> messages,
+ChatPrompt render_chat(const ChatTemplate& among, std::span<const ChatMessage> messages,
                        const ChatRequest& request) {
   if (messages.empty()) {
     throw Error(ErrorKind::kUsage, "messages: expected at least one");
@@ -366,15 +430,22 @@ ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> me
                               kLongestRole, quoted(message.role)));
     }
   }
+  const ChatTemplate with = chosen(among, request.tools != nullptr);
   Given given{messages, request.tools == nullptr ? Value() : *request.tools,
               std::vector<ContentForm>(messages.size())};
-  Trial trial = best_trial(with, given, request);
-  given.forms = std::move(trial.forms);
+  const Trials trials(with, given, request);
+  const Trial trial = best_trial(trials, with, given, request);
+  given.forms = trial.forms;
   Written written = run(with, given, request);
   std::vector<ChatTurn> turns = templates::chat_turns(written, with, messages);
-  std::vector<templates::ChatPlace> left_out =
-      trial.missing ? std::move(*trial.missing) : not_found(messages, written.text);
-  return {std::move(written.text), std::move(turns), std::move(left_out)};
+  std::vector<templates::ChatPlace> left_out;
+  try {
+    left_out = left_out_of(written.text, trial, trials.places());
+  } catch (const templates::TooMuch& error) {
+    throw Error(error.kind(),
+                fmt::format("{}: the text of each message: {}", with.where, error.what()));
+  }
+  return {std::move(written.text), with.where, std::move(turns), std::move(left_out)};
 }
 
 }  // namespace attnviz

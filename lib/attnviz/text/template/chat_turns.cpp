@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -98,16 +97,9 @@ class Turns {
   // Where the content ends in the gap; nothing if it is not there.
   std::optional<std::size_t> end_of(std::string_view content, const Gap& gap) {
     const std::string_view in = text_.substr(gap.begin, gap.end - gap.begin);
-    // Unlike find(), memmem() takes linear time.
-    const void* const found = memmem(in.data(), in.size(), content.data(), content.size());
-    if (found == nullptr) {
-      budget_.read(1 + in.size());
-      return std::nullopt;
-    }
-    const auto end =
-        static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) + content.size();
-    budget_.read(end - gap.begin);
-    return end;
+    const std::size_t found = budget_.find(in, content);
+    return found == std::string_view::npos ? std::nullopt
+                                           : std::optional(gap.begin + found + content.size());
   }
 
   std::string_view text_;

@@ -20,15 +20,6 @@ bool is_blank(std::string_view text) {
   return stripped(text, Side::kBoth).empty();
 }
 
-Value* member(const Value& object, std::string_view name) {
-  if (object.map() == nullptr) {
-    return nullptr;
-  }
-  auto& members = object.map()->members;
-  const auto found = std::ranges::find(members, name, &Map::Member::name);
-  return found == members.end() ? nullptr : &found->value;
-}
-
 // A copy with members of its own, which can be changed.
 Value copied(const Value& object) {
   return std::make_shared<Map>(*object.map());
@@ -37,8 +28,16 @@ Value copied(const Value& object) {
 // A mark for a text that is not blank; null pointers and other values stay.
 void mark(Value* value, ChatPlace place, Marks& marks) {
   if (value != nullptr && value->text() != nullptr && !is_blank(*value->text())) {
+    place.text = stripped(*value->text(), Side::kBoth);
     *value = marks.next(std::move(place));
   }
+}
+
+Value text_part(Value text) {
+  auto part = std::make_shared<Map>();
+  part->add("type", "text");
+  part->add("text", std::move(text));
+  return part;
 }
 
 // A list of calls or tools with marks for the names of their functions.
@@ -47,6 +46,7 @@ Value with_marked_names(const Value& list, std::optional<std::size_t> message,
   std::vector<Value> items = list.list()->items;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].map() == nullptr) {
+      mark(&items[i], {message, fmt::format("{}[{}]", before, i)}, marks);
       continue;
     }
     items[i] = copied(items[i]);
@@ -187,6 +187,15 @@ Value go_call_of(const Value& call) {
 
 }  // namespace
 
+Value* member(const Value& object, std::string_view name) {
+  if (object.map() == nullptr) {
+    return nullptr;
+  }
+  auto& members = object.map()->members;
+  const auto found = std::ranges::find(members, name, &Map::Member::name);
+  return found == members.end() ? nullptr : &found->value;
+}
+
 std::string Marks::next(ChatPlace place) {
   places_.push_back(std::move(place));
   return fmt::format("{}{:0{}}", kMarkBegin, places_.size() - 1, kMarkDigits);
@@ -224,12 +233,15 @@ ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks) 
   Value fields = message.fields == nullptr ? Value() : copied(*message.fields);
   Value* const content = member(fields, "content");
   if (!has_parts(message)) {
-    if (!is_blank(message.content)) {
-      made.content = marks.next({place, "content"});
-      if (content != nullptr) {
-        *content = made.content;
-      }
+    Value text(message.content);
+    mark(&text, {place, "content"}, marks);
+    made.content = *text.text();
+    if (content != nullptr && content->text() != nullptr) {
+      *content = text;
     }
+  } else if (is_blank(message.content)) {
+    made.content = marks.next({place, "content"});
+    *content = list_of({text_part(made.content)});
   } else {
     std::vector<Value> parts = content->list()->items;
     made.content.clear();
@@ -274,10 +286,7 @@ Value jinja_message(const ChatMessage& message, std::size_t place, ContentForm f
   Value made = map;
   Value* const content = member(made, "content");
   if (form == ContentForm::kParts && content != nullptr && content->text() != nullptr) {
-    auto part = std::make_shared<Map>();
-    part->add("type", "text");
-    part->add("text", *content);
-    *content = list_of({Value(std::move(part))});
+    *content = list_of({text_part(*content)});
   } else if (form == ContentForm::kJoined && content != nullptr && content->list() != nullptr) {
     *content = message.content;
   }

@@ -23,7 +23,8 @@ enum class ContentForm : std::uint8_t {
 /// A text in a chat: of a message, or of the tools.
 struct ChatPlace {
   std::optional<std::size_t> message;  // nothing: of the tools
-  std::string part;  // "content", "tool_calls[0].function.name", "[2].function.name"
+  std::string part;       // "content", "tool_calls[0].function.name", "[2].function.name"
+  std::string text = {};  // without the white space around it; empty: content in blank parts
 };
 
 /// Numbers that replace the texts of a chat: they are found in the output of a template regardless
@@ -35,15 +36,20 @@ class Marks {
   /// The places whose marks are missing in `text`. A mark in a list as Python prints it does not
   /// count: a template that prints a list was not made for one.
   std::vector<ChatPlace> missing_in(std::string_view text) const;
+  const std::vector<ChatPlace>& places() const noexcept { return places_; }
 
  private:
   std::vector<ChatPlace> places_;
 };
 
+/// A member of a mapping; null if there is none, and for other values.
+Value* member(const Value& object, std::string_view name);
+
 /// Whether its content is a list.
 bool has_parts(const ChatMessage& message);
-/// The same message with marks for its texts and the names of the functions that it calls; blank
-/// texts stay as they are. `place` is the index of the message.
+/// The same message with marks for its texts and the names of the functions that it calls. Blank
+/// texts stay as they are; where all parts are blank, one mark shows how the template takes them.
+/// `place` is the index of the message.
 ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks);
 /// A list of tools with marks for their names.
 Value marked_tools(const Value& tools, Marks& marks);

@@ -97,6 +97,11 @@ class GoRun {
         if (std::string_view(error.what()).starts_with(where_)) {
           throw;
         }
+        // Of all errors only this one is known apart later.
+        if (dynamic_cast<const TooMuch*>(&error) != nullptr) {
+          throw TooMuch(
+              fmt::format("{}: {}: {}", where_, place_in(source_, node.at), error.what()));
+        }
         fail_at(where_, source_, node.at, error.what(), error.kind());
       }
       if (flow != GoFlow::kOn) {

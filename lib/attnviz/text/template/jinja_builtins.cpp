@@ -21,6 +21,11 @@ Value made_text(std::string text, Budget& budget) {
   return Value(std::move(text));
 }
 
+Value recased(std::string (*change)(std::string_view), std::string_view text, Budget& budget) {
+  budget.recase(text.size());
+  return made_text(change(text), budget);
+}
+
 void fail_if_known(std::string_view name, std::string_view known, std::string_view what) {
   const std::vector<std::string_view> names = words_of(known);
   if (std::ranges::find(names, name) != names.end()) {

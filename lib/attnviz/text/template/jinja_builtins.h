@@ -32,6 +32,9 @@ std::optional<Value> jinja_method(const Value& value, std::string_view name, Bud
 /// A text that was made, with what it takes counted.
 Value made_text(std::string text, Budget& budget);
 
+/// `change` of a text, which makes its letters capital or small, with what it takes counted.
+Value recased(std::string (*change)(std::string_view), std::string_view text, Budget& budget);
+
 /// text.replace(from, to, most), with what it takes counted before it is made.
 Value replaced_text(std::string_view text, std::string_view from, std::string_view to,
                     std::size_t most, Budget& budget);

@@ -158,16 +158,16 @@ Value map(const Arguments& arguments, Budget& budget) {
 }
 
 Value lower(const Arguments& arguments, Budget& budget) {
-  return made_text(lower_case(subject_text(arguments, budget)), budget);
+  return recased(lower_case, subject_text(arguments, budget), budget);
 }
 Value upper(const Arguments& arguments, Budget& budget) {
-  return made_text(upper_case(subject_text(arguments, budget)), budget);
+  return recased(upper_case, subject_text(arguments, budget), budget);
 }
 Value title(const Arguments& arguments, Budget& budget) {
-  return made_text(headline_case(subject_text(arguments, budget)), budget);
+  return recased(headline_case, subject_text(arguments, budget), budget);
 }
 Value capitalize(const Arguments& arguments, Budget& budget) {
-  return made_text(capitalized(subject_text(arguments, budget)), budget);
+  return recased(capitalized, subject_text(arguments, budget), budget);
 }
 Value string(const Arguments& arguments, Budget& budget) {
   return made_text(subject_text(arguments, budget), budget);
@@ -247,7 +247,7 @@ void sort_values(std::vector<Value>& values, bool matters, bool reversed,
   for (Value& value : values) {
     Value key = key_of(value);
     if (const std::string* const text = key.text(); text != nullptr && !matters) {
-      key = made_text(lower_case(*text), budget);
+      key = recased(lower_case, *text, budget);
     }
     keyed.emplace_back(std::move(key), std::move(value));
   }
@@ -333,7 +333,7 @@ Value unique(const Arguments& arguments, Budget& budget) {
       fail(fmt::format("unique: {} among the items", key.kind()));
     }
     if (!matters && key.text() != nullptr) {
-      key = made_text(lower_case(*key.text()), budget);
+      key = recased(lower_case, *key.text(), budget);
     }
     if (std::ranges::none_of(keys, [&](const Value& one) { return are_equal(one, key, budget); })) {
       kept.push_back(value);

@@ -183,7 +183,7 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
   for (const auto& [known, to_use] : changes) {
     if (name == known) {
       return method(
-          "", [change = to_use](Text of, Given, Budget& b) { return made_text(change(of), b); });
+          "", [change = to_use](Text of, Given, Budget& b) { return recased(change, of, b); });
     }
   }
   return std::nullopt;
@@ -247,9 +247,8 @@ bool is_iterable(const Value& value) {
 
 bool is_case(const Value& value, std::string (*change)(std::string_view),
              std::string (*other)(std::string_view), Budget& budget) {
-  constexpr std::size_t kOfChange = 8;  // times as long as to read a text
   const std::string text = printed(value, budget);
-  budget.read(2 * kOfChange * text.size());
+  budget.recase(2 * text.size());
   return change(text) == text && other(text) != text;
 }
 

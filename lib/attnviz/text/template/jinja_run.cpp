@@ -33,9 +33,12 @@ struct Scope {
 enum class JinjaFlow { kOn, kBreak, kContinue };
 
 // Marks an error that has its place already.
-class PlacedError : public Error {
+class HasPlace {};
+
+template <class Base>
+class Placed : public Base, public HasPlace {
  public:
-  using Error::Error;
+  using Base::Base;
 };
 
 class JinjaRun {
@@ -70,12 +73,17 @@ class JinjaRun {
   auto placed(std::size_t at, const Work& work) {
     try {
       return work();
-    } catch (const PlacedError&) {
+    } catch (const HasPlace&) {
       throw;
+    } catch (const TooMuch& error) {
+      throw Placed<TooMuch>(with_place(error, at));
     } catch (const Error& error) {
-      throw PlacedError(error.kind(),
-                        fmt::format("{}: {}: {}", where_, place_in(source_, at), error.what()));
+      throw Placed<Error>(error.kind(), with_place(error, at));
     }
+  }
+
+  std::string with_place(const Error& error, std::size_t at) const {
+    return fmt::format("{}: {}: {}", where_, place_in(source_, at), error.what());
   }
 
   JinjaFlow run(const Body& body, Written& out) {

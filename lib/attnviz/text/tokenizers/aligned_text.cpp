@@ -11,6 +11,12 @@
 
 namespace attnviz {
 
+namespace {
+
+constexpr std::uint64_t kWorkOfByte = 4;  // read or made, with its place
+
+}  // namespace
+
 void StageSteps::allow_for(std::size_t n_bytes) noexcept {
   // What is white space to one pattern is read by several of its parts and back; ordinary text
   // takes some ten steps a byte. Eight Unicode forms are more work than any known tokenizer makes.
@@ -29,7 +35,11 @@ bool StageSteps::take(Left& left, std::uint64_t n) noexcept {
 
 void AlignedText::pass(std::uint64_t n_per_byte) const {
   constexpr std::size_t kAlways = 16;  // also of a text without bytes
-  if (steps_ != nullptr && !steps_->take_work(n_per_byte * text_.size() + kAlways)) {
+  work(n_per_byte * text_.size() + kAlways);
+}
+
+void AlignedText::work(std::uint64_t n) const {
+  if (steps_ != nullptr && !steps_->take_work(n)) {
     throw StagesTooLong(fmt::format("the tokenizer's stages take too many steps in {} of text",
                                     counted(text_.size(), "byte")));
   }
@@ -62,8 +72,7 @@ AlignedText AlignedText::part(ByteRange range) const {
 }
 
 AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
-  constexpr std::uint64_t kPerByte = 4;  // the byte and its place
-  from.pass(kPerByte);
+  from.pass(kWorkOfByte);
   made_.is_changed_ = true;
   made_.offset_ = from.offset_;
   made_.source_size_ = from.source_size_;
@@ -111,6 +120,7 @@ void AlignedBuilder::put(std::string_view text, ByteRange range) {
 }
 
 AlignedText AlignedBuilder::finish() {
+  made_.pass(kWorkOfByte);
   return std::move(made_);
 }
 

@@ -29,7 +29,8 @@ class StagesTooLong : public Error {
 };
 
 /// What the stages of a tokenizer may still use over all its texts: steps of patterns, one for each
-/// character tried, and work of stages, one for each byte read. Safe to share between threads.
+/// character tried and some for each match, and work of stages, one for each byte read and some for
+/// each byte made and each word. Safe to share between threads.
 class StageSteps {
  public:
   /// For a text that comes next.
@@ -75,6 +76,8 @@ class AlignedText {
   /// Takes the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong if there is
   /// not enough left.
   void pass(std::uint64_t n_per_byte = 1) const;
+  /// Takes other work, and throws as pass() does.
+  void work(std::uint64_t n) const;
 
  private:
   friend class AlignedBuilder;

@@ -146,6 +146,8 @@ void replace_ranges(AlignedText& text, const std::vector<ByteRange>& ranges, std
   if (ranges.empty()) {
     return;
   }
+  constexpr std::uint64_t kWorkOfRange = 24;  // a place in a list, and two pieces of text
+  text.work(kWorkOfRange * ranges.size());
   AlignedBuilder builder(text);
   std::size_t done = 0;
   for (const ByteRange& range : ranges) {

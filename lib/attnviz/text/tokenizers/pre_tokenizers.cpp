@@ -18,6 +18,9 @@ struct Part {
   bool is_place;
 };
 
+// The lists that are made for a word, however short it is.
+constexpr std::uint64_t kWorkOfWord = 32;
+
 // Finds the places in a word, as ranges of the word.
 using FindPlaces = std::function<std::vector<ByteRange>(std::string_view word)>;
 
@@ -83,6 +86,7 @@ template <class Find>
 void cut_words(WordCut& cut, const Find& find, CutBehavior behavior, bool invert) {
   std::vector<ByteRange> words;
   words.reserve(cut.words.size());
+  cut.text.work(kWorkOfWord * cut.words.size());
   for (const ByteRange& word : cut.words) {
     const std::string_view text = cut.text.text(word);
     append_words(parts_of(text, find(text), invert), behavior, word.begin, words);

@@ -24,6 +24,9 @@ std::uint32_t most_retries(std::size_t n_bytes) {
       std::clamp<std::size_t>(kPerByte * n_bytes, kLeast, UINT32_MAX));
 }
 
+// What a match takes, however few characters are tried: a call and a place in a list.
+constexpr std::uint64_t kStepsOfMatch = 96;
+
 }  // namespace
 
 Regex::Regex(std::shared_ptr<const RegexCode> code, std::string name)
@@ -49,6 +52,11 @@ RegexSearch::~RegexSearch() {
   all_steps_.take(n_given_ - steps_->n_left());
 }
 
+void RegexSearch::fail_too_long(std::string_view text) const {
+  throw Error(ErrorKind::kUnsupported, fmt::format("{} takes too many steps in {} of text",
+                                                   regex_.name_, counted(text.size(), "byte")));
+}
+
 // Matches in valid UTF-8 that begins at `offset` of the whole text.
 void RegexSearch::find(std::string_view text, std::size_t offset, std::vector<ByteRange>& matches) {
   using Found = RegexMatcher::Found;
@@ -57,11 +65,13 @@ void RegexSearch::find(std::string_view text, std::size_t offset, std::vector<By
     ByteRange range;
     const Found found = matcher_->match(text, i, range);
     if (found == Found::kTooLong) {
-      throw Error(ErrorKind::kUnsupported, fmt::format("{} takes too many steps in {} of text",
-                                                       regex_.name_, counted(text.size(), "byte")));
+      fail_too_long(text);
     }
     if (found == Found::kNothing) {
       return;
+    }
+    if (!steps_->take(kStepsOfMatch)) {
+      fail_too_long(text);
     }
     // \K may make a match begin anywhere.
     const bool is_new = range.begin >= i && (range.size() > 0 || range.begin != last_end);

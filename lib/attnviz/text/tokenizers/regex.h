@@ -52,6 +52,7 @@ class RegexSearch {
   std::vector<ByteRange> find_all(std::string_view text);
 
  private:
+  [[noreturn]] void fail_too_long(std::string_view text) const;
   void find(std::string_view text, std::size_t offset, std::vector<ByteRange>& matches);
 
   const Regex& regex_;
