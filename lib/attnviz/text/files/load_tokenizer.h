@@ -32,7 +32,8 @@ class Gguf;
 ///
 /// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json, of
 /// several with names the one called default, else of a chat_template.json; in a GGUF file it is
-/// under tokenizer.chat_template.
+/// under tokenizer.chat_template. A file with one that cannot be read is an error of chats alone:
+/// Tokenizer::check_chat_template().
 ///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages,
