@@ -109,7 +109,7 @@ TEST_CASE("a Git LFS pointer is named with the size of the file that was not dow
     check(attnviz({"-m", folder.path(), "abc"}), 1,
           name +
               ": a Git LFS pointer: the file itself (267,832,560 bytes) was not downloaded; "
-              "git lfs pull");
+              "run git lfs pull");
   }
   const TemporaryFolder folder;
   fs::create_directory(folder.file("sharded"));
@@ -158,7 +158,7 @@ TEST_CASE("what was saved instead of a model's file, and files of other programs
   write_file(folder.file("tokenizer.model"), "IQ== 0\nIg== 1\nIw== 2\n");
   write_file(folder.file("vocab.txt"), page);
   check(in_folder(folder, {"-m", "model.pth", "x"}), 4, "model.pth: a pickle of PyTorch");
-  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; safetensors");
+  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; attnviz");
   check(in_folder(folder, {"-m", "model.onnx", "x"}), 4, "model.onnx: an ONNX model");
   check(in_folder(folder, {"-m", "manifest", "x"}), 4, "a manifest of Ollama; give the model's");
   check(in_folder(folder, {"-m", "page.gguf", "x"}), 3, "page.gguf: a web page");
@@ -261,7 +261,7 @@ TEST_CASE("files that a run does not need do not stop it") {
   write_file(folder.file("chat_template.jinja"), kPointer);
   CHECK(attnviz({"tokenize", "-m", folder.path(), "The cat"}).exit_code == 0);
   CHECK(contains(attnviz({"tokenize", "-m", folder.path(), "The cat", "-v"}).err,
-                 "the chat template: it cannot be read"));
+                 "chat_template: it cannot be read"));
   check(attnviz({"tokenize", "-m", folder.path(), "The cat", "--chat"}), 1,
         "chat_template.jinja: a Git LFS pointer");
 }

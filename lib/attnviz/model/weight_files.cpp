@@ -155,10 +155,15 @@ std::string few_of(std::vector<std::string> names) {
   std::string why;
   ErrorKind error_kind = ErrorKind::kIo;
   if (!weights.empty()) {
+    const auto lost = std::ranges::find_if(
+        weights, [&folder](const std::string& name) { return !is_there(folder / name); });
     const auto pickle = std::ranges::find_if(weights, is_pickle);
-    const std::string& name = pickle == weights.end() ? weights.front() : *pickle;
+    const std::string& name = lost != weights.end()     ? *lost
+                              : pickle == weights.end() ? weights.front()
+                                                        : *pickle;
     const MappedFile file(folder / name);  // throws for a Git LFS pointer and a link to nothing
-    if (const FileKind kind = kind_of_model_bytes(file.bytes()); kind != FileKind::kOther) {
+    if (const FileKind kind = kind_of_model_bytes(file.bytes());
+        kind != FileKind::kOther && kind != FileKind::kSafetensors) {
       why = fmt::format("; {}: {}", printable(name), described_kind(kind, file.bytes()));
       error_kind = ErrorKind::kUnsupported;
     } else if (pickle != weights.end()) {
