@@ -45,13 +45,13 @@ std::vector<std::filesystem::path> font_lists(const std::vector<std::filesystem:
   return cache ? std::vector{*cache / "fontconfig"} : std::vector<std::filesystem::path>();
 }
 
-int run_program(std::vector<std::string> arguments) {
+int run_program(const std::vector<std::string>& arguments) {
   try {
     reserve_standard_streams();
     install_signal_handlers();
     const CommandLine line = [&] {
       const Making making("the command line");
-      return parse_command_line(std::move(arguments), names_model);
+      return parse_command_line(arguments, names_model);
     }();
     const std::vector<std::filesystem::path> outputs = written_files(line.command);
     const std::string problems = enter_sandbox(outputs, font_lists(outputs));
@@ -71,8 +71,10 @@ int run_program(std::vector<std::string> arguments) {
     if (const std::string name = shortened_file(); !name.empty()) {
       return failed(ErrorKind::kIo, {name + std::string(kBecameShorter)});
     }
-    return failed(error.kind(), {with_limit(in_program_words(error.what(), error.parameter())),
-                                 AdviceError(error).lines()});
+    const auto* const others = dynamic_cast<const OtherModelsError*>(&error);
+    return failed(error.kind(),
+                  {with_limit(in_program_words(error.what(), error.parameter())),
+                   others == nullptr ? AdviceError(error).lines() : others->lines(arguments)});
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, {std::string(OutOfMemory().message())});
   } catch (const std::filesystem::filesystem_error& error) {

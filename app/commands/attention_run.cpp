@@ -305,8 +305,7 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
-  std::ranges::copy(report_unread_keys(model.config.name, *tokenizer, options.talk),
-                    std::back_inserter(model.config.unknown_keys));
+  report_unread_keys(model.config, *tokenizer, options.talk);
   if (const ChatTemplate* const chat = tokenizer->chat_template()) {
     add_stops(*chat, *tokenizer, model.config.end_of_text);
   }

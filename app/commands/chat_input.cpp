@@ -43,6 +43,7 @@ Chat chat_of(const std::variant<std::string, std::vector<TokenId>, Chat>& conten
 TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOptions& options) {
   std::vector<ChatMessage>& messages = chat.messages;
   const ChatTemplate* const with = tokenizer.chat_template();
+  tokenizer.check_chat_template();
   if (with == nullptr) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--chat: there is no chat template beside the {} tokenizer: looked for "

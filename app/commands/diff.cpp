@@ -162,8 +162,7 @@ class Comparison {
     }
     const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
     other_->config.tokenizer = other_tokenizer->name();
-    std::ranges::copy(report_unread_keys(other_->config.name, *other_tokenizer, options_.talk),
-                      std::back_inserter(other_->config.unknown_keys));
+    report_unread_keys(other_->config, *other_tokenizer, options_.talk);
     require_same_tokens(tokenize(tokenizer, *input, options_.input),
                         tokenize(*other_tokenizer, *input, options_.input));
     texts_[0] = read_text(setup_, options_, tokenizer, *input);

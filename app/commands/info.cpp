@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -128,10 +126,8 @@ void run(const InfoOptions& options) {
     phases.done("tokenizer");
     report_unread_keys(opened->model.config, options.talk);
     if (info.tokenizer) {
-      report_unread_keys(opened->model.config.name, info.tokenizer->passed_over,
+      report_unread_keys(opened->model.config, info.tokenizer->passed_over,
                          info.tokenizer->unknown_keys, options.talk);
-      std::ranges::copy(info.tokenizer->unknown_keys,
-                        std::back_inserter(opened->model.config.unknown_keys));
     }
   }
   info.parameters = count_parameters(info.shape);

@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -25,6 +28,7 @@
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/model/weight_files.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "options/program_words.h"
@@ -151,48 +155,67 @@ std::optional<std::uint64_t> count_in(const JsonNode& config,
   return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
 }
 
-// The type of most numbers in a safetensors file; empty if the file is broken.
-std::string_view type_in(const fs::path& path) {
+// The type and the size of the files of weights that are read. Nothing if they cannot be opened:
+// loading says why.
+void summarize_weights(const fs::path& folder, ListedModel& model) {
+  try {
+    const OpenedWeights opened = open_weights(folder, find_weights(folder), {});
+    std::vector<const StoredTensor*> tensors;
+    std::set<std::string_view> files;
+    for (const FoundTensor& found : opened.tensors.tensors()) {
+      tensors.push_back(found.tensor);
+      files.insert(found.file);
+    }
+    std::uint64_t bytes = 0;
+    for (const std::string_view file : files) {
+      bytes += bytes_of(file);
+    }
+    model.quantisation = most_common_type(tensors);
+    model.bytes = bytes;
+  } catch (const Error&) {
+  }
+}
+
+// Nothing of a config.json that cannot be read: loading says why.
+void summarize_config(const fs::path& path, ListedModel& model) {
   try {
     const MappedFile file(path);
-    return most_common_type(Safetensors(file.bytes(), path.string()).tensors());
+    const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
+    const JsonNode config = tree.root();
+    model.family = text_if_any(config, "model_type");
+    model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
+    model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
   } catch (const Error&) {
-    return {};
   }
 }
 
 // As above, for a folder.
 bool summarize_folder(const fs::path& path, ListedModel& model) {
-  std::uint64_t bytes = 0;
-  for (const std::string& name : names_in(path)) {
-    if (name.ends_with(".safetensors")) {
-      bytes += bytes_of(path / name);
-      model.quantisation = model.quantisation.empty() ? type_in(path / name) : model.quantisation;
-    }
-  }
-  if (bytes > 0) {
-    model.bytes = bytes;
-  }
-  const MappedFile file(path / "config.json");
-  const JsonTree tree = JsonTree::parse(file.bytes(), (path / "config.json").string());
-  const JsonNode config = tree.root();
-  if (config.kind() != JsonKind::kObject) {
-    config.fail("expected an object");
-  }
-  model.family = text_if_any(config, "model_type");
-  model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
-  model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
-  model.chat_template = has_chat_template(path);
-  return model.quantisation != stored_type_name(StoredType::kF64);
+  summarize_weights(path, model);
+  summarize_config(path / "config.json", model);
+  return model.quantisation != stored_type_name(StoredType::kF64) || model.family.empty();
+}
+
+// The heads of each layer that has any; nothing if layers differ.
+std::optional<std::uint64_t> heads_of_a_layer(const Model& model) {
+  const std::size_t most = model.n_heads();
+  const bool differ = std::ranges::any_of(model.layers, [most](const LayerWeights& layer) {
+    return !layer.heads.empty() && layer.heads.size() != most;
+  });
+  return differ ? std::nullopt : std::optional<std::uint64_t>(most);
+}
+
+void add_sizes(const Model& loaded, ListedModel& model) {
+  model.n_layers = loaded.n_layers();
+  model.n_heads = heads_of_a_layer(loaded);
+  model.parameters =
+      model.parameters ? model.parameters : count_parameters(model_shape(loaded)).total;
 }
 
 // Of small models that were made by hand.
 void summarize_weights_json(const fs::path& path, ListedModel& model) {
-  const Model loaded = load_weights_json(path, {});
+  add_sizes(load_weights_json(path, {}), model);
   model.bytes = bytes_of(path);
-  model.parameters = count_parameters(model_shape(loaded)).total;
-  model.n_layers = loaded.n_layers();
-  model.n_heads = loaded.n_heads();
   model.family = "by hand";
   model.quantisation = "JSON";
 }
@@ -204,8 +227,12 @@ void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model
     if (path.extension() == ".json") {
       return summarize_weights_json(path, model);
     }
-    if (is_file(path) ? summarize_gguf(path, sizes, model) : summarize_folder(path, model)) {
-      StoredModel(path.string()).load();
+    const bool is_folder = !is_file(path);
+    if (is_folder ? summarize_folder(path, model) : summarize_gguf(path, sizes, model)) {
+      add_sizes(StoredModel(path.string()).load(Copies::kNotCompared), model);
+    }
+    if (is_folder) {
+      model.chat_template = has_chat_template(path);
     }
   } catch (const Error& error) {
     model.problem = error.what();
@@ -228,16 +255,13 @@ void tell_unread(const TalkOptions& talk, const Unread& unread) {
 // The embedded one, which is always there.
 ListedModel demo_entry() {
   const Model model = demo_model();
-  const ModelShape shape = model_shape(model);
   ListedModel entry;
   entry.name = kDemo;
   entry.store = "attnviz";
   entry.family = model.config.family;
-  entry.parameters = count_parameters(shape).total;
   entry.bytes = kDemoWeights.size();
   entry.quantisation = stored_type_name(model.stored.used.front().type);
-  entry.n_layers = model.n_layers();
-  entry.n_heads = model.n_heads();
+  add_sizes(model, entry);
   return entry;
 }
 

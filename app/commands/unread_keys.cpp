@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/run_facts.h"
@@ -36,14 +39,23 @@ void report_unread_keys(const ModelConfig& config, const TalkOptions& talk) {
   report_unread_keys(config.name, config.passed_over, config.unknown_keys, talk);
 }
 
-std::span<const std::string> report_unread_keys(std::string_view name, const Tokenizer& tokenizer,
-                                                const TalkOptions& talk) {
-  const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
-  if (own == nullptr) {
-    return {};
+void report_unread_keys(ModelConfig& config, std::span<const PassedOver> harmless,
+                        std::span<const std::string> unknown, const TalkOptions& talk) {
+  report_unread_keys(config.name, harmless, unknown, talk);
+  std::ranges::copy(unknown, std::back_inserter(config.unknown_keys));
+}
+
+void report_unread_keys(ModelConfig& config, const Tokenizer& tokenizer, const TalkOptions& talk) {
+  if (const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer)) {
+    report_unread_keys(config, own->passed_over(), own->unknown_keys(), talk);
   }
-  report_unread_keys(name, own->passed_over(), own->unknown_keys(), talk);
-  return own->unknown_keys();
+}
+
+void report_unread_keys(std::string_view name, const Tokenizer& tokenizer,
+                        const TalkOptions& talk) {
+  if (const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer)) {
+    report_unread_keys(name, own->passed_over(), own->unknown_keys(), talk);
+  }
 }
 
 }  // namespace attnviz::app

@@ -21,8 +21,14 @@ void report_unread_keys(std::string_view name, std::span<const PassedOver> harml
 /// As above, for a model.
 void report_unread_keys(const ModelConfig& config, const TalkOptions& talk);
 
-/// As above, for a tokenizer's file, if it has one. Returns its unknown keys.
-std::span<const std::string> report_unread_keys(std::string_view name, const Tokenizer& tokenizer,
-                                                const TalkOptions& talk);
+/// As above, for the file of a model's tokenizer, if it has one; its unknown keys become the
+/// model's.
+void report_unread_keys(ModelConfig& config, const Tokenizer& tokenizer, const TalkOptions& talk);
+/// The same of keys that are known already.
+void report_unread_keys(ModelConfig& config, std::span<const PassedOver> harmless,
+                        std::span<const std::string> unknown, const TalkOptions& talk);
+
+/// As above, for a tokenizer without a model.
+void report_unread_keys(std::string_view name, const Tokenizer& tokenizer, const TalkOptions& talk);
 
 }  // namespace attnviz::app

@@ -34,4 +34,19 @@ class AdviceError : public Error {
   std::vector<std::string> lines_;
 };
 
+/// An Error about the word of the command line that names a model: others to give instead.
+class OtherModelsError : public Error {
+ public:
+  OtherModelsError(ErrorKind kind, const std::string& message, std::string word,
+                   std::vector<std::string> others)
+      : Error(kind, message), word_(std::move(word)), others_(std::move(others)) {}
+
+  /// The command line of these words, once with each of the others.
+  std::vector<std::string> lines(const std::vector<std::string>& words) const;
+
+ private:
+  std::string word_;
+  std::vector<std::string> others_;
+};
+
 }  // namespace attnviz::app

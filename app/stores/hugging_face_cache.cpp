@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weight_files.h"
 #include "stores/gguf_choice.h"
@@ -101,6 +102,17 @@ std::vector<fs::path> snapshots_in(const fs::path& root, Unread& unread) {
   return distinct_folders(std::move(snapshots));
 }
 
+// Why a snapshot without a model of its own, such as an adapter's, is not read; empty if it does
+// not look like one.
+std::string refusal(const fs::path& folder) {
+  try {
+    find_weights(folder);
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::kUnsupported ? error.what() : std::string();
+  }
+  return {};
+}
+
 std::vector<StoreEntry> list_cache(const fs::path& root, Unread& unread) {
   std::vector<StoreEntry> entries;
   const std::vector<fs::path> snapshots = snapshots_in(root, unread);
@@ -111,6 +123,8 @@ std::vector<StoreEntry> list_cache(const fs::path& root, Unread& unread) {
     const std::string name = repository_name(folder).value_or(folder);
     if (has_weights(found) || (files[i].empty() && is_there(found / "config.json"))) {
       entries.push_back({name, found, {}});
+    } else if (std::string problem = files[i].empty() ? refusal(found) : ""; !problem.empty()) {
+      entries.push_back({name, found, std::move(problem)});
     }
     for (GgufChoice& file : files[i]) {
       entries.push_back({name + ":" + file.tag, std::move(file.path), {}});

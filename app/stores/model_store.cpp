@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/model/weight_files.h"
 #include "options/options.h"
@@ -92,26 +94,39 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
                                         : fmt::format(", hf download {}", name.path())));
 }
 
+// "checkpoint-" and 500 of "checkpoint-500".
+std::pair<std::string, double> counted_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const auto number = parse_number<double>(std::string_view(name).substr(digits));
+  return {name.substr(0, digits), number.value_or(-1.0)};
+}
+
 // For a folder one level too high (of checkpoints, or of models): throws an error that lists the
-// models in it. Returns if there are none.
-void name_models_in(const fs::path& folder) {
+// models in it, of numbered ones the last first. Returns if there are none.
+void name_models_in(const fs::path& given, const fs::path& folder) {
   constexpr std::size_t kMost = 5;
-  std::vector<std::string> lines;
+  std::vector<fs::path> models;
   for (const std::string& name : names_in(folder)) {
     if (has_weights(folder / name)) {
-      lines.push_back(fmt::format("attnviz -m {} \"The cat sat\"", typed_word(folder / name)));
+      models.push_back(folder / name);
     }
   }
-  if (lines.empty()) {
+  if (models.empty()) {
     return;
   }
-  const std::size_t n_more = lines.size() - std::min(lines.size(), kMost);
-  lines.resize(lines.size() - n_more);
-  throw AdviceError(
+  std::ranges::stable_sort(models, [](const fs::path& a, const fs::path& b) {
+    const auto [name_of_a, number_of_a] = counted_name(a);
+    const auto [name_of_b, number_of_b] = counted_name(b);
+    return name_of_a != name_of_b ? name_of_a < name_of_b : number_of_a > number_of_b;
+  });
+  const std::size_t n_more = models.size() - std::min(models.size(), kMost);
+  models.resize(models.size() - n_more);
+  throw OtherModelsError(
       ErrorKind::kUsage,
-      {fmt::format("{}: the folder itself has no model; give one of the folders in it{}",
-                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
-       std::move(lines)});
+      fmt::format("{}: the folder itself has no model; give one of the folders in it{}",
+                  folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
+      given.string(), {models.begin(), models.end()});
 }
 
 // The model that a folder without weights of its own stands for.
@@ -124,7 +139,7 @@ fs::path model_in(const fs::path& given) {
   if (auto file = choose_gguf(gguf_files_in(folder), {{given.string()}, {}})) {
     return *std::move(file);
   }
-  name_models_in(folder);
+  name_models_in(given, folder);
   return folder;
 }
 

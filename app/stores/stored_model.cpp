@@ -11,7 +11,6 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "stores/model_store.h"
@@ -72,10 +71,10 @@ std::vector<fs::path> StoredModel::files() const {
   return files;
 }
 
-Model StoredModel::load() {
+Model StoredModel::load(Copies copies) {
   switch (form_) {
     case ModelForm::kHuggingFace:
-      return load_hugging_face(path_, files_);
+      return load_hugging_face(path_, files_, copies);
     case ModelForm::kWeightsJson:
       return load_weights_json(path_, files_);
     case ModelForm::kGguf:
@@ -113,10 +112,8 @@ std::unique_ptr<ModelTokenizer> StoredModel::load_target_tokenizer() const {
 }
 
 bool StoredModel::lacks_tokenizer(const Error& error) const {
-  if (form_ == ModelForm::kGguf) {
-    return error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kUnsupported;
-  }
-  return error.kind() == ErrorKind::kIo && !is_there(hugging_face_folder(path_) / "tokenizer.json");
+  return error.kind() == ErrorKind::kIo ||
+         (form_ == ModelForm::kGguf && error.kind() == ErrorKind::kUnsupported);
 }
 
 }  // namespace attnviz::app

@@ -9,6 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
@@ -28,8 +29,8 @@ class StoredModel {
   /// What reading it may look at; of a Hugging Face model all that lies in its folder.
   std::vector<std::filesystem::path> files() const;
 
-  /// Throws what load_gguf, load_hugging_face and load_weights_json throw.
-  Model load();
+  /// Throws what load_gguf, load_hugging_face, which takes `copies`, and load_weights_json throw.
+  Model load(Copies copies = Copies::kCompared);
   /// The tokenizer that comes with a whole model, in its GGUF file or in its folder; needs no
   /// model. Throws what load_tokenizer throws.
   std::unique_ptr<ModelTokenizer> load_tokenizer();

@@ -34,7 +34,8 @@ std::string beginning_of(std::string_view message) {
 void say(const Advice& advice) {
   std::string line = "attnviz: " + beginning_of(advice.message);
   for (const std::string& next : advice.lines) {
-    line += "\n  " + beginning_of(next);
+    // With another sign, such as that of a line feed, it would be another command.
+    line += printable_line(next) == next ? "\n  " + beginning_of(next) : "";
   }
   if (const std::size_t columns = stderr_columns(); columns > 0) {
     line = wrapped_message(line, columns);

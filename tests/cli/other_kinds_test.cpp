@@ -2,6 +2,7 @@
 // would be left out: what -m and models say of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -108,7 +109,7 @@ TEST_CASE("a Git LFS pointer is named with the size of the file that was not dow
     check(attnviz({"-m", folder.path(), "abc"}), 1,
           name +
               ": a Git LFS pointer: the file itself (267,832,560 bytes) was not downloaded; "
-              "git lfs pull");
+              "run git lfs pull");
   }
   const TemporaryFolder folder;
   fs::create_directory(folder.file("sharded"));
@@ -157,13 +158,126 @@ TEST_CASE("what was saved instead of a model's file, and files of other programs
   write_file(folder.file("tokenizer.model"), "IQ== 0\nIg== 1\nIw== 2\n");
   write_file(folder.file("vocab.txt"), page);
   check(in_folder(folder, {"-m", "model.pth", "x"}), 4, "model.pth: a pickle of PyTorch");
-  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; safetensors");
+  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; attnviz");
   check(in_folder(folder, {"-m", "model.onnx", "x"}), 4, "model.onnx: an ONNX model");
   check(in_folder(folder, {"-m", "manifest", "x"}), 4, "a manifest of Ollama; give the model's");
   check(in_folder(folder, {"-m", "page.gguf", "x"}), 3, "page.gguf: a web page");
   check(in_folder(folder, {"tokenize", "--tokenizer", "tokenizer.model", "x"}), 4,
         "tokenizer.model: the ranks of a tiktoken tokenizer");
   check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 3, "a web page");
+}
+
+TEST_CASE("a file of weights alone is named for what it is, and for the config.json it lacks") {
+  const TemporaryFolder folder;
+  const std::string tensor = safetensors_of({{"x", {2}, {1.0f, 2.0f}}});
+  const struct {
+    std::string bytes;
+    int exit_code;
+    std::string part;
+  } cases[] = {
+      {kPointer, 1, "alone.safetensors: a Git LFS pointer: the file itself (267,832,560 bytes)"},
+      {"<!doctype html>\n<html></html>\n", 3, "alone.safetensors: a web page"},
+      {"Entry not found", 3, "alone.safetensors: a server's answer"},
+      {R"({"error":"Repository not found"})", 3, "alone.safetensors: a server's answer"},
+      {"<html>", 3, "alone.safetensors: a web page"},
+      {"", 3, "alone.safetensors: an empty file"},
+      {tensor, 1, "alone.safetensors: weights in safetensors, which are read with a config.json"},
+      {tensor.substr(0, tensor.size() - 2), 3, "the download is not complete"},
+  };
+  for (const auto& item : cases) {
+    write_file(folder.file("alone.safetensors"), item.bytes);
+    check(in_folder(folder, {"-m", "alone.safetensors", "x"}), item.exit_code, item.part);
+  }
+  write_file(folder.file("adapter_model.safetensors"), tensor);
+  check(in_folder(folder, {"-m", "adapter_model.safetensors", "x"}), 4,
+        "adapter_model.safetensors: an adapter changes the weights");
+  for (const std::string bytes : {R"({"error":"Repository not found"})", "\xEF\xBB\xBF<html>"}) {
+    write_file(folder.file("a.gguf"), bytes);
+    check(in_folder(folder, {"-m", "a.gguf", "x"}), 3,
+          bytes.front() == '{' ? "a.gguf: a server's answer" : "a.gguf: a web page");
+  }
+}
+
+TEST_CASE("a folder without weights that are read says what its other files are") {
+  const std::string pickle("\x80\x02}q\0.", 6);
+  const struct {
+    std::string name;
+    std::string bytes;
+    int exit_code;
+    std::string part;
+  } cases[] = {
+      {"pytorch_model.bin", kPointer, 1, "m/pytorch_model.bin: a Git LFS pointer"},
+      {"pytorch_model.bin", pickle, 4, "found pytorch_model.bin; pytorch_model.bin: a pickle"},
+      {"onnx/model.onnx", "\x08\x07\x12\x07pytorch", 4, "onnx/model.onnx: an ONNX model; attnviz"},
+      {"tf_model.h5", "\x89HDF\r\n\x1a\n", 4, "tf_model.h5: an HDF5 file"},
+      {"training_args.bin", pickle, 1, "training_args.bin holds the state of a training, not"},
+  };
+  for (const auto& item : cases) {
+    CAPTURE(item.name);
+    const TemporaryFolder folder;
+    const fs::path path = folder.path() / "m" / item.name;
+    fs::create_directories(path.parent_path());
+    write_file(folder.path() / "m/config.json", R"({"model_type": "llama"})");
+    write_file(path, item.bytes);
+    check(in_folder(folder, {"-m", "m", "x"}), item.exit_code, item.part);
+  }
+}
+
+TEST_CASE("a link of a snapshot whose file was not downloaded is named") {
+  const Home home;
+  const fs::path snapshot = home.path() / (kHub + "models--me--cut/snapshots/abc");
+  copy_to(snapshot);
+  for (const std::string name : {"model.safetensors", "config.json"}) {
+    fs::remove(snapshot / name);
+    fs::create_symlink("../../blobs/0123", snapshot / name);
+    check(home.run({"-m", "me/cut", "--ids", "1"}), 1,
+          name +
+              ": cannot read: No such file or directory: a link to ../../blobs/0123, which is "
+              "missing; if it was downloaded, the download is not complete");
+    fs::remove(snapshot / name);
+    copy_model("llama-mha-untied", snapshot);
+  }
+}
+
+TEST_CASE("files that a run does not need do not stop it") {
+  const TemporaryFolder folder;
+  copy_model("llama-mha-untied", folder.path());
+  const std::string tokenizer = read_file(ATTNVIZ_SOURCE_DIR "/assets/demo/model/tokenizer.json");
+  const auto run = [&folder](std::vector<std::string> words) {
+    words.insert(words.begin(), {"-m", folder.path()});
+    return attnviz(words);
+  };
+  const std::string drawn = run({"--ids", "1,2", "--json"}).out;
+  write_file(folder.file("generation_config.json"), kPointer);
+  CHECK(run({"--ids", "1,2", "--json"}).out == drawn);
+  CHECK(contains(run({"--ids", "1,2", "-v"}).err, "generation_config.json: it cannot be read"));
+
+  write_file(folder.file("tokenizer.json"), kPointer);
+  CHECK(run({"--ids", "1,2", "--json"}).exit_code == 0);
+  check(run({"abc"}), 1, "tokenizer.json: a Git LFS pointer");
+
+  write_file(folder.file("tokenizer.json"), tokenizer);
+  const std::string told = run({"tokenize", "The cat"}).out;
+  write_file(folder.file("chat_template.jinja"), kPointer);
+  CHECK(attnviz({"tokenize", "-m", folder.path(), "The cat"}).exit_code == 0);
+  CHECK(contains(attnviz({"tokenize", "-m", folder.path(), "The cat", "-v"}).err,
+                 "chat_template: it cannot be read"));
+  check(attnviz({"tokenize", "-m", folder.path(), "The cat", "--chat"}), 1,
+        "chat_template.jinja: a Git LFS pointer");
+}
+
+TEST_CASE("tokenizers: an empty file, and one that is not read, are named") {
+  const TemporaryFolder folder;
+  copy_model("llama-mha-untied", folder.path());
+  write_file(folder.file("sentencepiece.bpe.model"), "");
+  const ProgramResult pieces = attnviz({"-m", folder.path(), "abc"});
+  check(pieces, 1,
+        "sentencepiece.bpe.model: the ids of XLM-RoBERTa and mBART are not in this file");
+  check(pieces, 1, "expected a tokenizer.json beside it");
+  check(pieces, 1, "--ids");
+  CHECK(attnviz({"-m", folder.path(), "--ids", "1,2"}).exit_code == 0);
+  write_file(folder.file("tokenizer.json"), "");
+  check(attnviz({"-m", folder.path(), "abc"}), 3, "tokenizer.json: expected JSON, found an empty");
 }
 
 TEST_CASE("a folder one level too high: a snapshot is taken, other folders are lines to type") {
@@ -178,7 +292,26 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   home.write("out/trainer_state.json", "{}");
   const ProgramResult one = home.run({"-m", "out", "--ids", "1,2"});
   check(one, 2, "out: the folder itself has no model; give one of the folders in it");
-  CHECK(contains(one.err, "\n  attnviz -m out/checkpoint-500 "));
+  CHECK(contains(one.err, "\n  attnviz -m out/checkpoint-500 --ids 1,2\n"));
+  // The same command, the last checkpoint first.
+  copy_to(home.path() / "out/checkpoint-1500");
+  copy_to(home.path() / "out/checkpoint-1000");
+  const auto lines_after = [&home](const std::vector<std::string>& words) {
+    const std::string err = home.run(words).err;
+    return err.substr(std::min(err.find('\n'), err.size()));
+  };
+  CHECK(lines_after({"info", "-m", "out"}) ==
+        "\n  attnviz info -m out/checkpoint-1500\n  attnviz info -m out/checkpoint-1000\n"
+        "  attnviz info -m out/checkpoint-500\n");
+  fs::remove_all(home.path() / "out/checkpoint-1000");
+  fs::remove_all(home.path() / "out/checkpoint-500");
+  CHECK(lines_after({"info", "out"}) == "\n  attnviz info out/checkpoint-1500\n");
+  CHECK(lines_after({"diff", "-m", "demo", "--model=out", "The cat"}) ==
+        "\n  attnviz diff -m demo --model=out/checkpoint-1500 \"The cat\"\n");
+  CHECK(lines_after({"-m", "out", "out"}) == "\n  attnviz -m out/checkpoint-1500 out\n");
+  // No line could show this name.
+  copy_to(home.path() / "odd/line\n");
+  CHECK(lines_after({"info", "-m", "odd"}) == "\n");
   for (int i = 1; i <= 7; ++i) {
     copy_to(home.path() / ("out/c" + std::to_string(i)));
   }
@@ -231,6 +364,57 @@ TEST_CASE("models promises nothing that -m refuses, and has the type of the tens
     CHECK(contains(run.err, problem));
   }
   CHECK(home.run({"-m", "me/good", "--ids", "1,2", "--json"}).exit_code == 0);
+}
+
+TEST_CASE("models: type and size are those of the files that -m reads") {
+  const Home home;
+  const std::string snapshot = kHub + "models--me--two/snapshots/abc/";
+  // Two numbers of F16, and beside them the same as F32.
+  const std::string header = R"({"x":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})";
+  const std::string half = std::string(1, static_cast<char>(header.size())) + std::string(7, '\0') +
+                           header + std::string("\x00\x3C\x00\x40", 4);
+  home.write(snapshot + "config.json", R"({"model_type": "llama"})");
+  home.write(snapshot + "model.safetensors", half);
+  home.write(snapshot + "consolidated.safetensors", safetensors_of({{"y", {2}, {1.0f, 2.0f}}}));
+  std::map<std::string, json> models = listed(home);
+  CHECK(models["me/two"]["quantisation"] == "F16");
+  CHECK(models["me/two"]["bytes"] == half.size());
+}
+
+TEST_CASE("models: an adapter without its model is listed like all that cannot be read") {
+  const Home home;
+  const std::string lora = kHub + "models--me--lora/snapshots/abc/";
+  home.write(lora + "adapter_config.json", "{}");
+  home.write(lora + "adapter_model.safetensors", "");
+  copy_to(home.path() / (kHub + "models--me--new/snapshots/abc"));
+  change_config(home.path() / (kHub + "models--me--new/snapshots/abc"), "model_type", "invented");
+  home.write(".lmstudio/models/me/cut/cut.gguf", "GGUF");
+  std::map<std::string, json> models = listed(home);
+  REQUIRE(models.contains("me/lora"));
+  check(home.run({"-m", "me/lora", "x"}), 4, models["me/lora"]["problem"]);
+  CHECK(!contains(home.run({"models", "--names"}).out, "me/lora"));
+  const std::vector<std::string> lines = lines_of(home.run({"models"}).out);
+  for (const std::string name : {"me/lora", "me/new", "me/cut:cut"}) {
+    CAPTURE(name);
+    CHECK(std::ranges::count_if(lines, [&](const std::string& line) {
+            return line.starts_with(name + " ") && contains(line, "(unreadable)");
+          }) == 1);
+  }
+}
+
+TEST_CASE("models has the sizes of the models that are read, as info does") {
+  const Home home;
+  for (const std::string name : {"bart", "tinystories", "falcon-h1"}) {
+    CAPTURE(name);
+    const fs::path folder = home.path() / (kHub + "models--me--" + name + "/snapshots/abc");
+    fs::create_directories(folder);
+    copy_model(name, folder);
+    const json listing = listed(home)["me/" + name];
+    const json info = parse_json(home.run({"info", "-m", "me/" + name, "--json"}).out);
+    CHECK(listing["n_layers"] == info["shape"]["n_layers"]);
+    CHECK(listing["n_heads"] == info["shape"]["n_heads"]);
+    CHECK(listing["parameters"] == info["parameters"]["total"]);
+  }
 }
 
 TEST_CASE("models does not wait at a link to a file that never has anything to read") {

@@ -44,6 +44,8 @@ TEST_CASE("a file of another kind is named by its first bytes, models of others 
   const Case cases[] = {
       // As PyTorch's torch.save() wrote until 1.5, and since.
       {std::string("\x80\x02\x8a\x0al\xfc\x9c"), ErrorKind::kUnsupported, "a pickle of PyTorch"},
+      {"(dp0\nVx\np1\n", ErrorKind::kUnsupported, "a pickle of PyTorch"},
+      {std::string("}q\0(X", 5), ErrorKind::kUnsupported, "a pickle of PyTorch"},
       {zip_with("archive/data.pkl"), ErrorKind::kUnsupported, "an archive of PyTorch"},
       {zip_with("docs/readme.txt"), ErrorKind::kMalformed, "an archive"},
       {std::string("\x1f\x8b\x08\x00", 4), ErrorKind::kMalformed, "an archive"},
@@ -69,6 +71,8 @@ TEST_CASE("a file of another kind is named by its first bytes, models of others 
       {"\n<HTML>", ErrorKind::kMalformed, "a web page, saved instead"},
       {"<?xml version=\"1.0\"?><Error>", ErrorKind::kMalformed, "a web page, saved instead"},
       {"404: Not Found\n", ErrorKind::kMalformed, "a server's answer"},
+      {"\xEF\xBB\xBF<!DOCTYPE html>", ErrorKind::kMalformed, "a web page, saved instead"},
+      {R"({"error":"Repository not found"})", ErrorKind::kMalformed, "a server's answer"},
       {"Entry not found", ErrorKind::kMalformed, "a server's answer"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:2d\nsize 1234567\n",
        ErrorKind::kMalformed, "a Git LFS pointer: the file itself (1,234,567 bytes) was not"},

@@ -185,7 +185,7 @@ TEST_CASE("a broken generation_config.json is passed over, as transformers does"
     const Model model = saved.load();
     CHECK(model.config.end_of_text == std::vector<std::uint32_t>{3});
     CHECK(why_passed_over(model, "generation_config.json") ==
-          "it is broken; transformers ignores it, too");
+          "it cannot be read; transformers ignores it, too");
   }
 }
 

@@ -47,6 +47,13 @@ TEST_CASE("a tied model's own lm_head.weight is told of where it is another one"
   CHECK(load_hugging_face(folder.path()).config.origin.empty());
 }
 
+TEST_CASE("a listing does not compare a tied model's matrices") {
+  const test::TemporaryFolder folder;
+  test::copy_model("llama-mha-untied", folder.path());
+  test::change_config(folder.path(), "tie_word_embeddings", true);
+  CHECK(load_hugging_face(folder.path(), {}, Copies::kNotCompared).config.origin.empty());
+}
+
 TEST_CASE("a tied T5 tells of another lm_head.weight") {
   const Model model = test::with_settings("t5-v1.1", {{"tie_word_embeddings", true}});
   CHECK(model.config.origin.find("lm_head.weight") != std::string::npos);

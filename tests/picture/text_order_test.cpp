@@ -45,6 +45,20 @@ TEST_CASE("isolate_quotes: quoted right-to-left tokens turn nothing around them"
   CHECK(shown == U"\"בש\" (1) at \"שב\" (2)");
 }
 
+TEST_CASE("isolate_quotes: a quote without a partner stays as it is") {
+  CHECK(isolate_quotes("א 5\" x") == "א 5\" x");
+  CHECK(isolate_quotes(R"(א "\" ב "ג" d)") == "א \"\u2068\\\" ב \u2069\"ג\" d");
+  CHECK(isolate_quotes(R"("\\" א)") == "\"\u2068\\\\\u2069\" א");  // the token is a backslash
+  CHECK(isolate_quotes("א \"b\\") == "א \"b\\");
+}
+
+TEST_CASE("balance_isolates: each line has the signs of the quotes that it has a part of") {
+  std::vector<std::string> lines = {"\"\u2068א", "ב", "ג\u2069\" at \"\u2068ד\u2069\"", "e"};
+  balance_isolates(lines);
+  CHECK(lines == std::vector<std::string>{"\"\u2068א\u2069", "\u2068ב\u2069",
+                                          "\u2068ג\u2069\" at \"\u2068ד\u2069\"", "e"});
+}
+
 TEST_CASE("script_of: letters have one, what all scripts share has none") {
   CHECK(script_of(U'a') == "Latin");
   CHECK(script_of(U'猫') == "Han");

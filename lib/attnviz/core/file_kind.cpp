@@ -43,6 +43,8 @@ constexpr Beginning kBeginnings[] = {
     {"\x93NUMPY"sv, FileKind::kNumPy},
     {"GGUF"sv, FileKind::kGguf},  // and a version
     {"version https://git-lfs.github.com/spec/"sv, FileKind::kLfsPointer},
+    {"(dp0\n"sv, FileKind::kPickle},  // dictionaries in protocols 0 and 1
+    {"}q\x00("sv, FileKind::kPickle},
     {"\x80\x02"sv, FileKind::kPickle},  // the protocols that PyTorch and Python write
     {"\x80\x03"sv, FileKind::kPickle},
     {"\x80\x04"sv, FileKind::kPickle},
@@ -61,7 +63,8 @@ constexpr std::string_view kAnswers[] = {"Entry not found",
                                          "Not Found",
                                          "Access to model ",
                                          "Invalid username or password",
-                                         "Repository not found"};
+                                         "Repository not found",
+                                         "{\"error\":"};
 
 constexpr Beginning kEndings[] = {
     {".png", FileKind::kPicture}, {".jpg", FileKind::kPicture},  {".jpeg", FileKind::kPicture},
@@ -121,6 +124,7 @@ const Description* description_of(FileKind kind) noexcept {
 }
 
 bool is_page(std::string_view first) {
+  first.remove_prefix(first.starts_with("\uFEFF") ? 3 : 0);
   const std::size_t begin = first.find_first_not_of(" \t\r\n");
   const std::string text =
       begin == std::string_view::npos ? "" : ascii_lower(first.substr(begin, 16));

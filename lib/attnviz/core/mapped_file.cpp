@@ -119,7 +119,15 @@ namespace {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  fail(path, std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+  const std::string why = std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+  std::error_code no_link;
+  const auto target = std::filesystem::read_symlink(path, no_link);
+  if (error == ENOENT && !no_link) {
+    fail(path, fmt::format("{}: a link to {}, which is missing; if it was downloaded, the download "
+                           "is not complete",
+                           why, target.string()));
+  }
+  fail(path, why);
 }
 
 // Without waiting for whom a named pipe or a device waits for.

@@ -49,7 +49,10 @@ class Complaint {
 
 std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   if (bytes.size() < kLengthBytes) {
-    complaint.malformed(fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
+    complaint.check_kind(bytes);
+    complaint.malformed(
+        bytes.empty() ? std::string("an empty file: the download is not complete")
+                      : fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
   }
   const auto length = load_number<std::uint64_t>(bytes.data());
   if (length > bytes.size() - kLengthBytes) {
@@ -163,7 +166,10 @@ class TensorReader {
       malformed("data_offsets: expected [begin, end]");
     }
     if (ends[1] > n_bytes) {
-      malformed(fmt::format("its bytes end at {}, those of the file at {}", ends[1], n_bytes));
+      malformed(
+          fmt::format("its bytes end at {}, those of the file at {}; the download "
+                      "is not complete",
+                      ends[1], n_bytes));
     }
     return {ends[0], ends[1]};
   }

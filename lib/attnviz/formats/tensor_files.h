@@ -47,6 +47,10 @@ class TensorFiles {
   /// PEFT. Empty if some names lack it.
   const std::string& wrapper() const noexcept { return wrapper_; }
 
+  /// Readers are not to compare the numbers of tensors, which would read all of them.
+  void skip_comparisons() noexcept { skips_comparisons_ = true; }
+  bool skips_comparisons() const noexcept { return skips_comparisons_; }
+
   std::size_t size() const noexcept { return tensors_.size(); }
   /// All of them, by name.
   std::vector<FoundTensor> tensors() const { return tensors_.all(); }
@@ -72,6 +76,7 @@ class TensorFiles {
   std::shared_ptr<const GgufFiles> gguf_;
   NativeTensors native_;
   TensorIndex tensors_;
+  bool skips_comparisons_ = false;
 };
 
 }  // namespace attnviz

@@ -149,8 +149,8 @@ GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files
   if (!fs::exists(path, error)) {
     return {};
   }
-  const MappedFile bytes = files.open(path);
   try {
+    const MappedFile bytes = files.open(path);
     const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
     return {read_generation_facts(HfConfig(tree.root()))};
   } catch (const Error&) {
@@ -277,22 +277,34 @@ fs::path hugging_face_folder(const fs::path& path) {
   return is_folder(path) ? path : path.parent_path();
 }
 
-Model load_hugging_face(const fs::path& path, OpenFiles files) {
+Model load_hugging_face(const fs::path& path, OpenFiles files, Copies copies) {
   const fs::path folder = hugging_face_folder(path);
   // Before the config, so that the error for a folder without weights lists what it has.
   const fs::path place = is_config(path) ? folder : path;
   const fs::path weights_file = find_weights(place);
   const std::string config_path = (folder / "config.json").string();
+  std::error_code error;
+  if (fs::symlink_status(config_path, error).type() == fs::file_type::not_found) {
+    // What the weights are, if they are something else, is said first.
+    const OpenedWeights alone = open_weights(place, weights_file, files);
+    refuse_adapters(alone.tensors);
+    throw Error(ErrorKind::kIo, fmt::format("{}: weights in safetensors, which are read with a "
+                                            "config.json beside them: expected {}",
+                                            weights_file.string(), config_path));
+  }
   const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
   OpenedWeights weights = open_weights(place, weights_file, files);
+  if (copies == Copies::kNotCompared) {
+    weights.tensors.skip_comparisons();
+  }
   const GenerationConfig generation = read_generation_config(folder, files);
   Model model = file.read(std::move(weights.tensors), generation.facts);
   model.set_name(model_name(folder), model.config.family);
   std::ranges::move(weights.passed_over, std::back_inserter(model.config.passed_over));
   if (generation.is_broken) {
     model.config.passed_over.push_back(
-        {std::string(kGeneration), "it is broken; transformers ignores it, too"});
+        {std::string(kGeneration), "it cannot be read; transformers ignores it, too"});
   }
   return model;
 }

@@ -14,6 +14,10 @@ namespace attnviz {
 /// Whether `path` looks like one: a folder, or a file of safetensors or an index of such.
 bool is_hugging_face(const std::filesystem::path& path);
 
+/// Whether tensors that should be equal, such as those of a tied model, are compared number by
+/// number, which reads all of them.
+enum class Copies { kCompared, kNotCompared };
+
 /// Reads the config and the weights of a folder, or of a file whose config.json lies beside it, as
 /// find_weights() finds them. The weights stay in their files, mapped; a page is read when it is
 /// used.
@@ -21,7 +25,8 @@ bool is_hugging_face(const std::filesystem::path& path);
 /// Throws what find_weights() and open_weights() do, Error{kIo} when a file is missing or cannot be
 /// read, Error{kMalformed} when what is in it contradicts itself, and Error{kUnsupported} for
 /// another `model_type` (naming the known ones) and for weights that are not floats.
-Model load_hugging_face(const std::filesystem::path& path, OpenFiles files = {});
+Model load_hugging_face(const std::filesystem::path& path, OpenFiles files = {},
+                        Copies copies = Copies::kCompared);
 
 /// The same from a config.json and a file of safetensors that are in memory already, and outlive
 /// the model; the caller names it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/shard_name.h"
@@ -88,22 +90,29 @@ TensorFiles open_file(const fs::path& path, const OpenFiles& files) {
   return is_there(index) ? TensorFiles::open_index(index, files) : open_shards(path, files);
 }
 
-// Names of files that may be weights in other formats, in a folder and its subfolders; if there are
-// none, all names in the folder.
-std::vector<std::string> found_in(const fs::path& folder) {
+// As transformers' Trainer writes beside the weights, with the endings of weights.
+constexpr std::string_view kTrainingStates[] = {"training_args.bin", "optimizer.bin",
+                                                "optimizer.pt", "scheduler.pt", "scaler.pt"};
+
+bool is_training_state(std::string_view name) {
+  return std::ranges::find(kTrainingStates, name) != std::end(kTrainingStates) ||
+         name.starts_with("rng_state");
+}
+
+// Names of files that may be weights in other formats, in a folder and its subfolders.
+std::vector<std::string> weights_in(const fs::path& folder) {
   constexpr std::string_view kEndings[] = {".bin",  ".pt",   ".pth",     ".ckpt",
                                            ".onnx", ".h5",   ".keras",   ".pb",
                                            ".npz",  ".gguf", ".msgpack", ".safetensors"};
-  constexpr std::size_t kMost = 6;
   constexpr std::size_t kMostFolders = 32;
   const auto is_weights = [&](const std::string& name) {
-    return std::ranges::any_of(kEndings,
-                               [&](std::string_view ending) { return name.ends_with(ending); });
+    return !is_training_state(name) && std::ranges::any_of(kEndings, [&](std::string_view ending) {
+      return name.ends_with(ending);
+    });
   };
-  std::vector<std::string> all = names_in(folder);
   std::vector<std::string> weights;
   std::size_t n_folders = 0;
-  for (const std::string& name : all) {
+  for (const std::string& name : names_in(folder)) {
     std::error_code error;
     if (is_weights(name)) {
       weights.push_back(name);
@@ -115,28 +124,52 @@ std::vector<std::string> found_in(const fs::path& folder) {
       }
     }
   }
-  std::vector<std::string>& found = weights.empty() ? all : weights;
-  const std::size_t n_more = found.size() - std::min(found.size(), kMost);
-  found.resize(found.size() - n_more);
-  for (std::string& name : found) {
+  return weights;
+}
+
+// The first few names as a message lists them.
+std::string few_of(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 6;
+  const std::size_t n_more = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - n_more);
+  for (std::string& name : names) {
     name = printable(name);
   }
   if (n_more > 0) {
-    found.push_back(fmt::format("{} more", n_more));
+    names.push_back(fmt::format("{} more", n_more));
   }
-  return found;
+  return names.empty() ? "nothing" : joined(names, "and");
 }
 
 [[noreturn]] void fail_without_weights(const fs::path& folder) {
-  const std::vector<std::string> found = found_in(folder);
-  const bool has_pickle = std::ranges::any_of(found, [](const std::string& name) {
+  const std::vector<std::string> weights = weights_in(folder);
+  const std::vector<std::string> all = names_in(folder);
+  const auto is_pickle = [](const std::string& name) {
     return name.ends_with(".bin") || name.ends_with(".pt");
-  });
-  throw Error(
-      ErrorKind::kIo,
-      fmt::format("{}: expected {} or {} in the folder, found {}{}", folder.string(), kWeights,
-                  kIndex, found.empty() ? "nothing" : joined(found, "and"),
-                  has_pickle ? "; save_pretrained() of transformers writes safetensors" : ""));
+  };
+  std::string why;
+  ErrorKind error_kind = ErrorKind::kIo;
+  if (!weights.empty()) {
+    const auto lost = std::ranges::find_if(
+        weights, [&folder](const std::string& name) { return !is_there(folder / name); });
+    const auto pickle = std::ranges::find_if(weights, is_pickle);
+    const std::string& name = lost != weights.end()     ? *lost
+                              : pickle == weights.end() ? weights.front()
+                                                        : *pickle;
+    const MappedFile file(folder / name);  // throws for a Git LFS pointer and a link to nothing
+    if (const FileKind kind = kind_of_model_bytes(file.bytes());
+        kind != FileKind::kOther && kind != FileKind::kSafetensors) {
+      why = fmt::format("; {}: {}", printable(name), described_kind(kind, file.bytes()));
+      error_kind = ErrorKind::kUnsupported;
+    } else if (pickle != weights.end()) {
+      why = "; save_pretrained() of transformers writes safetensors";
+    }
+  } else if (const auto state = std::ranges::find_if(all, is_training_state); state != all.end()) {
+    why = fmt::format("; {} holds the state of a training, not weights", printable(*state));
+  }
+  throw Error(error_kind,
+              fmt::format("{}: expected {} or {} in the folder, found {}{}", folder.string(),
+                          kWeights, kIndex, few_of(weights.empty() ? all : weights), why));
 }
 
 // The file that stands for the weights of a folder; empty if it has none.
@@ -274,6 +307,10 @@ bool has_weights(const fs::path& folder) {
 fs::path find_weights(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
+    const std::string name = path.filename().string();
+    if (is_there(path) && std::ranges::find(kAdapters, name) != std::end(kAdapters)) {
+      refuse_adapter(path, weights_of(path.parent_path()));
+    }
     return path;
   }
   fs::path weights = weights_of(path);

@@ -25,9 +25,10 @@ struct OpenedWeights {
 /// The file that stands for the weights of a folder: model.safetensors, else its index, else a
 /// shard; only looks at names. Returns a path that is not a folder as it is.
 ///
-/// Throws Error{kIo} that says what the folder has instead, and Error{kUnsupported} for a folder
-/// with an adapter, which is not applied, or with shards of several models. A file that is given by
-/// its own name is read without looking at these.
+/// Throws Error{kIo}, or Error{kUnsupported} for a known kind of file, that says what the folder
+/// has instead; and Error{kUnsupported} for a folder with an adapter, which is not applied, for an
+/// adapter by its own name, and for a folder with shards of several models. A file of weights that
+/// is given by its own name is read without looking at these.
 std::filesystem::path find_weights(const std::filesystem::path& path);
 
 /// Opens `file`, which find_weights() gave for `path`; for an index or a shard, all files that

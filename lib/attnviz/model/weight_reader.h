@@ -81,7 +81,8 @@ class WeightReader {
   bool has(std::string_view name) const;
   /// Whether it is a tensor of U8.
   bool is_bytes(std::string_view name) const;
-  /// Whether both exist and differ in some number, regardless of their types.
+  /// Whether both exist and differ in some number, regardless of their types; false if the files
+  /// skip comparisons.
   bool differ(std::string_view name, std::string_view other) const;
   /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
   std::string where(std::string_view name) const;

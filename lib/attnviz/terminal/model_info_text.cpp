@@ -351,8 +351,7 @@ class ListScreen {
 
   Row row_of(const ListedModel& model) const {
     return {one_line(model.name),
-            charset_.sentence(model.problem.empty() || !model.family.empty() ? model.family
-                                                                             : "(unreadable)"),
+            charset_.sentence(model.problem.empty() ? model.family : "(unreadable)"),
             model.parameters ? rounded_count(*model.parameters) : "",
             model.bytes ? rounded_bytes(*model.bytes) : "",
             charset_.sentence(model.quantisation),

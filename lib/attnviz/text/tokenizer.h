@@ -45,6 +45,8 @@ class Tokenizer {
 
   /// How messages become a text of the model that this belongs to; null where nothing says so.
   virtual const ChatTemplate* chat_template() const noexcept { return nullptr; }
+  /// Throws the Error that kept a chat template from being read; else does nothing.
+  virtual void check_chat_template() const {}
 };
 
 /// Names that make_tokenizer takes.

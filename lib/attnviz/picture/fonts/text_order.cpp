@@ -68,17 +68,38 @@ std::string isolate_quotes(std::string_view sentence) {
   if (!has_right_to_left()) {
     return isolated = sentence;
   }
-  bool is_open = false;
-  for (std::size_t i = 0; i < sentence.size(); ++i) {
-    const char sign = sentence[i];
-    if (sign == '"' && (i == 0 || sentence[i - 1] != '\\')) {
-      is_open = !is_open;
-      isolated += is_open ? "\"\u2068" : "\u2069\"";
-    } else {
-      isolated += sign;
+  std::size_t begin = 0;  // of what is not isolated yet
+  for (;;) {
+    const std::size_t open = sentence.find('"', begin);
+    std::size_t close = open == std::string_view::npos ? open : open + 1;
+    while (close < sentence.size() && sentence[close] != '"') {
+      close += sentence[close] == '\\' ? 2U : 1U;  // as quoted() writes a quote
     }
+    if (close >= sentence.size()) {  // npos, too
+      return isolated += sentence.substr(begin);
+    }
+    isolated += sentence.substr(begin, open + 1 - begin);
+    isolated += "\u2068";
+    isolated += sentence.substr(open + 1, close - open - 1);
+    isolated += "\u2069\"";
+    begin = close + 1;
   }
-  return isolated;
+}
+
+void balance_isolates(std::vector<std::string>& lines) {
+  constexpr std::string_view kBegin = "\u2068";
+  constexpr std::string_view kEnd = "\u2069";
+  bool is_open = false;
+  for (std::string& line : lines) {
+    const bool was_open = is_open;
+    const std::size_t begin = line.rfind(kBegin);
+    const std::size_t end = line.rfind(kEnd);
+    if (begin != std::string::npos || end != std::string::npos) {
+      is_open = end == std::string::npos || (begin != std::string::npos && begin > end);
+    }
+    line.insert(0, was_open ? kBegin : "");
+    line += is_open ? kEnd : "";
+  }
 }
 
 std::vector<std::size_t> visual_order(std::span<const std::uint8_t> levels) {

@@ -25,8 +25,13 @@ struct OrderedText {
 OrderedText order_text(std::u32string characters);
 
 /// A sentence with right-to-left characters gets each quoted part (`"…"`) in an isolate (U+2068 …
-/// U+2069), so that what stands around it keeps its order. Other sentences are returned unchanged.
+/// U+2069), so that what stands around it keeps its order; a last quote without a partner stays as
+/// it is. Other sentences are returned unchanged.
 std::string isolate_quotes(std::string_view sentence);
+
+/// Ends on each line the isolate that is open there, and begins it again on the next, after the
+/// lines were made of one sentence.
+void balance_isolates(std::vector<std::string>& lines);
 
 /// The indices of items with these levels from left to right (rule L2 of UAX 9).
 std::vector<std::size_t> visual_order(std::span<const std::uint8_t> levels);

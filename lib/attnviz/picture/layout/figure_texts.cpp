@@ -42,8 +42,10 @@ int FigureTexts::add_lines(TextRole role, std::string_view text, int column_widt
                            std::size_t most_lines, const TextArea& area) {
   int y = area.y;
   const auto columns = static_cast<std::size_t>(area.room / column_width);
-  for (std::string& line :
-       style_.fonts->wrap(isolate_quotes(printable_message(text)), columns, most_lines)) {
+  std::vector<std::string> lines =
+      style_.fonts->wrap(isolate_quotes(printable_message(text)), columns, most_lines);
+  balance_isolates(lines);
+  for (std::string& line : lines) {
     if (role == TextRole::kTitle) {
       add_centred(role, std::move(line), column_width, area.x, area.room, y);
     } else {

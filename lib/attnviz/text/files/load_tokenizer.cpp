@@ -214,6 +214,13 @@ fs::path find_in_folder(const fs::path& folder) {
       return folder / name;
     }
   }
+  if (const fs::path pieces = folder / "sentencepiece.bpe.model"; is_file(pieces)) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}: the ids of XLM-RoBERTa and mBART are not in this file, and it is "
+                            "not read: expected a tokenizer.json beside it, as save_pretrained() "
+                            "of transformers writes it",
+                            pieces.string()));
+  }
   throw Error(ErrorKind::kIo, fmt::format("{}: expected a tokenizer, found none of tokenizer.json, "
                                           "tokenizer.model, spiece.model, source.spm with "
                                           "vocab.json, vocab.json with merges.txt, vocab.txt",
@@ -293,12 +300,26 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
     return load_tokenizer(Gguf(first_file.bytes(), first.string()));
   }
   const TokenizerSettings settings(path.parent_path(), files);
+  TokenizerParts parts = read_parts(file, path, settings, files);
+  std::optional<ChatTemplate> chat;
+  std::optional<Error> chat_error;
+  try {
+    chat = find_chat_template(path.parent_path(), settings, files);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo) {
+      throw;
+    }
+    chat_error = error;
+    parts.passed_over.push_back({"chat_template", "it cannot be read; --chat says why"});
+  }
   auto tokenizer =
-      finished(read_parts(file, path, settings, files), settings,
+      finished(std::move(parts), settings,
                path.extension() == ".model" && path.filename() != kT5Model ? std::optional(true)
                                                                            : std::nullopt);
-  if (auto chat = find_chat_template(path.parent_path(), settings, files)) {
+  if (chat) {
     tokenizer->set_chat_template(std::move(*chat));
+  } else if (chat_error) {
+    tokenizer->set_chat_error(std::move(*chat_error));
   }
   return tokenizer;
 }

@@ -33,7 +33,8 @@ class Gguf;
 /// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json,
 /// else of a chat_template.json; in a GGUF file it is under tokenizer.chat_template. There may be
 /// several with names: in one of these files, in additional_chat_templates/NAME.jinja, and in a
-/// GGUF file under tokenizer.chat_template.NAME.
+/// GGUF file under tokenizer.chat_template.NAME. A file with one that cannot be read is an error of
+/// chats alone: Tokenizer::check_chat_template().
 ///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages,

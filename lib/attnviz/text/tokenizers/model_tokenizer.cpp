@@ -354,6 +354,12 @@ const ChatTemplate* ModelTokenizer::chat_template() const noexcept {
   return chat_ ? &*chat_ : nullptr;
 }
 
+void ModelTokenizer::check_chat_template() const {
+  if (!chat_ && chat_error_) {
+    throw Error(*chat_error_);
+  }
+}
+
 std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name) {
   for (const AddedToken& token : parts.added) {
     if (token.content == name) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/unread.h"
 #include "attnviz/text/chat.h"
 #include "attnviz/text/tokenizer.h"
@@ -69,13 +70,17 @@ class ModelTokenizer : public Tokenizer {
   const std::vector<std::string>& unknown_keys() const noexcept;
 
   const ChatTemplate* chat_template() const noexcept override;
+  void check_chat_template() const override;
   /// In place of that of the tokenizer's own files.
   void set_chat_template(ChatTemplate chat) { chat_ = std::move(chat); }
+  /// Why there is none, although its file is there.
+  void set_chat_error(Error error) { chat_error_ = std::move(error); }
 
  private:
   struct State;
   std::unique_ptr<const State> state_;
   std::optional<ChatTemplate> chat_;
+  std::optional<Error> chat_error_;
 };
 
 }  // namespace attnviz
