@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 #include <set>
 #include <string>
@@ -94,6 +95,20 @@ TEST_CASE("the schema of weights takes every mask that the program reads") {
     CHECK(attnviz({"-m", folder.file("w.json"), "known"}).exit_code == 0);
     CHECK(std::regex_match(mask, masks));
   }
+}
+
+TEST_CASE("the schema of listings takes a program whose samples are not installed") {
+  const TemporaryFolder folder;
+  const std::filesystem::path program = folder.path() / "attnviz";
+  std::filesystem::copy(ATTNVIZ_PROGRAM, program);
+  ProgramRun run;
+  run.arguments = {"models", "--json"};
+  const json place = parse_json(run_program(program, run).out)["stores"].back();
+  CHECK(place["store"] == "samples");
+  CHECK(place["path"].is_null());
+  const json taken =
+      schema_of("models-1")["properties"]["stores"]["items"]["properties"]["path"]["type"];
+  CHECK(std::ranges::count(taken, "null") == 1);
 }
 
 }  // namespace attnviz::test

@@ -305,23 +305,6 @@ TEST_CASE("every listing of models is valid by its schema") {
   check_valid(kSchemas + "models-1.schema.json", listings(), "stores");
 }
 
-TEST_CASE("the listing of a program without its samples is valid, too") {
-  const TemporaryFolder folder;
-  std::filesystem::copy(ATTNVIZ_PROGRAM, folder.path());
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = {"models", "--json"};
-  const std::filesystem::path program =
-      folder.path() / std::filesystem::path(ATTNVIZ_PROGRAM).filename();
-  write_file(folder.file("listing.json"), run_program(program, run).out);
-  CHECK(read_json(folder.file("listing.json"))["stores"].back()["path"].is_null());
-  const std::string schema = kSchemas + "models-1.schema.json";
-  if (std::filesystem::exists("/usr/bin/python3") &&
-      validate(schema, folder, {}).exit_code != kSkipped) {
-    CHECK(validate(schema, folder, {"listing.json"}).exit_code == 0);
-  }
-}
-
 TEST_CASE("the list of families is valid by its schema") {
   check_valid(kSchemas + "families-1.schema.json", {{"families.json", {"info", "--families"}}},
               "families");

@@ -219,10 +219,6 @@ std::string_view JsonScanner::raw_value() {
 
 void JsonScanner::fail(std::string_view expected) {
   refuse_other_kind(bytes_, name_, FileKind::kOllamaManifest);
-  if (bytes_.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: expected JSON, found an empty file", name_));
-  }
   peek();
   const std::size_t at = std::min(at_, bytes_.size());
   const std::string found = at == bytes_.size()

@@ -51,8 +51,10 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   if (bytes.size() < kLengthBytes) {
     complaint.check_kind(bytes);
     complaint.malformed(
-        bytes.empty() ? std::string("an empty file: the download is not complete")
-                      : fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
+        bytes.empty()
+            ? std::string("an empty file: too short for a safetensors file; the download is not "
+                          "complete")
+            : fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
   }
   const auto length = load_number<std::uint64_t>(bytes.data());
   if (length > bytes.size() - kLengthBytes) {

@@ -310,7 +310,7 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
       throw;
     }
     chat_error = error;
-    parts.passed_over.push_back({"chat_template", "it cannot be read; --chat says why"});
+    parts.passed_over.push_back({"chat_template", "it cannot be read, which only chats need"});
   }
   auto tokenizer =
       finished(std::move(parts), settings,

@@ -168,6 +168,9 @@ void find_special_ids(TokenizerParts& parts) {
 
 TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name,
                                    const Vocabulary::Tables* ready) {
+  if (bytes.empty()) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: expected JSON, found an empty file", name));
+  }
   JsonScanner scanner(bytes, name);
   const Scanned scanned = scan(scanner, ready);
   const JsonTree tree = parse_rest(scanned.rest, bytes, name);
