@@ -35,7 +35,8 @@ std::vector<std::string> shard_names(const ShardName& shard, std::string_view en
 /// none is.
 std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
-/// Throws Error{kMalformed} naming the missing shards if not all lie in the folder of `file`, one of them.
+/// Throws Error{kMalformed} naming the missing shards if not all lie in the folder of `file`, one
+/// of them.
 void require_shards(const std::filesystem::path& file, const ShardName& shard,
                     std::string_view ending = kGgufEnding);
 

@@ -34,8 +34,9 @@ std::filesystem::path find_weights(const std::filesystem::path& path);
 /// Opens `file`, which find_weights() gave for `path`; for an index or a shard, all files that
 /// belong to it.
 ///
-/// Throws what TensorFiles throws, Error{kMalformed} that names missing shards, and Error{kUnsupported}
-/// for a folder with two sets of weights that differ, or with an adapter under any name.
+/// Throws what TensorFiles throws, Error{kMalformed} that names missing shards, and
+/// Error{kUnsupported} for a folder with two sets of weights that differ, or with an adapter under
+/// any name.
 OpenedWeights open_weights(const std::filesystem::path& path, const std::filesystem::path& file,
                            const OpenFiles& files);
 
