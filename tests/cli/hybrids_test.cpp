@@ -378,7 +378,7 @@ TEST_CASE("what Falcon-H1's layers do not do is refused in words") {
   check_malformed(kFalcon, "mlp_multipliers", json::array({1.0}), "expected 2 numbers");
   check_malformed(kFalcon, "ssm_multipliers", json::array({1, 1, 1}), "expected 5 numbers");
   check_malformed(kFalcon, "key_multiplier", 0.0, "key_multiplier");
-  check_malformed(kFalcon, "mamba_d_head", 5, "expected 6");
+  check_malformed(kFalcon, "mamba_d_head", 5, "mamba_n_heads = 6");
   check_malformed(kFalcon, "mamba_d_ssm", 25, "mamba_d_ssm");
   check_malformed(kFalcon, "mamba_d_ssm", nullptr, "mamba");
   check_malformed(kFalcon, "mamba_rms_norm", true, "mamba.norm.weight");

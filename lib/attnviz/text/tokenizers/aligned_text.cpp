@@ -11,12 +11,6 @@
 
 namespace attnviz {
 
-namespace {
-
-constexpr std::uint64_t kWorkOfByte = 4;  // read or made, with its place
-
-}  // namespace
-
 void StageSteps::allow_for(std::size_t n_bytes) noexcept {
   // What is white space to one pattern is read by several of its parts and back; ordinary text
   // takes some ten steps a byte. Eight Unicode forms are more work than any known tokenizer makes.
@@ -72,7 +66,8 @@ AlignedText AlignedText::part(ByteRange range) const {
 }
 
 AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
-  from.pass(kWorkOfByte);
+  constexpr std::uint64_t kPerByte = 4;  // the byte and its place
+  from.pass(kPerByte);
   made_.is_changed_ = true;
   made_.offset_ = from.offset_;
   made_.source_size_ = from.source_size_;
@@ -120,7 +115,7 @@ void AlignedBuilder::put(std::string_view text, ByteRange range) {
 }
 
 AlignedText AlignedBuilder::finish() {
-  made_.pass(kWorkOfByte);
+  made_.pass();
   return std::move(made_);
 }
 
