@@ -195,7 +195,7 @@ TEST_CASE("what files say cannot reach a terminal as codes") {
   }
 }
 
-TEST_CASE("layers of multi-token prediction, which are not read, are named among what is not used") {
+TEST_CASE("layers of multi-token prediction are named with what is not used") {
   Model model = load_hugging_face(kModels / "gemma2-softcap-window");
   model.stored.unused_tensors = {{"a", "f", kMultiToken}, {"b", "f", kOtherTask}};
   CHECK(contains(row_of(render_info(info_of(model), {}), "not used"),
