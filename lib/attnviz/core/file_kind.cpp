@@ -144,9 +144,9 @@ bool has_number(FileKind kind, std::string_view first) {
   const auto number = load_number<std::uint32_t>(first.data() + 4);
   constexpr std::uint32_t kLastVersion = 3;
   const bool is_big_endian = first.substr(4, 3) == "\0\0\0"sv;
-  return kind == FileKind::kGgml ? number < std::uint32_t{1} << 24
-         : is_big_endian         ? first[7] >= 1 && first[7] <= char{kLastVersion}
-                                 : number >= 1 && number <= kLastVersion;
+  return is_big_endian             ? first[7] >= 1 && first[7] <= char{kLastVersion}
+         : kind == FileKind::kGgml ? number < std::uint32_t{1} << 24
+                                   : number >= 1 && number <= kLastVersion;
 }
 
 // The number 'ak42' and a version or, in older files, the sizes of a model: d_model, d_ff, layers,

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -155,6 +157,16 @@ std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t f
     harmless.push_back({fmt::format(fmt::runtime(pattern), i), kMultiToken});
   }
   return harmless;
+}
+
+std::span<const float> read_sinks(WeightReader& weights, const std::string& name,
+                                  std::size_t n_heads) {
+  const std::span<const float> sinks = weights.vector(name, n_heads);
+  // The largest score is searched for without them: a NaN would count as no sink at all.
+  if (!kernels::all_finite(sinks)) {
+    throw Error(ErrorKind::kMalformed, weights.where(name) + "expected finite numbers");
+  }
+  return sinks;
 }
 
 std::string tied_note(const WeightReader& weights, std::string_view embeddings,

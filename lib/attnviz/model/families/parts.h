@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,10 @@ HarmlessTensor tied_unembedding(std::string_view name);
 /// {} for the number of the layer. At most 64 layers.
 std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,
                                          std::size_t count);
+
+/// A layer's sinks, [n_heads]. Throws Error{kMalformed} for NaN or infinity.
+std::span<const float> read_sinks(WeightReader& weights, const std::string& name,
+                                  std::size_t n_heads);
 
 /// What a reader must know of a tied model whose file holds another `unembedding`.weight than
 /// `embeddings`.weight: transformers 4 predicts with the embeddings, 5 with what the file holds.

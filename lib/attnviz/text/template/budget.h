@@ -22,6 +22,14 @@ class TooMuch : public Error {
   explicit TooMuch(const std::string& message) : Error(ErrorKind::kMalformed, message) {}
 };
 
+/// An error that has its place in the template already.
+class HasPlace {};
+template <class Base>
+class Placed : public Base, public HasPlace {
+ public:
+  using Base::Base;
+};
+
 /// Counts what has been taken, and throws TooMuch when that is too much. A rendering of a
 /// usual talk takes a thousandth of it.
 class Budget {

@@ -208,7 +208,6 @@ Written run_go_template(const ChatTemplate& with, const Given& given, const Chat
   const std::vector<Joined> all = joined(given.messages);
   if (own.mentions("messages")) {
     std::vector<Value> values;
-    values.reserve(all.size());
     for (const Joined& one : all) {
       values.push_back(go_part(one.message.where,
                                [&] { return templates::go_message(one.message, one.first); }));
@@ -307,13 +306,13 @@ Trial best_trial(const Trials& trials, const ChatTemplate& with, const Given& gi
       best = std::move(trial);
     }
   };
-  const auto has_parts = [](const ChatMessage& one) { return templates::has_parts(one); };
   if (best.missing) {
     std::vector<ContentForm> forms = given.forms;
     for (const templates::ChatPlace& place : *best.missing) {
       if (place.message && place.part.starts_with("content")) {
-        forms[*place.message] =
-            has_parts(given.messages[*place.message]) ? ContentForm::kJoined : ContentForm::kParts;
+        forms[*place.message] = templates::has_parts(given.messages[*place.message])
+                                    ? ContentForm::kJoined
+                                    : ContentForm::kParts;
       }
     }
     if (forms != given.forms) {
@@ -326,10 +325,10 @@ Trial best_trial(const Trials& trials, const ChatTemplate& with, const Given& gi
   } catch (const templates::TooMuch&) {
     throw;
   } catch (const Error& error) {
-    if (std::ranges::any_of(given.messages, has_parts)) {
+    if (std::ranges::any_of(given.messages, templates::has_parts)) {
       use_if_better(std::vector(given.forms.size(), ContentForm::kJoined));
     }
-    if (!std::ranges::all_of(given.messages, has_parts)) {
+    if (!std::ranges::all_of(given.messages, templates::has_parts)) {
       use_if_better(std::vector(given.forms.size(), ContentForm::kParts));
     }
     if (!best.missing) {

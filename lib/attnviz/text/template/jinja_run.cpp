@@ -32,15 +32,6 @@ struct Scope {
 
 enum class JinjaFlow { kOn, kBreak, kContinue };
 
-// Marks an error that has its place already.
-class HasPlace {};
-
-template <class Base>
-class Placed : public Base, public HasPlace {
- public:
-  using Base::Base;
-};
-
 class JinjaRun {
  public:
   JinjaRun(std::string_view source, std::string_view where, const Map& globals)

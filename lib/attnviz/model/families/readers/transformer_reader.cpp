@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -205,14 +204,7 @@ class TransformerReader {
     layer.output =
         linear(named(names_.output), shape.n_heads * d_value, traits_.d_model, traits_.output_bias);
     if (traits_.has_sinks) {
-      layer.sinks = weights_.vector(named(names_.sinks), shape.n_heads);
-      // The largest score is searched for without them: a NaN would count as no sink at all.
-      if (!std::ranges::all_of(layer.sinks, [](float sink) {
-            return sink < std::numeric_limits<float>::infinity();
-          })) {
-        throw Error(ErrorKind::kMalformed,
-                    weights_.where(named(names_.sinks)) + "expected finite numbers");
-      }
+      layer.sinks = read_sinks(weights_, named(names_.sinks), shape.n_heads);
     }
     layer.norms_turned_heads = traits_.norms_turned_heads;
     layer.norms_heads_together =
@@ -404,8 +396,8 @@ class TransformerReader {
     }
     head.unembedding = read_unembedding(weights_, names_.unembedding, traits_.tied,
                                         model.embeddings, traits_.unembedding_bias);
-    if (const std::string bias(names_.logit_bias);
-        !bias.empty() && !head.unembedding.weight.empty() && weights_.has(bias)) {
+    const std::string bias(head.unembedding.weight.empty() ? "" : names_.logit_bias);
+    if (!bias.empty() && weights_.has(bias)) {
       head.unembedding.bias = weights_.numbers({bias}, {1, head.unembedding.d_out()});
     }
   }
