@@ -183,7 +183,7 @@ TEST_CASE("GGUF files: 65535 shards that are not there take no time") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
   CHECK(failure.kind == ErrorKind::kMalformed);
   CHECK(failure.message.find("missing: m-00002-of-65535.gguf, m-00003-of-65535.gguf, "
-                             "m-00004-of-65535.gguf and 65531 more") != std::string::npos);
+                             "m-00004-of-65535.gguf and more") != std::string::npos);
 }
 
 TEST_CASE("tensor files: those of GGUF files, which stay as long as the tensors") {

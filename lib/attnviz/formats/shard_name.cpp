@@ -65,15 +65,14 @@ std::vector<std::string> shard_names(const ShardName& shard, std::string_view en
 std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::string> missing;
-  std::size_t n_missing = 0;
   for (const std::string& name : names) {
     std::error_code error;
-    if (!std::filesystem::exists(folder / name, error) && ++n_missing <= kMostNamed) {
-      missing.push_back(shown_name(name));
+    if (!std::filesystem::exists(folder / name, error)) {
+      missing.push_back(missing.size() < kMostNamed ? shown_name(name) : "more");
     }
-  }
-  if (n_missing > kMostNamed) {
-    missing.push_back(fmt::format("{} more", n_missing - kMostNamed));
+    if (missing.size() > kMostNamed) {  // a file may announce very many
+      break;
+    }
   }
   return missing.empty() ? std::string() : joined(missing, "and");
 }

@@ -31,7 +31,7 @@ std::string shard_name(std::string_view name, std::size_t number, std::size_t co
 /// The names of all shards, in their order.
 std::vector<std::string> shard_names(const ShardName& shard, std::string_view ending = kGgufEnding);
 
-/// The files that are missing in the folder, the first few by name: "a, b, c and 2 more"; empty if
+/// The files that are missing in the folder, the first few by name: "a, b, c and more"; empty if
 /// none is.
 std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
