@@ -13,7 +13,7 @@ constexpr std::string_view kGenerating = "how another program generates texts";
 constexpr std::string_view kToken = "the id of a token";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
-// Behind the architecture's name.
+// After the name of the architecture.
 constexpr HarmlessKey kGgufKeys[] = {
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},

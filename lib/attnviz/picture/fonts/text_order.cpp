@@ -68,7 +68,7 @@ std::string isolate_quotes(std::string_view sentence) {
   if (!has_right_to_left()) {
     return isolated = sentence;
   }
-  std::size_t begin = 0;  // of what is not isolated yet
+  std::size_t begin = 0;  // where the text not yet isolated begins
   for (;;) {
     const std::size_t open = sentence.find('"', begin);
     std::size_t close = open == std::string_view::npos ? open : open + 1;

@@ -27,8 +27,8 @@ struct ChatPlace {
   std::string text = {};  // without the white space around it; empty: content in blank parts
 };
 
-/// Numbers that replace the texts of a chat: they are found in the output of a template regardless
-/// of what it does to letters and white space.
+/// Numbers that replace the texts of a chat: they are found in the output of a template that trims
+/// texts or changes their case, too.
 class Marks {
  public:
   /// The mark for a place.

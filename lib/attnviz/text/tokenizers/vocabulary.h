@@ -55,7 +55,7 @@ class Vocabulary {
   /// Makes room, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
   /// Returns false if the piece exists already: find() then gives the later id, as Hugging Face's
-  /// tokenizers do. Of two pieces with one id, piece() gives the later. Throws Error{kMalformed}
+  /// tokenizers do. If two pieces have one id, piece() gives the later. Throws Error{kMalformed}
   /// for an id from kMostIds on, and for pieces that were made to collide in their hashes.
   bool add(std::string_view piece, TokenId id);
 
