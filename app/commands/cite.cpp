@@ -18,9 +18,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/cite_document.h"
-#include "attnviz/document/json/cite_json.h"
+#include "attnviz/document/report/cite_report.h"
 #include "attnviz/document/words/short_numbers.h"
-#include "attnviz/terminal/cite_view.h"
 #include "attnviz/text/unicode_classes.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
@@ -269,11 +268,7 @@ void run(const CiteOptions& options) {
   document.notes = cite_notes(options, document, text, setup.model.has_states());
   setup.phases.done("sentences");
   const Colormap colormap(options.drawing.colormap.value_or(Colormap().name()));
-  const ShownReport report{[&](const TerminalOptions& terminal) {
-                             return cite_page(document, options.top, colormap, terminal);
-                           },
-                           [&](const ByteSink& sink) { write_cite_json(document, sink); },
-                           [&](const ByteSink& sink) { write_cite_csv(document, sink); }};
+  const Report report = cite_report(document, options.top, colormap);
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

@@ -25,9 +25,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/diff_document.h"
 #include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/json/diff_json.h"
-#include "attnviz/terminal/diff_view.h"
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/document/report/diff_report.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/unread_keys.h"
@@ -263,13 +261,12 @@ class Comparison {
     request.automatic_range = true;
     map.scale = choose_drawing(request, 0.0f, {0.0f, map.scale.high}).scale;
     map.title = request.title.value_or(map.title);
-    const ShownReport report{
-        [&](const TerminalOptions& terminal) {
-          return options_.map ? heatmap_page(map, terminal)
-                              : diff_page(document, options_.top.value_or(kUsualTop), terminal);
-        },
-        [&](const ByteSink& sink) { write_diff_json(document, sink); },
-        [&](const ByteSink& sink) { write_diff_csv(document, sink); }, map};
+    Report report = diff_report(document, options_.top.value_or(kUsualTop));
+    if (options_.map) {
+      show_only(report, std::move(map));
+    } else {
+      report.draw(Figure{std::move(map), /*on_screen=*/false});
+    }
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.report(report, look, sink);
     });

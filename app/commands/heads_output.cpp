@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/heads_json.h"
-#include "attnviz/terminal/heads_view.h"
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/document/report/heads_report.h"
 #include "commands/attention_run.h"
 #include "outputs/overview_choice.h"
 #include "system/output_file.h"
@@ -49,17 +47,16 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   if (options.map || outputs.writes(Content::kFigure) ||
       (outputs.writes(Content::kPage) && has_usual)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
-    map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
-    map->title = options.drawing.title.value_or(map->title);
   } else {
     tell_unused_map(options.drawing, options.talk, "no map was drawn (--score, -o FILE.png)");
   }
-  const ShownReport report{[&](const TerminalOptions& terminal) {
-                             return options.map ? heatmap_page(*map, terminal)
-                                                : heads_page(document, options.table, terminal);
-                           },
-                           [&](const ByteSink& sink) { write_heads_json(document, sink); },
-                           [&](const ByteSink& sink) { write_heads_csv(document, sink); }, map};
+  Report report = heads_report(document, options.table);
+  if (options.map) {
+    show_only(report, std::move(*map));
+  } else if (map) {
+    report.draw(Figure{std::move(*map), /*on_screen=*/false});
+  }
+  draw_as_asked(report, options.drawing);
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

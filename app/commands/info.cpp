@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/document/report/info_report.h"
 #include "attnviz/model/known_families.h"
-#include "attnviz/terminal/model_info_text.h"
+#include "attnviz/terminal/report_view.h"
 #include "commands/unread_keys.h"
 #include "stores/model_source.h"
 #include "system/output_file.h"
@@ -105,16 +105,16 @@ ModelInfo described(const DescribedModel& sizes) {
   return info;
 }
 
+void print(const Report& report, const InfoOptions& options) {
+  write_report(report, options.json, stdout_drawing(options.style, options.color), write_to_stdout);
+}
+
 }  // namespace
 
 void run(const InfoOptions& options) {
   Phases phases(options.talk);
   if (options.families) {
-    const std::vector<KnownFamily> families = known_families();
-    if (options.json) {
-      return write_families_json(families, write_to_stdout);
-    }
-    return write_to_stdout(render_families(families, stdout_drawing(options.style, options.color)));
+    return print(families_report(known_families()), options);
   }
   std::optional<OpenedModel> opened;
   if (const auto* const given = std::get_if<GivenModel>(&options.model)) {
@@ -131,11 +131,7 @@ void run(const InfoOptions& options) {
     }
   }
   info.parameters = count_parameters(info.shape);
-  if (options.json) {
-    write_info_json(info, write_to_stdout);
-  } else {
-    write_to_stdout(render_info(info, stdout_drawing(options.style, options.color)));
-  }
+  print(info_report(info), options);
   phases.done("print");
 }
 

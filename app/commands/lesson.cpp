@@ -3,9 +3,9 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/document/json/lesson_json.h"
 #include "attnviz/document/lessons/lesson.h"
-#include "attnviz/terminal/lesson_view.h"
+#include "attnviz/document/report/lesson_report.h"
+#include "attnviz/terminal/report_view.h"
 #include "commands/commands.h"
 #include "outputs/outputs.h"
 #include "system/output_file.h"
@@ -54,32 +54,13 @@ std::vector<NextCommand> next_commands(LessonKind kind) {
   return next;
 }
 
-Page list_of_lessons(const TerminalOptions& terminal) {
-  Page page = lessons_page(terminal);
-  page.blank();
-  page.add("attnviz lesson NAME [-o FILE.png]");
-  return page;
-}
-
-void draw_as_asked(Lesson& lesson, const DrawingRequest& drawing) {
-  if (auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
-    heatmap->scale.colormap = Colormap(drawing.colormap.value_or(heatmap->scale.colormap.name()));
-    heatmap->title = drawing.title.value_or(heatmap->title);
-  }
-  if (auto* const chart = std::get_if<ChartFigure>(&lesson.figure)) {
-    chart->title = drawing.title.value_or(chart->title);
-  }
-}
-
 }  // namespace
 
 void run(const LessonOptions& options) {
-  if (!options.lesson && options.output.json) {
-    return write_lesson_list_json(write_to_stdout);
-  }
   if (!options.lesson) {
-    const TerminalOptions terminal = stdout_drawing(options.look.style, options.look.color);
-    return write_to_stdout(to_ansi(list_of_lessons(terminal), terminal.color));
+    const Report report = lesson_list_report();
+    return write_report(report, options.output.json,
+                        stdout_drawing(options.look.style, options.look.color), write_to_stdout);
   }
   const auto fonts = open_fonts(options.look.fonts, options.talk);
   Outputs outputs({.result = Result::kReport,
@@ -108,18 +89,8 @@ void run(const LessonOptions& options) {
     tell_unused(options.talk, of_cells, "this lesson's figure is a chart of lines");
   }
   lesson.next = next_commands(*options.lesson);
-  draw_as_asked(lesson, options.drawing);
-  ShownReport report{[&](const TerminalOptions& terminal) { return lesson_page(lesson, terminal); },
-                     [&](const ByteSink& sink) { write_lesson_json(lesson, sink); },
-                     [&](const ByteSink& sink) { write_lesson_csv(lesson, sink); }};
-  report.page_beside_picture = [&](const TerminalOptions& terminal) {
-    return lesson_page(lesson, terminal, /*with_figure=*/false);
-  };
-  if (const auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
-    report.picture = *heatmap;
-  } else if (const auto* const chart = std::get_if<ChartFigure>(&lesson.figure)) {
-    report.chart = *chart;
-  }
+  Report report = lesson_report(lesson);
+  draw_as_asked(report, options.drawing);
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

@@ -9,9 +9,8 @@
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/json/meaning_json.h"
 #include "attnviz/document/lessons/meaning_document.h"
-#include "attnviz/terminal/meaning_view.h"
+#include "attnviz/document/report/meaning_report.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "system/memory.h"
@@ -88,15 +87,8 @@ void run(const MeaningOptions& options) {
     add_context(options, setup, *tokenizer, number, document);
   }
   setup.phases.done("vectors");
-  ShownReport report{
-      [&](const TerminalOptions& terminal) { return meaning_page(document, terminal); },
-      [&](const ByteSink& sink) { write_meaning_json(document, sink); },
-      [&](const ByteSink& sink) { write_meaning_csv(document, sink); }};
-  report.page_beside_picture = [&](const TerminalOptions& terminal) {
-    return meaning_page(document, terminal, /*with_chart=*/false);
-  };
-  report.chart = meaning_chart(document);
-  report.chart->title = options.drawing.title.value_or(report.chart->title);
+  Report report = meaning_report(document);
+  draw_as_asked(report, options.drawing);
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

@@ -21,7 +21,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/printable_line.h"
-#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/document/report/info_report.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/gguf_types.h"
 #include "attnviz/formats/json_tree.h"
@@ -30,7 +30,7 @@
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weight_files.h"
 #include "attnviz/model/weights_json.h"
-#include "attnviz/terminal/model_info_text.h"
+#include "attnviz/terminal/report_view.h"
 #include "options/program_words.h"
 #include "stores/model_store.h"
 #include "stores/stored_model.h"
@@ -308,11 +308,8 @@ void run(const ModelsOptions& options) {
   }
   phases.done("look");
   tell_unread(options.talk, unread);
-  if (options.json) {
-    write_model_list_json(list, write_to_stdout);
-  } else {
-    write_to_stdout(render_model_list(list, stdout_drawing(options.style, options.color)));
-  }
+  write_report(model_list_report(list), options.json, stdout_drawing(options.style, options.color),
+               write_to_stdout);
   phases.done("print");
 }
 

@@ -5,9 +5,7 @@
 
 #include "attnviz/analysis/lessons/softmax_steps.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/softmax_json.h"
-#include "attnviz/document/lessons/softmax_figure.h"
-#include "attnviz/terminal/softmax_view.h"
+#include "attnviz/document/report/softmax_report.h"
 #include "commands/commands.h"
 #include "commands/input.h"
 #include "options/option_values.h"
@@ -56,14 +54,8 @@ void run(const SoftmaxOptions& options) {
   const SoftmaxSteps steps =
       softmax_steps(given_scores(options), static_cast<double>(options.divide_by),
                     static_cast<double>(options.temperature));
-  SoftmaxFigure figure = softmax_figure(steps);
-  figure.heatmap.title = options.drawing.title.value_or(figure.heatmap.title);
-  figure.heatmap.scale.colormap = Colormap(options.drawing.colormap.value_or("viridis"));
-  ShownReport report{[&](const TerminalOptions& terminal) { return softmax_page(steps, terminal); },
-                     [&](const ByteSink& sink) { write_softmax_json(steps, sink); },
-                     [&](const ByteSink& sink) { write_softmax_csv(steps, sink); }};
-  report.picture = std::move(figure.heatmap);
-  report.bars = figure.subject;
+  Report report = softmax_report(steps);
+  draw_as_asked(report, options.drawing);
   const std::pair<bool, const char*> unused[] = {
       {outputs.writes(Content::kFigure) && options.look.figure.cell != FigureStyle().cell,
        "--cell"}};

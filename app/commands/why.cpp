@@ -20,9 +20,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/why_json.h"
+#include "attnviz/document/report/why_report.h"
 #include "attnviz/document/why_document.h"
-#include "attnviz/terminal/why_view.h"
 #include "attnviz/text/word_groups.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
@@ -374,17 +373,11 @@ void run(const WhyOptions& options) {
   require_memory_for(options, setup.model, text);
   Explanation explanation(options, setup, *tokenizer, std::move(text));
   const WhyDocument document = head ? explanation.score(*head) : explanation.prediction();
-  ShownReport report{
-      [&](const TerminalOptions& terminal) { return why_page(document, options.top, terminal); },
-      [&](const ByteSink& sink) { write_why_json(document, sink); },
-      [&](const ByteSink& sink) { write_why_csv(document, sink); }};
+  Report report = why_report(document, options.top);
   if (setup.outputs.writes(Content::kFigure) ||
       (setup.outputs.writes(Content::kPage) && has_map(options))) {
-    report.picture = why_map(document);
-    Heatmap& picture = *report.picture;
-    picture.scale.colormap =
-        Colormap(options.drawing.colormap.value_or(picture.scale.colormap.name()));
-    picture.title = options.drawing.title.value_or(picture.title);
+    report.draw(Figure{why_map(document), /*on_screen=*/false});
+    draw_as_asked(report, options.drawing);
   } else {
     tell_unused_map(options.drawing, options.talk, "no map was drawn (-o FILE.png)");
   }

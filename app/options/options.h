@@ -27,7 +27,7 @@
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/terminal/heads_view.h"
+#include "attnviz/document/report/heads_report.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"

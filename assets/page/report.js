@@ -1,4 +1,4 @@
-// A report: a screen of text in its colours, and all numbers as a table that can be sorted.
+// A report: its shades and bars, tables whose columns sort them, and all numbers as a table.
 import { counted, make } from "./dom.js";
 
 /**
@@ -62,6 +62,43 @@ function sortableTable(head, rows) {
 }
 
 /**
+ * What a cell of a report's table sorts by: its number, where it has one.
+ * @param {HTMLTableRowElement} row
+ * @param {number} column
+ */
+function sortKey(row, column) {
+  const cell = /** @type {HTMLElement} */ (row.cells[column]);
+  return cell.dataset.value ?? cell.textContent ?? "";
+}
+
+/**
+ * Gives the headings of a table buttons that sort its rows.
+ * @param {HTMLTableElement} table
+ */
+function makeSortable(table) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const headings = [...(table.tHead?.rows[0].cells ?? [])];
+  let column = 0;
+  for (const heading of headings) {
+    const own = column;
+    column += heading.colSpan;
+    if (!heading.textContent) {
+      continue;
+    }
+    const sort = () => {
+      const rising = heading.getAttribute("aria-sort") === "descending";
+      headings.forEach((other) => other.removeAttribute("aria-sort"));
+      heading.setAttribute("aria-sort", rising ? "ascending" : "descending");
+      const compare = compareBy(0, rising);
+      const keyed = rows.map((row) => ({ row, key: [sortKey(row, own)] }));
+      body.replaceChildren(...keyed.sort((a, b) => compare(a.key, b.key)).map((one) => one.row));
+    };
+    heading.replaceChildren(make("button", { type: "button", text: heading.textContent, click: sort }));
+  }
+}
+
+/**
  * @param {{csv: string}} report
  * @param {HTMLElement} root
  */
@@ -70,6 +107,10 @@ export function showReport(report, root) {
     run.style.color = run.dataset.ink ?? "";
     run.style.backgroundColor = run.dataset.fill ?? "";
   }
+  for (const bar of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-bar]"))) {
+    bar.style.width = `${100 * Number(bar.dataset.bar)}%`;
+  }
+  /** @type {NodeListOf<HTMLTableElement>} */ (root.querySelectorAll("table.numbers")).forEach(makeSortable);
   const [head, ...rows] = csvRows(report.csv);
   if (head && rows.length > 0) {
     const box = make("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "All numbers" }, sortableTable(head, rows));

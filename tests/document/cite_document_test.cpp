@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/text/tokenizer.h"
 #include "support/screen_text.h"
 
@@ -120,34 +121,32 @@ TEST_CASE("cut_into_sentences: a sentence inside of a token belongs to the one b
 }
 
 TEST_CASE("factor_words: how many times, in two digits") {
-  CHECK(factor_words(-std::log(1234.0), false) == "1,200 × less");
-  CHECK(factor_words(-std::log(1234.0), true) == "1,200 x less");
-  CHECK(factor_words(std::log(2.0), false) == "2.0 × more");
-  CHECK(factor_words(-std::log(15.4), false) == "15 × less");
-  CHECK(factor_words(-std::log(2e7), false) == "10^7 × less");
-  CHECK(factor_words(-1e4, false) == "10^4343 × less");
-  CHECK(factor_words(0.0, false) == "equally");
-  CHECK(factor_words(-0.01, false) == "equally");
+  CHECK(factor_words(-std::log(1234.0)) == "1,200 × less");
+  CHECK(factor_words(std::log(2.0)) == "2.0 × more");
+  CHECK(factor_words(-std::log(15.4)) == "15 × less");
+  CHECK(factor_words(-std::log(2e7)) == "10^7 × less");
+  CHECK(factor_words(-1e4) == "10^4343 × less");
+  CHECK(factor_words(0.0) == "equally");
+  CHECK(factor_words(-0.01) == "equally");
 }
 
 TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   const CiteDocument one = with_changes({-0.1, -std::log(50.0), 0.2}, -std::log(100.0));
   CHECK(one.ranked().front().sentence == 1);
   CHECK(one.ranked().back().sentence == 2);
-  CHECK(
-      cite_conclusion(one, true) ==
-      "The answer rests most on a.md:2:1, \"Line.\": when the answer cannot look at it, it is 50 x "
-      "less probable. 1 of 3 sentences matters (2 x less probable, or more); when it cannot "
-      "look at any of them it is 100 x less probable.");
-  const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)), true);
+  CHECK(cite_conclusion(one) ==
+        "The answer rests most on a.md:2:1, \"Line.\": when the answer cannot attend to it, it is "
+        "50 × less probable. 1 of 3 sentences matters (2 × less probable, or more); when it cannot "
+        "attend to any of them it is 100 × less probable.");
+  const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)));
   CHECK(contains(several, "No single sentence matters"));
-  CHECK(contains(several, "When it cannot look at any of them it is 30 x less probable"));
-  const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0), true);
+  CHECK(contains(several, "When it cannot attend to any of them it is 30 × less probable"));
+  const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0));
   CHECK(contains(none, "No sentence matters"));
   CHECK(contains(none, "equally probable"));
   CiteDocument cut = one;
   cut.span_words = 2;
-  CHECK(contains(cite_conclusion(cut, true), "1 of 3 spans matters"));
+  CHECK(contains(cite_conclusion(cut), "1 of 3 spans matters"));
 }
 
 TEST_CASE("sentences of which nothing can be hidden stand last, and never matter") {
@@ -158,9 +157,8 @@ TEST_CASE("sentences of which nothing can be hidden stand last, and never matter
   }
   CHECK(order == std::vector<std::size_t>{2, 1, 0});
   CHECK_FALSE(document.matters(std::nullopt));
-  CHECK(contains(cite_conclusion(document, true), "1 of 3 sentences matters"));
-  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, std::nullopt), true),
-                 "cannot be told"));
+  CHECK(contains(cite_conclusion(document), "1 of 3 sentences matters"));
+  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, std::nullopt)), "is unknown"));
 }
 
 }  // namespace attnviz

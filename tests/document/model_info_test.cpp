@@ -11,10 +11,11 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/report/info_report.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
-#include "attnviz/terminal/model_info_text.h"
+#include "attnviz/terminal/report_view.h"
 #include "support/screen_text.h"
 
 namespace attnviz {
@@ -74,6 +75,10 @@ std::string row_of(const std::string& screen, const std::string& label) {
   return "(none)";
 }
 
+std::string screen_of(const ModelInfo& info, const TerminalOptions& options) {
+  return to_ansi(report_page(info_report(info), options), options.color);
+}
+
 }  // namespace
 
 TEST_CASE("runs of layers are drawn together from three on") {
@@ -85,12 +90,12 @@ TEST_CASE("runs of layers are drawn together from three on") {
 
 TEST_CASE("Gemma 2: windows by layer, soft caps and a score scale of its own") {
   const Model model = load_hugging_face(kModels / "gemma2-softcap-window");
-  const auto facts = attention_facts(info_of(model), /*ascii=*/true);
+  const auto facts = attention_facts(info_of(model));
   CHECK(text_of(facts, "mask") == "layers 0, 2: window 5; layer 1: causal");
   CHECK(text_of(facts, "soft cap") == "1.75 tanh(score / 1.75)");
-  CHECK(text_of(facts, "score scale") == "0.5774, not 1/sqrt(6) = 0.4082");
+  CHECK(text_of(facts, "score scale") == "0.5774, not 1/√6 = 0.4082");
   CHECK(text_of(facts, "q/k norms") == "(none)");
-  const auto shape = shape_facts(info_of(model), true);
+  const auto shape = shape_facts(info_of(model));
   CHECK(contains(text_of(shape, "output"), "logits capped at 4.5"));
   CHECK(text_of(shape, "heads") == "4 a layer, sharing 2 kv heads");
   CHECK(contains(text_of(shape, "norms"), "RMS norm, epsilon 1e-06, weights stored less 1"));
@@ -98,7 +103,7 @@ TEST_CASE("Gemma 2: windows by layer, soft caps and a score scale of its own") {
 
 TEST_CASE("Gemma 3: RoPE bases by layer, norms of queries and keys") {
   const Model model = load_hugging_face(kModels / "gemma3-local-global");
-  const auto facts = attention_facts(info_of(model), true);
+  const auto facts = attention_facts(info_of(model));
   CHECK(text_of(facts, "mask") == "layers 0, 1, 3: window 5; layer 2: causal");
   CHECK(text_of(facts, "RoPE") ==
         "layers 0, 1, 3: base 100, all 8 dimensions of a head; layer 2: base 50,000, all 8 "
@@ -109,15 +114,15 @@ TEST_CASE("Gemma 3: RoPE bases by layer, norms of queries and keys") {
 TEST_CASE("GPT-NeoX: partial rotation, parallel residual, no tied head") {
   const Model model = load_hugging_face(kModels / "gpt-neox-parallel");
   const ModelInfo info = info_of(model);
-  CHECK(contains(text_of(attention_facts(info, true), "RoPE"), "(partial)"));
-  CHECK(contains(text_of(shape_facts(info, true), "order"), "parallel residual"));
-  CHECK(contains(text_of(shape_facts(info, true), "output"), "not tied"));
+  CHECK(contains(text_of(attention_facts(info), "RoPE"), "(partial)"));
+  CHECK(contains(text_of(shape_facts(info), "order"), "parallel residual"));
+  CHECK(contains(text_of(shape_facts(info), "output"), "not tied"));
 }
 
 TEST_CASE("scalings of RoPE are named, with their factor and what they grew from") {
   const auto rope = [](const char* name) {
     const Model model = load_hugging_face(kModels / name);
-    return text_of(attention_facts(info_of(model), true), "RoPE");
+    return text_of(attention_facts(info_of(model)), "RoPE");
   };
   CHECK(contains(rope("llama-rope-linear"), "linear scaling by"));
   CHECK(contains(rope("llama-rope-dynamic"), "dynamic scaling by"));
@@ -130,15 +135,15 @@ TEST_CASE("scalings of RoPE are named, with their factor and what they grew from
 TEST_CASE("BERT: post-norm, learned positions, no KV cache") {
   const Model model = load_hugging_face(kModels / "bert-pair");
   const ModelInfo info = info_of(model);
-  CHECK(text_of(attention_facts(info, true), "mask") == "none: every token sees all");
-  CHECK(contains(text_of(shape_facts(info, true), "order"), "post-norm"));
-  const std::string screen = render_info(info, {});
+  CHECK(text_of(attention_facts(info), "mask") == "none: every token sees all");
+  CHECK(contains(text_of(shape_facts(info), "order"), "post-norm"));
+  const std::string screen = screen_of(info, {});
   CHECK(contains(screen, "segments"));
   CHECK(!contains(screen, "KV float32"));
 }
 
 TEST_CASE("GPT-3 in numbers: the lecture's table") {
-  const std::string screen = render_info(gpt3(), {});
+  const std::string screen = screen_of(gpt3(), {});
   CHECK(row_of(screen, "W_Q") == "W_Q 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
   CHECK(row_of(screen, "W_K") == "W_K 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
   CHECK(row_of(screen, "W_V") == "W_V value-down 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
@@ -153,7 +158,7 @@ TEST_CASE("GPT-3 in numbers: the lecture's table") {
 TEST_CASE("lengths beyond the context are marked") {
   ModelInfo info = gpt3();
   info.shape.n_ctx = 2048;
-  const std::string screen = render_info(info, {});
+  const std::string screen = screen_of(info, {});
   CHECK(row_of(screen, "1,024").starts_with("1,024 4.2 MB"));
   CHECK(row_of(screen, "4,096").starts_with("4,096 * 67.1 MB"));
   CHECK(contains(screen, "* beyond the context of 2,048 tokens"));
@@ -165,7 +170,7 @@ TEST_CASE("a screen of any width holds its lines, and is 7-bit when asked to be"
   for (const ModelInfo& info : {info_of(gemma), info_of(random), gpt3()}) {
     for (const std::size_t columns : {20U, 40U, 80U, 200U}) {
       for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
-        const std::string screen = render_info(info, {style, ColorDepth::kNone, columns});
+        const std::string screen = screen_of(info, {style, ColorDepth::kNone, columns});
         CHECK(screen.find('\x1b') == std::string::npos);
         if (style == TerminalStyle::kAscii) {
           CHECK(std::ranges::all_of(screen, [](char c) { return c >= 0 && c < 127; }));
@@ -188,9 +193,9 @@ TEST_CASE("what files say cannot reach a terminal as codes") {
   info.tokenizer->kind.clear();
   info.tokenizer->missing = "m\x1b[31mødel: none";
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
-    const std::string screen = render_info(info, {style, ColorDepth::kNone, 80});
+    const std::string screen = screen_of(info, {style, ColorDepth::kNone, 80});
     CHECK(screen.find('\x1b') == std::string::npos);
-    CHECK(contains(screen, "kind         none: m"));
+    CHECK(contains(screen, "kind  none: m"));
     CHECK(contains(screen, style == TerminalStyle::kAscii ? "\\u{00F8}del" : "ødel"));
   }
 }
@@ -198,13 +203,13 @@ TEST_CASE("what files say cannot reach a terminal as codes") {
 TEST_CASE("layers of multi-token prediction are named with what is not used") {
   Model model = load_hugging_face(kModels / "gemma2-softcap-window");
   model.stored.unused_tensors = {{"a", "f", kMultiToken}, {"b", "f", kOtherTask}};
-  CHECK(contains(row_of(render_info(info_of(model), {}), "not used"),
+  CHECK(contains(row_of(screen_of(info_of(model), {}), "not used"),
                  "2 tensors in the files, 0 B; 1 of multi-token prediction"));
 }
 
 TEST_CASE("random weights are said to be random") {
   const Model random = random_model({1, 4}, 1);
-  CHECK(contains(render_info(info_of(random), {}), "RANDOM WEIGHTS"));
+  CHECK(contains(screen_of(info_of(random), {}), "RANDOM WEIGHTS"));
 }
 
 }  // namespace attnviz

@@ -1,9 +1,12 @@
-#include "attnviz/html/report.h"
+#include "attnviz/html/report_html.h"
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "html/page_data.h"
 #include "support/json.h"
@@ -11,9 +14,9 @@
 namespace attnviz {
 namespace {
 
-std::string page_of(const ReportPage& report) {
+std::string page_of(const Report& report) {
   std::string page;
-  write_report(report, [&page](std::string_view bytes) { page += bytes; });
+  write_report_html(report, {}, [&page](std::string_view bytes) { page += bytes; });
   return page;
 }
 
@@ -21,42 +24,79 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+std::string one_decimal(double value) {
+  return fmt::format("{:.1f} <", value);
+}
+
 }  // namespace
 
-TEST_CASE(
-    "write_report: a screen's styles are data, its text is text, and the numbers are all there") {
-  ReportPage report;
-  report.title = "why <b>";
-  Line line("a < b", kBold);
-  line.put("␠cat", {.fill = PaletteColor{.rgb = {0xFF, 0xFF, 0x00}}});
-  line.put("dog", {.ink = PaletteColor{.rgb = {1, 2, 3}}, .dim = true});
-  line.put(" plain");
-  report.screen.add(line);
-  report.csv = "head,text\r\n0.0,\"</script>\"\r\n";
+TEST_CASE("a report's page: prose is paragraphs, what it says is text, and never markup") {
+  Report report{.title = "why <b>", .notes = {"a & b", "</main>"}};
+  report.say("plain \x1b[31m");
+  report.say("quiet", Emphasis::kQuiet);
+  report.draw(Heading{"<h1>"});
   const std::string page = page_of(report);
   CHECK(contains(page, "<title>why &lt;b&gt;</title>"));
   CHECK(contains(page, "<h1>why &lt;b&gt;</h1>"));
-  CHECK(contains(page, "<span class=\"bold\">a &lt; b</span>"));
-  // Black on yellow: as terminals have it where a fill has no ink.
-  CHECK(contains(page, "<span data-ink=\"#000000\" data-fill=\"#ffff00\">␣cat</span>"));
-  CHECK(contains(page, "<span class=\"dim\" data-ink=\"#010203\">dog</span> plain\n"));
-  CHECK(!contains(page, "<img"));
-  const auto data = nlohmann::json::parse(test::data_text(page));
-  CHECK(data["schema"] == "attnviz.report/1");
-  CHECK(data["csv"] == report.csv);
+  CHECK(contains(page, "<p class=\"notes\">a &amp; b<span>&lt;/main&gt;</span></p>"));
+  CHECK(contains(page, "<p>plain "));
+  CHECK(!contains(page, "\x1b"));
+  CHECK(contains(page, "<p class=\"quiet\">quiet</p>"));
+  CHECK(contains(page, "<h2>&lt;h1&gt;</h2>"));
+  CHECK(!contains(page, "<pre"));
 }
 
-TEST_CASE("write_report: a picture for light pages and one for dark ones, as images") {
-  ReportPage report;
-  report.title = "map";
-  report.picture = "<svg>light</svg>";
-  report.dark_picture = "<svg>dark</svg>";
-  report.picture_text = "the \"map\"";
+TEST_CASE("a report's page: tables have the rows that people see, and data all numbers") {
+  Table table;
+  table.columns = {
+      {.key = "token", .heading = "token", .are_tokens = true},
+      {.key = "score", .heading = "score", .format = one_decimal, .bars = ColumnBars{}},
+      {.key = "id", .for_programs = true}};
+  table.columns[0].cells = {Datum(" <s>"), Datum("b")};
+  table.columns[1].cells = {Datum(0.25), Datum()};
+  table.columns[2].cells = {Datum(7U), Datum(8U)};
+  show_first(table, 1, "more token");
+  table.extra_rows.push_back({{"sum", 0.5}, Emphasis::kStrong});
+  Report report{.title = "t"};
+  report.draw(std::move(table));
   const std::string page = page_of(report);
-  CHECK(contains(page, "srcset=\"data:image/svg+xml;base64,PHN2Zz5kYXJrPC9zdmc+\""));
+  CHECK(contains(page, "<th scope=\"col\" class=\"number\" colspan=\"2\">score</th>"));
   CHECK(contains(page,
-                 "<img src=\"data:image/svg+xml;base64,PHN2Zz5saWdodDwvc3ZnPg==\" "
-                 "alt=\"the &quot;map&quot;\">"));
+                 "<tr><td>␣&lt;s&gt;</td><td class=\"number\" data-value=\"0.25\">0.2 &lt;</td>"
+                 "<td class=\"bars\"><span class=\"bar\" data-bar=\"0.250\"></span></td></tr>"));
+  CHECK(contains(page, "<tr class=\"strong\"><td>sum</td>"));
+  CHECK(contains(page, "… 1 more token"));
+  CHECK(!contains(page, "<td>b</td>"));
+  const auto data = nlohmann::json::parse(test::data_text(page));
+  CHECK(data["schema"] == "attnviz.report/1");
+  CHECK(data["csv"] == "token,score,id\n\" <s>\",0.25,7\n\"b\",,8\n");
+}
+
+TEST_CASE("a report's page: shaded text has its colours as data, with an ink that can be read") {
+  Report report{.title = "t"};
+  report.draw(Strip{.pieces = {{"One."}, {.text = "Two.", .share = 1.0f, .mark = "[1]"}},
+                    .colormap = Colormap("viridis")});
+  const std::string page = page_of(report);
+  const Rgb fill = Colormap("viridis")(1.0f);
+  CHECK(contains(
+      page, fmt::format("<p class=\"strip\">One. <b>[1]</b> <span "
+                        "data-fill=\"#{:02x}{:02x}{:02x}\" data-ink=\"#000000\">Two.</span></p>",
+                        fill.r, fill.g, fill.b)));
+}
+
+TEST_CASE("a report's page: a figure for light pages and one for dark ones, as images") {
+  const auto values = std::make_shared<MatrixBuffer>(1, 1);
+  Heatmap map;
+  map.panels = {{.title = "", .values = std::as_const(*values).view()}};
+  map.query_labels = map.key_labels = {"a"};
+  map.storage = values;
+  map.title = "the \"map\"";
+  Report report{.title = "t"};
+  report.draw(Figure{map, /*on_screen=*/false});
+  const std::string page = page_of(report);
+  CHECK(contains(
+      page, "<source media=\"(prefers-color-scheme: dark)\" srcset=\"data:image/svg+xml;base64,"));
+  CHECK(contains(page, "alt=\"the &quot;map&quot;\">"));
 }
 
 }  // namespace attnviz

@@ -37,6 +37,7 @@ constexpr std::array kLibraryRooms = {
     Room{"document/steps", 52},
     Room{"document/lessons", 53},
     Room{"document/json", 54},
+    Room{"document/report", 55},
     Room{"picture/scene", 60},
     Room{"picture/fonts", 61},
     Room{"picture/raster", 62},

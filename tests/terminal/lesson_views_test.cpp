@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/report/lesson_report.h"
+#include "attnviz/document/report/meaning_report.h"
+#include "attnviz/document/report/softmax_report.h"
 #include "attnviz/terminal/chart_view.h"
-#include "attnviz/terminal/lesson_view.h"
-#include "attnviz/terminal/meaning_view.h"
-#include "attnviz/terminal/softmax_view.h"
+#include "attnviz/terminal/report_view.h"
 #include "support/sample_chart.h"
 
 namespace attnviz {
@@ -36,7 +37,7 @@ void check_lines(const Page& page, const TerminalOptions& options) {
 }
 
 std::string softmax_text(const std::vector<double>& scores, std::size_t columns = 80) {
-  return to_plain(softmax_page(softmax_steps(scores), {.columns = columns}));
+  return to_plain(report_page(softmax_report(softmax_steps(scores)), {.columns = columns}));
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ TEST_CASE("softmax page: fits every width, whatever the scores") {
     for (const std::size_t columns : kWidths) {
       for (const std::vector<double>& row : rows) {
         const TerminalOptions options{.style = style, .columns = columns};
-        check_lines(softmax_page(softmax_steps(row, 2.0, 3.0), options), options);
+        check_lines(report_page(softmax_report(softmax_steps(row, 2.0, 3.0)), options), options);
       }
     }
   }
@@ -137,24 +138,24 @@ TEST_CASE("meaning page: fits every width, with the word's cosines by hand") {
   document.model.name = "toy";
   document.contexts.push_back(context({"a", "cat"}, {1.0f, 0.0f, 1.0f, 1.0f}));
   document.contexts.push_back(context({"the", "猫", "cat"}, {2.0f, 0.0f, 0.0f, 3.0f}));
-  const std::string two = to_plain(meaning_page(document, {}));
+  const std::string two = to_plain(report_page(meaning_report(document), {}));
   CAPTURE(two);
   CHECK(two.starts_with("meaning of \"cat\" in 2 texts (toy)\n1: a cat\n"));
   CHECK(holds(two, "embedding  1.000  ####################\n"));
   CHECK(holds(two, "layer 0    0.707  ##############\n"));
   document.contexts.push_back(context({"cat"}, {0.0f, 0.0f, -1.0f, -1.0f}));
-  const std::string three = to_plain(meaning_page(document, {}));
+  const std::string three = to_plain(report_page(meaning_report(document), {}));
   CAPTURE(three);
   CHECK(holds(three, "layer 0    0.707  -1.000  -0.707\n"));
   CHECK(holds(three, "embedding  1.000       -       -\n"));
   CHECK(!holds(three, "drawn:"));
   document.contexts.push_back(context({"one", "cat"}, {1.0f, 0.0f, 1.0f, 0.0f}));
   document.contexts.push_back(context({"two", "cat"}, {1.0f, 0.0f, 0.0f, 1.0f}));
-  CHECK(holds(to_plain(meaning_page(document, {})), "\ndrawn: 4 of 10 pairs\n"));
+  CHECK(holds(to_plain(report_page(meaning_report(document), {})), "\ndrawn: 4 of 10 pairs\n"));
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {
       const TerminalOptions options{.style = style, .columns = columns};
-      check_lines(meaning_page(document, options), options);
+      check_lines(report_page(meaning_report(document), options), options);
     }
   }
 }
@@ -167,7 +168,7 @@ TEST_CASE("lesson page: every lesson that does not measure fits every width") {
     for (const TerminalStyle style : kLessonStyles) {
       for (const std::size_t columns : kWidths) {
         const TerminalOptions options{.style = style, .columns = columns};
-        check_lines(lesson_page(lesson, options), options);
+        check_lines(report_page(lesson_report(lesson), options), options);
       }
     }
   }
@@ -176,8 +177,8 @@ TEST_CASE("lesson page: every lesson that does not measure fits every width") {
 TEST_CASE("lesson page: narrow screens have all words of a table") {
   const Lesson lesson = make_lesson(LessonKind::kMasks, {});
   for (const std::size_t columns : {40u, 60u}) {
-    const std::string page =
-        to_plain(lesson_page(lesson, {.style = TerminalStyle::kBlocks, .columns = columns}));
+    const std::string page = to_plain(
+        report_page(lesson_report(lesson), {.style = TerminalStyle::kBlocks, .columns = columns}));
     CHECK_FALSE(holds(page, "…"));
     CHECK(holds(page, "Sparse"));
     CHECK(holds(page, "Transformer"));
@@ -188,7 +189,7 @@ TEST_CASE("list of lessons: each by its name, in every width") {
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {
       const TerminalOptions options{.style = style, .columns = columns};
-      const Page page = lessons_page(options);
+      const Page page = report_page(lesson_list_report(), options);
       check_lines(page, options);
       for (const auto& choice : kLessonChoices) {
         CHECK(holds(to_plain(page), std::string(choice.word)));

@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/json/inspection_json.h"
+#include "attnviz/document/report/report_json.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/npy.h"
 #include "outputs/formats/formats.h"
@@ -60,12 +61,12 @@ void write_inspection_json(const ShownInspection& shown, const Look& /*look*/,
   attnviz::write_inspection_json(shown.model, shown.text, shown.page.heads, sink);
 }
 
-void write_report_json(const ShownReport& shown, const Look& /*look*/, const ByteSink& sink) {
-  shown.json(sink);
+void write_report_json(const Report& report, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_report_json(report, sink);
 }
 
-void write_report_csv(const ShownReport& shown, const Look& /*look*/, const ByteSink& sink) {
-  shown.csv(sink);
+void write_report_csv(const Report& report, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_report_csv(report, sink);
 }
 
 RowFile begin_json_rows(const AttentionDocument& document, std::size_t line, const ByteSink& sink) {

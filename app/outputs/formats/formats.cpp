@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <variant>
 
 namespace attnviz::app {
 
@@ -24,6 +25,27 @@ std::vector<Choice<const Format*>> formats_of(Result result) {
 const Format* find_format(std::string_view word) {
   const auto found = std::ranges::find(all_formats(), word, &Format::word);
   return found == all_formats().end() ? nullptr : &*found;
+}
+
+void draw_as_asked(Report& report, const DrawingRequest& drawing) {
+  const auto draw_cells = [&drawing](Heatmap& map) {
+    map.scale.colormap = Colormap(drawing.colormap.value_or(map.scale.colormap.name()));
+    map.title = drawing.title.value_or(map.title);
+  };
+  for (Block& block : report.blocks) {
+    auto* const figure = std::get_if<Figure>(&block);
+    if (figure == nullptr) {
+      continue;
+    }
+    if (auto* const heatmap = std::get_if<Heatmap>(&figure->drawing)) {
+      draw_cells(*heatmap);
+    } else if (auto* const bars = std::get_if<BarsFigure>(&figure->drawing)) {
+      draw_cells(bars->heatmap);
+    } else {
+      auto& chart = std::get<ChartFigure>(figure->drawing);
+      chart.title = drawing.title.value_or(chart.title);
+    }
+  }
 }
 
 }  // namespace attnviz::app

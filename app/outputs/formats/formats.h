@@ -11,8 +11,10 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/choices.h"
+#include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/lessons/line_chart.h"
+#include "attnviz/document/report/report.h"
 #include "attnviz/document/steps/inspection_document.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
@@ -58,17 +60,8 @@ struct ShownInspection {
   const ShellCommand& command;  // that follows it
 };
 
-/// Numbers that are told in tables. What the result has no place for may be empty.
-struct ShownReport {
-  std::function<Page(const TerminalOptions& terminal)> page;
-  std::function<void(const ByteSink& sink)> json;
-  std::function<void(const ByteSink& sink)> csv;
-  std::optional<Heatmap> picture = {};
-  std::optional<BarsSubject> bars = {};   // the picture's rows are drawn as bars
-  std::optional<ChartFigure> chart = {};  // the picture, where it is one of lines
-  /// The page where the picture stands beside it; empty: the same.
-  std::function<Page(const TerminalOptions& terminal)> page_beside_picture = {};
-};
+/// Gives the report's figure the title and, where it has cells, the colour map that were asked for.
+void draw_as_asked(Report& report, const DrawingRequest& drawing);
 
 /// What is written of one text while its weights come.
 struct RowFile {
@@ -85,7 +78,7 @@ struct Format {
   void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink) = nullptr;
   void (*inspection)(const ShownInspection& shown, const Look& look,
                      const ByteSink& sink) = nullptr;
-  void (*report)(const ShownReport& shown, const Look& look, const ByteSink& sink) = nullptr;
+  void (*report)(const Report& report, const Look& look, const ByteSink& sink) = nullptr;
 
   /// Of a picture: how it is cut into cells, panels as thumbnails; looks at no weight.
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;

@@ -4,8 +4,7 @@
 
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/html/explorer.h"
-#include "attnviz/html/report.h"
-#include "attnviz/picture/figure_file.h"
+#include "attnviz/html/report_html.h"
 #include "outputs/formats/formats.h"
 
 namespace attnviz::app {
@@ -39,37 +38,8 @@ void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
                  sink);
 }
 
-void write_report_page(const ShownReport& shown, const Look& look, const ByteSink& sink) {
-  constexpr TerminalOptions kScreen{
-      .style = TerminalStyle::kBlocks, .color = ColorDepth::kTrueColor, .columns = 100};
-  ReportPage report;
-  report.screen =
-      shown.page_beside_picture ? shown.page_beside_picture(kScreen) : shown.page(kScreen);
-  std::string heading;
-  for (const Span& span : report.screen.lines.front().spans) {
-    heading += span.text;
-  }
-  if (!heading.starts_with(' ')) {  // a map without a title begins with its panel's
-    report.title = heading;
-    report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
-  }
-  shown.csv([&report](std::string_view rows) { report.csv += rows; });
-  const auto add_picture = [&](const auto& picture, const auto&... subject) {
-    FigureStyle style = look.figure;
-    style.theme = FigureTheme::kLight;
-    report.picture = render_figure(picture, subject..., style, {}, FigureFormat::kSvg);
-    style.theme = FigureTheme::kDark;
-    report.dark_picture = render_figure(picture, subject..., style, {}, FigureFormat::kSvg);
-    report.picture_text = picture.title;
-  };
-  if (shown.chart) {
-    add_picture(*shown.chart);
-  } else if (shown.bars) {
-    add_picture(shown.picture.value(), *shown.bars);
-  } else if (shown.picture) {
-    add_picture(*shown.picture);
-  }
-  write_report(report, sink);
+void write_report_page(const Report& report, const Look& look, const ByteSink& sink) {
+  write_report_html(report, look.figure, sink);
 }
 
 }  // namespace

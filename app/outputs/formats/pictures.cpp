@@ -1,5 +1,6 @@
 // Formats that draw: figures, and text.
 #include <utility>
+#include <variant>
 
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/picture/figure_file.h"
@@ -11,6 +12,7 @@
 #include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/overview_view.h"
 #include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/report_view.h"
 #include "outputs/formats/formats.h"
 
 namespace attnviz::app {
@@ -81,11 +83,17 @@ void write_inspection_figure(const ShownInspection& shown, const Look& look, con
   sink(render_inspection_figure(shown.page, look.figure, format));
 }
 
+// Precondition: the report has a figure.
 template <FigureFormat format>
-void write_report_figure(const ShownReport& shown, const Look& look, const ByteSink& sink) {
-  sink(shown.chart  ? render_figure(*shown.chart, look.figure, {}, format)
-       : shown.bars ? render_figure(shown.picture.value(), *shown.bars, look.figure, {}, format)
-                    : render_figure(shown.picture.value(), look.figure, {}, format));
+void write_report_figure(const Report& report, const Look& look, const ByteSink& sink) {
+  const auto& drawing = picture_of(report)->drawing;
+  if (const auto* const bars = std::get_if<BarsFigure>(&drawing)) {
+    sink(render_figure(bars->heatmap, bars->subject, look.figure, {}, format));
+  } else if (const auto* const heatmap = std::get_if<Heatmap>(&drawing)) {
+    sink(render_figure(*heatmap, look.figure, {}, format));
+  } else {
+    sink(render_figure(std::get<ChartFigure>(drawing), look.figure, {}, format));
+  }
 }
 
 OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
@@ -116,8 +124,8 @@ void write_inspection_text(const ShownInspection& shown, const Look& look, const
   sink(render_inspection(shown.page, look.terminal));
 }
 
-void write_report_text(const ShownReport& shown, const Look& look, const ByteSink& sink) {
-  sink(to_ansi(shown.page(look.terminal), look.terminal.color));
+void write_report_text(const Report& report, const Look& look, const ByteSink& sink) {
+  write_report(report, /*as_json=*/false, look.terminal, sink);
 }
 
 OverviewCells text_cells(const ShownAttention& shown, const Look& look) {

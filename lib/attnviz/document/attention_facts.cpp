@@ -182,7 +182,7 @@ std::string layer_list(std::span<const std::size_t> layers) {
 
 namespace {
 
-std::string mixer_words(const LayerWeights& layer, bool ascii) {
+std::string mixer_words(const LayerWeights& layer) {
   const Recurrence& states = layer.recurrence;
   switch (states.present() ? states.kind : layer.mixer()) {
     case MixerKind::kConvolution:
@@ -190,8 +190,7 @@ std::string mixer_words(const LayerWeights& layer, bool ascii) {
     case MixerKind::kGatedDelta:
     case MixerKind::kMamba2:
       return fmt::format("{}, {} of {} {} {}", mixer_name(states.kind),
-                         counted(states.n_heads, "state"), states.d_key, ascii ? "x" : "×",
-                         states.d_value);
+                         counted(states.n_heads, "state"), states.d_key, "×", states.d_value);
     case MixerKind::kAttention:
     case MixerKind::kNone:
       break;
@@ -200,14 +199,14 @@ std::string mixer_words(const LayerWeights& layer, bool ascii) {
 }
 
 // The mixers of layers without attention, or of states beside it, and in which layers.
-std::string other_mixers(const Model& model, bool are_beside, bool ascii) {
+std::string other_mixers(const Model& model, bool are_beside) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const LayerWeights& weights = model.layers[layer];
     if (are_beside ? !weights.has_both() : !weights.heads.empty()) {
       continue;
     }
-    std::string words = mixer_words(model.layers[layer], ascii);
+    std::string words = mixer_words(model.layers[layer]);
     const auto known =
         std::ranges::find_if(groups, [&](const auto& group) { return group.first == words; });
     (known == groups.end() ? groups.emplace_back(std::move(words), std::vector<std::size_t>())
@@ -224,7 +223,7 @@ std::string other_mixers(const Model& model, bool are_beside, bool ascii) {
 
 }  // namespace
 
-std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
+std::vector<InfoFact> attention_facts(const ModelInfo& info) {
   if (info.model == nullptr) {
     return {};
   }
@@ -249,12 +248,12 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                                                  : "each head's are normed");
   };
   return told(
-      {{"no attention", other_mixers(model, /*are_beside=*/false, ascii)},
-       {"beside heads", other_mixers(model, /*are_beside=*/true, ascii)},
+      {{"no attention", other_mixers(model, /*are_beside=*/false)},
+       {"beside heads", other_mixers(model, /*are_beside=*/true)},
        {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
        {"values", by_layers(model, values)},
        {"mask", by_layers(model, mask_words)},
-       {"score scale", ascii ? in_ascii(scale) : scale},
+       {"score scale", scale},
        {"soft cap", by_layers(model, cap_words)},
        {"q/k norms", by_layers(model, norms)},
        {"sinks",

@@ -37,7 +37,7 @@ std::string layer_list(std::span<const std::size_t> layers);
 
 /// Masks, score scale, soft caps, norms of queries and keys, RoPE: where layers differ, which does
 /// what ("layers 0, 2: window 4,096; layers 1, 3: causal"). None without a model.
-std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii);
+std::vector<InfoFact> attention_facts(const ModelInfo& info);
 
 /// Those that have something to tell.
 std::vector<InfoFact> told(std::vector<InfoFact> facts);

@@ -9,6 +9,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/text/unicode_classes.h"
 
@@ -161,62 +162,40 @@ std::vector<IndexRange> spans_of(const CiteDocument& document) {
   return spans;
 }
 
-std::string cite_conclusion(const CiteDocument& document, bool ascii) {
+std::string cite_conclusion(const CiteDocument& document) {
   const std::vector<CiteDocument::Place> places = document.ranked();
   const auto n_matter = std::ranges::count_if(places, [&](const CiteDocument::Place& place) {
     return document.matters(document.at(place).effect.log_probability_change);
   });
-  const std::string times =
-      fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
+  const std::string times = fmt::format("{:g} × less probable", document.least_factor);
   if (!document.change_without_all) {
-    return fmt::format("What the answer rests on cannot be told: of no {} can anything be hidden.",
+    return fmt::format("What the answer rests on is unknown: no part of any {} can be hidden.",
                        document.piece());
   }
   const double all = *document.change_without_all;
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
-        "The answer rests most on {}{}, {}: when the answer cannot look at it, it is {} probable. "
-        "{} of {} {} ({}, or more); when it cannot look at any of them it is {} probable.",
+        "The answer rests most on {}{}, {}: when the answer cannot attend to it, it is {} "
+        "probable. "
+        "{} of {} {} ({}, or more); when it cannot attend to any of them it is {} probable.",
         document.documents[best.document].name, document.begin_at(best),
         quoted(in_one_line(document.text_at(best))),
-        factor_words(*document.at(best).effect.log_probability_change, ascii), n_matter,
+        factor_words(*document.at(best).effect.log_probability_change), n_matter,
         counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter", times,
-        factor_words(all, ascii));
+        factor_words(all));
   }
   if (document.matters(all)) {
     return fmt::format(
-        "No single {} matters: the answer does not become {} when it cannot look at one of "
-        "the {}. When it cannot look at any of them it is {} probable: it rests on several "
+        "No single {} matters: the answer does not become {} when it cannot attend to one of "
+        "the {}. When it cannot attend to any of them it is {} probable: it rests on several "
         "together.",
-        document.piece(), times, places.size(), factor_words(all, ascii));
+        document.piece(), times, places.size(), factor_words(all));
   }
   return fmt::format(
-      "No {} matters: the answer does not become {} when it cannot look at one of the {}, "
-      "and when it cannot look at any of them it is {} probable.",
-      document.piece(), times, places.size(), factor_words(all, ascii));
-}
-
-std::string factor_words(double log_probability_change, bool ascii) {
-  constexpr double kSame = 0.05;  // in the factor
-  constexpr double kMostDigits = 1e6;
-  const double factor = std::exp(std::abs(log_probability_change));
-  if (!(factor >= 1.0 + kSame)) {
-    return "equally";
-  }
-  const char* const times = ascii ? "x" : "×";
-  const char* const direction = log_probability_change < 0.0 ? "less" : "more";
-  if (factor >= kMostDigits) {
-    return fmt::format("10^{:.0f} {} {}", std::abs(log_probability_change) / std::log(10.0), times,
-                       direction);
-  }
-  if (factor < 10.0) {
-    return fmt::format("{:.1f} {} {}", factor, times, direction);
-  }
-  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1.0);  // two digits
-  return fmt::format(
-      "{} {} {}", grouped(static_cast<std::size_t>(std::llround(std::round(factor / unit) * unit))),
-      times, direction);
+      "No {} matters: the answer does not become {} when it cannot attend to one of the {}, "
+      "and when it cannot attend to any of them it is {} probable.",
+      document.piece(), times, places.size(), factor_words(all));
 }
 
 }  // namespace attnviz

@@ -101,9 +101,6 @@ std::vector<IndexRange> spans_of(const CiteDocument& document);
 
 /// Which sentences matter, in words: "The answer rests most on a.md:12:1, …". Precondition: there
 /// are sentences.
-std::string cite_conclusion(const CiteDocument& document, bool ascii);
-
-/// What a change of ln p makes of a probability: "1,200 × less", "1.3 × more", "equally".
-std::string factor_words(double log_probability_change, bool ascii);
+std::string cite_conclusion(const CiteDocument& document);
 
 }  // namespace attnviz

@@ -44,10 +44,6 @@ constexpr std::array kPositions = {
     Choice{"RoPE: queries and keys are turned", Positions::kRope},
     Choice{"ALiBi: scores fall with the distance", Positions::kAlibi}};
 
-std::string label_of(std::string_view piece, bool ascii) {
-  return ascii ? printable_ascii(piece) : printable(piece);
-}
-
 std::string norm_words(const Model& model) {
   const Norm* norm = any_norm(model);
   if (norm == nullptr) {
@@ -243,25 +239,25 @@ std::string latent_words(const ModelShape& shape) {
              grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
 }
 
-std::string special_words(const TokenizerInfo& tokenizer, bool ascii) {
+std::string special_words(const TokenizerInfo& tokenizer) {
   if (tokenizer.n_special == 0 && tokenizer.special.empty()) {
     return "";
   }
   std::vector<std::string> roles;
   for (const TokenizerInfo::Special& token : tokenizer.special) {
-    roles.push_back(fmt::format("{} {} ({})", token.role, label_of(token.piece, ascii), token.id));
+    roles.push_back(fmt::format("{} {} ({})", token.role, printable(token.piece), token.id));
   }
   return fmt::format("{} marked as such{}{}", grouped(tokenizer.n_special),
                      roles.empty() ? "" : "; ", listed(roles));
 }
 
-std::string added_words(const TokenizerInfo& tokenizer, bool ascii) {
+std::string added_words(const TokenizerInfo& tokenizer) {
   std::vector<std::string> added;
   for (const std::string& piece : tokenizer.before) {
-    added.push_back(label_of(piece, ascii) + " before the text");
+    added.push_back(printable(piece) + " before the text");
   }
   for (const std::string& piece : tokenizer.after) {
-    added.push_back(label_of(piece, ascii) + " behind the text");
+    added.push_back(printable(piece) + " behind the text");
   }
   return added.empty() ? "nothing (no BOS, no EOS)" : listed(added);
 }
@@ -288,7 +284,7 @@ std::string_view activation_name(Activation activation) noexcept {
   return word_for(kActivations, activation);
 }
 
-std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
+std::vector<InfoFact> shape_facts(const ModelInfo& info) {
   const ModelShape& shape = info.shape;
   std::vector<InfoFact> facts = {
       {"origin", info.model == nullptr ? "" : info.model->config.origin},
@@ -301,7 +297,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
       {"d_model", grouped(shape.d_model)},
       {"d_head", range_of(shape, &HeadsShape::d_head)},
       {"d_value", range_of(shape, &HeadsShape::d_value)},
-      {"latents", ascii ? in_ascii(latent_words(shape)) : latent_words(shape)},
+      {"latents", latent_words(shape)},
       {"d_ff", mlp_words(info)},
       {"experts", expert_words(info)}};
   if (info.model == nullptr) {
@@ -319,14 +315,14 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
                             : norms_behind ? "attention, norm, add; MLP, norm, add"
                                            : std::string(word_for(kOrders, model.config.order))});
   if (model.embedding_scale != 1.0f) {
-    facts.push_back({"embeddings", fmt::format("scaled {} {}", ascii ? "x" : "×",
-                                               decimal(model.embedding_scale))});
+    facts.push_back(
+        {"embeddings", fmt::format("scaled {} {}", "×", decimal(model.embedding_scale))});
   }
   if (first.branch_scale != 1.0f) {
     facts.push_back(
         {"residual", fmt::format("what {} is scaled {} {}",
-                                 first.has_both() ? "attention adds" : "attention and MLP add",
-                                 ascii ? "x" : "×", decimal(first.branch_scale))});
+                                 first.has_both() ? "attention adds" : "attention and MLP add", "×",
+                                 decimal(first.branch_scale))});
   }
   if (model.altup.present()) {
     facts.push_back({"streams", fmt::format("{}, of which layers compute with stream {} (AltUp)",
@@ -349,13 +345,13 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   return told(std::move(facts));
 }
 
-std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {
+std::vector<InfoFact> tokenizer_facts(const ModelInfo& info) {
   if (!info.tokenizer) {
     return {};
   }
   const TokenizerInfo& tokenizer = *info.tokenizer;
   if (tokenizer.kind.empty()) {
-    return {{"kind", "none: " + safe_message(tokenizer.missing, ascii)}};
+    return {{"kind", "none: " + std::string(tokenizer.missing)}};
   }
   const std::size_t n_vocab = info.shape.n_vocab;
   std::string entries = tokenizer.n_entries == 0 ? "" : grouped(tokenizer.n_entries);
@@ -364,8 +360,8 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {
   }
   return told({{"kind", tokenizer.kind},
                {"entries", std::move(entries)},
-               {"special", special_words(tokenizer, ascii)},
-               {"adds", info.model->config.is_transformer() ? added_words(tokenizer, ascii) : ""},
+               {"special", special_words(tokenizer)},
+               {"adds", info.model->config.is_transformer() ? added_words(tokenizer) : ""},
                {"chat", tokenizer.chat_template.empty()
                             ? ""
                             : fmt::format("a template in {}", tokenizer.chat_template)}});
@@ -407,24 +403,24 @@ std::vector<InfoFact> weights_facts(const ModelInfo& info) {
   return facts;
 }
 
-std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii) {
+std::vector<InfoFact> metadata_facts(const ModelInfo& info) {
   if (info.gguf == nullptr) {
     return {};
   }
   const Gguf& gguf = *info.gguf;
   std::vector<InfoFact> facts = {
-      {"file", safe_message(gguf.file(), ascii)},
+      {"file", std::string(gguf.file())},
       {"format",
        fmt::format("GGUF version {}, {}-endian, tensors aligned to {} bytes", gguf.version(),
                    gguf.is_big_endian() ? "big" : "little", gguf.alignment())}};
   for (const Gguf::Entry& entry : gguf.metadata()) {
-    std::string text = safe_message(entry.value.text(), ascii);
+    std::string text = std::string(entry.value.text());
     const std::optional<std::uint64_t> number = entry.value.as_unsigned();
     if (entry.key == "general.file_type" && number && *number <= UINT32_MAX) {
       const std::string_view name = gguf_file_type_name(static_cast<std::uint32_t>(*number));
       text += name.empty() ? "" : fmt::format(" ({})", name);
     }
-    facts.push_back({safe_message(shown_name(entry.key), ascii), std::move(text)});
+    facts.push_back({std::string(shown_name(entry.key)), std::move(text)});
   }
   return facts;
 }

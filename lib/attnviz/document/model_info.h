@@ -62,17 +62,17 @@ struct InfoFact {
   std::string text;
 };
 
-/// Sizes, positions, norms, order, activation, output. `ascii`: in 7 bits.
-std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii);
+/// Sizes, positions, norms, order, activation, output.
+std::vector<InfoFact> shape_facts(const ModelInfo& info);
 
 /// None when described in numbers.
-std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii);
+std::vector<InfoFact> tokenizer_facts(const ModelInfo& info);
 
 /// Of the files' numbers, or of what they would take.
 std::vector<InfoFact> weights_facts(const ModelInfo& info);
 
 /// What a GGUF file says of itself, key by key; empty for other files.
-std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii);
+std::vector<InfoFact> metadata_facts(const ModelInfo& info);
 
 /// A model as a listing tells it; what is not known of it is empty or absent.
 struct ListedModel {

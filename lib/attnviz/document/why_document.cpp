@@ -10,6 +10,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/document/head_map.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/document/words/token_names.h"
 
@@ -63,11 +64,6 @@ std::string point_name(const LensPoint& point) {
                                             : "output";
 }
 
-std::string signed_change(double value) {
-  constexpr double kRounded = 0.005;
-  return std::abs(value) < kRounded ? "0.00" : fmt::format("{:+.2f}", value);
-}
-
 std::string why_title(const WhyDocument& document) {
   const std::string model = model_title(document.model);
   const auto token = [&document](std::size_t index) {
@@ -78,24 +74,22 @@ std::string why_title(const WhyDocument& document) {
     return fmt::format("{}, head {} looks from {} at {}", model, head_name(split.head),
                        token(split.query), token(split.key));
   }
-  return fmt::format("{}, {} behind {}", model,
+  return fmt::format("{}, {} after {}", model,
                      quoted_token(document.token_texts.at(document.prediction->target.id)),
                      token(document.text.size() - 1));
 }
 
 std::string hidden_words_note(const WhyDocument& document) {
   const bool looks_ahead = document.run.mask && document.run.mask->looks_ahead();
-  return fmt::format("nothing behind a word may look at it{}",
-                     looks_ahead ? "; those before it still do" : "");
+  return fmt::format("later tokens cannot attend to it{}",
+                     looks_ahead ? "; earlier ones still can" : "");
 }
 
 std::string unhidden_note(const LostWord& word) {
   const std::size_t n_tokens = word.span.end - word.span.begin;
   return fmt::format(
-      "the word reaches to the last token, so that nothing behind can lose it{}",
-      n_tokens > 1
-          ? fmt::format(", and its own {} tokens are never hidden from each other", n_tokens)
-          : "");
+      "the word ends at the last token, so it cannot be hidden from any later one{}",
+      n_tokens > 1 ? fmt::format(", and its own {} tokens always see each other", n_tokens) : "");
 }
 
 std::string words_lesson(const WhyDocument& document) {
@@ -119,11 +113,11 @@ std::string words_lesson(const WhyDocument& document) {
     return {};
   }
   return fmt::format(
-      "Of all but the last word, most looked at is {} ({} of the attention): without it ln p "
-      "changes by {}. Most needed is {} (by {}), which gets {} of the attention.",
+      "Apart from the last word, {} gets most attention ({}): without it ln p changes by {}. The "
+      "word that is needed most is {} ({}), which gets {} of the attention.",
       quoted_token(seen->text), percentage(static_cast<float>(seen->attention)),
-      signed_change(*seen->log_probability_change), quoted_token(needed->text),
-      signed_change(*needed->log_probability_change),
+      signed_number(*seen->log_probability_change), quoted_token(needed->text),
+      signed_number(*needed->log_probability_change),
       percentage(static_cast<float>(needed->attention)));
 }
 
@@ -155,7 +149,7 @@ Heatmap products_map(const ScoreSplit& score) {
   map.value_name = "added to the score";
   const auto largest = std::ranges::max(score.products, {}, [](double x) { return std::abs(x); });
   set_scale_around_zero(map, std::abs(largest));
-  map.notes.push_back(fmt::format("their sum is the score, {:.2f}", score.score));
+  map.notes.push_back(fmt::format("they add up to the score, {:.2f}", score.score));
   return map;
 }
 
@@ -186,7 +180,7 @@ Heatmap prediction_map(const WhyDocument& document) {
     }
   }
   Heatmap map = head_map(heads, values, "added to the logit");
-  map.notes.push_back(fmt::format("what each head adds to the logit of {}, {:.2f} in all", target,
+  map.notes.push_back(fmt::format("what each head adds to the logit of {}, {:.2f} in total", target,
                                   document.attribution->logits.front()));
   return map;
 }

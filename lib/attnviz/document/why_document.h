@@ -83,14 +83,11 @@ std::string part_name(const Ablation& ablation);
 /// "before 0", "attention 0", "output".
 std::string point_name(const LensPoint& point);
 
-/// "+0.25", "-3.00", "0.00": a change, or a share of a logit.
-std::string signed_change(double value);
-
-/// "demo, " Potter" behind " Harry" (7)".
+/// "demo, "Potter" after "Harry" (7)".
 std::string why_title(const WhyDocument& document);
 
-/// From whom a word is hidden: "nothing behind a word may look at it", and of masks that let tokens
-/// look ahead that those before it still do.
+/// From which tokens a word is hidden: "later tokens cannot attend to it", and for masks that let
+/// tokens look ahead that earlier ones still can.
 std::string hidden_words_note(const WhyDocument& document);
 /// Why nothing is known of a word without a change.
 std::string unhidden_note(const LostWord& word);

@@ -309,10 +309,7 @@ void write_file(JsonWriter& json, const Gguf& gguf) {
 
 }  // namespace
 
-void write_info_json(const ModelInfo& info, const ByteSink& sink) {
-  JsonWriter json(sink, 2);
-  json.begin_object();
-  json.member("schema", "attnviz.info/1");
+void write_info_members(JsonWriter& json, const ModelInfo& info) {
   write_model(json, info);
   write_shape(json, info.shape, info.model == nullptr ? nullptr : info.model->encoder.get());
   write_if_any(json, "facts", info.model, write_facts);
@@ -323,48 +320,6 @@ void write_info_json(const ModelInfo& info, const ByteSink& sink) {
   write_memory(json, info.shape);
   write_if_any(json, "tokenizer", info.tokenizer, write_tokenizer);
   write_if_any(json, "file", info.gguf, write_file);
-  json.end_object();
-  json.finish();
-}
-
-void write_model_list_json(const ModelList& list, const ByteSink& sink) {
-  JsonWriter json(sink, 2);
-  json.begin_object();
-  json.member("schema", "attnviz.models/1");
-  json.objects("models", list.models, [&](const ListedModel& model) {
-    json.member("name", if_any(model.name));
-    json.member("store", if_any(model.store));
-    json.member("path", if_any(model.path));
-    json.member("family", if_any(model.family));
-    json.member("quantisation", if_any(model.quantisation));
-    json.member("parameters", model.parameters);
-    json.member("bytes", model.bytes);
-    json.member("n_layers", model.n_layers);
-    json.member("n_heads", model.n_heads);
-    json.member("chat_template", model.chat_template);
-    json.member("problem", if_any(model.problem));
-  });
-  json.objects("stores", list.places, [&](const ModelList::Place& place) {
-    json.member("store", if_any(place.store));
-    json.member("path", if_any(place.path));
-    json.member("exists", place.exists);
-  });
-  json.end_object();
-  json.finish();
-}
-
-void write_families_json(std::span<const KnownFamily> families, const ByteSink& sink) {
-  JsonWriter json(sink, 2);
-  json.begin_object();
-  json.member("schema", "attnviz.families/1");
-  json.objects("families", families, [&](const KnownFamily& family) {
-    json.member("name", family.name);
-    json.member("hugging_face", family.hugging_face);
-    json.member("gguf", family.gguf);
-    json.member("left_out", if_any(std::string(family.left_out)));
-  });
-  json.end_object();
-  json.finish();
 }
 
 }  // namespace attnviz

@@ -2,15 +2,13 @@
 // null.
 #pragma once
 
-#include <span>
-
-#include "attnviz/core/byte_sink.h"
 #include "attnviz/document/model_info.h"
-#include "attnviz/model/known_families.h"
+#include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
 
-/// The document `attnviz.info/1`. All counts are whole numbers, all sizes bytes. Keys:
+/// The members of the document `attnviz.info/1`. All counts are whole numbers, all sizes bytes.
+/// Keys:
 ///
 /// model       {name, origin, family, described, random}: described: told in numbers, without
 ///             weights; origin only where there is one
@@ -42,13 +40,6 @@ namespace attnviz {
 ///             missing, chat_template: "jinja" or "go"}; null when described
 /// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
 ///             file, whose lists are {list_of, size}; null for models in another form
-void write_info_json(const ModelInfo& info, const ByteSink& sink);
-
-/// The document `attnviz.models/1`: {models: [{name, store, path, family, quantisation, parameters,
-/// bytes, n_layers, n_heads, chat_template, problem}], stores: [{store, path, exists}]}.
-void write_model_list_json(const ModelList& list, const ByteSink& sink);
-
-/// The document `attnviz.families/1`: {families: [{name, hugging_face, gguf, left_out}]}.
-void write_families_json(std::span<const KnownFamily> families, const ByteSink& sink);
+void write_info_members(JsonWriter& json, const ModelInfo& info);
 
 }  // namespace attnviz

@@ -15,7 +15,7 @@ std::string Charset::label(std::string_view text) const {
 }
 
 std::string Charset::sentence(std::string_view text) const {
-  return safe_message(text, is_ascii_);
+  return safe_message(is_ascii_ ? in_ascii(text) : std::string(text), is_ascii_);
 }
 
 std::string Charset::formula(std::string_view text) const {

@@ -27,7 +27,8 @@ class Charset {
 
   /// Foreign text as a label: safe to print, with blanks that are seen.
   std::string label(std::string_view text) const;
-  /// Foreign text as a sentence on one line.
+  /// A sentence on one line: safe to print whoever wrote it; in 7 bits with signs of formulas
+  /// spelled.
   std::string sentence(std::string_view text) const;
   /// Own text with signs of formulas: · √ ÷ − …
   std::string formula(std::string_view text) const;

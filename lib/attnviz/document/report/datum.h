@@ -1,0 +1,86 @@
+// A piece of data for programs: what a JSON document holds, and the cells of tables.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace attnviz {
+
+class JsonWriter;
+struct Member;
+
+/// The members of an object, in the order in which they are written.
+using Record = std::vector<Member>;
+
+/// Writes one value that a writer of its own knows.
+using WriteValue = std::function<void(JsonWriter& json)>;
+
+/// Null, a flag, a number, a text, a list or a record. Numbers keep their type: a float is written
+/// in the digits that a float has.
+struct Datum {
+  using List = std::vector<Datum>;
+
+  std::variant<std::monostate, bool, std::uint64_t, std::int64_t, float, double, std::string,
+               std::vector<double>, List, Record, WriteValue>
+      held = {};
+
+  Datum() = default;
+  Datum(bool flag) : held(flag) {}
+  Datum(std::unsigned_integral auto number) : held(std::uint64_t{number}) {}
+  Datum(std::signed_integral auto number) : held(std::int64_t{number}) {}
+  Datum(std::floating_point auto number) : held(number) {}
+  Datum(std::convertible_to<std::string_view> auto const& text)
+      : held(std::string(std::string_view(text))) {}
+  Datum(std::vector<double> numbers) : held(std::move(numbers)) {}
+  Datum(List list) : held(std::move(list)) {}
+  Datum(Record record);
+  Datum(WriteValue write) : held(std::move(write)) {}
+  template <class T>
+  Datum(const std::optional<T>& content) : Datum(content ? Datum(*content) : Datum()) {}
+
+  bool is_null() const noexcept { return std::holds_alternative<std::monostate>(held); }
+  /// Its number, where it is one.
+  std::optional<double> number() const noexcept;
+  /// Its text, where it is one.
+  const std::string* text() const noexcept { return std::get_if<std::string>(&held); }
+};
+
+struct Member {
+  std::string key;  // empty: the value writes members of its own
+  Datum value;
+};
+
+inline Datum::Datum(Record record) : held(std::move(record)) {}
+
+inline std::optional<double> Datum::number() const noexcept {
+  return std::visit(
+      [](const auto& value) -> std::optional<double> {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
+          return static_cast<double>(value);
+        } else {
+          return std::nullopt;
+        }
+      },
+      held);
+}
+
+/// A list of what `of` makes of each item.
+template <std::ranges::range Items>
+Datum list_of(const Items& items, const auto& of) {
+  Datum::List list;
+  for (const auto& item : items) {
+    list.emplace_back(std::invoke(of, item));
+  }
+  return list;
+}
+
+}  // namespace attnviz

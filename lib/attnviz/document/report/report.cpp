@@ -1,0 +1,134 @@
+#include "attnviz/document/report/report.h"
+
+#include <fmt/core.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "attnviz/core/message.h"
+#include "attnviz/document/json/run_json.h"
+
+namespace attnviz {
+
+namespace {
+
+bool is_any(const Datum& value) {
+  return std::visit(
+      [](const auto& held) {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::monostate>) {
+          return false;
+        } else if constexpr (requires { held.empty(); }) {
+          return !held.empty();
+        } else {
+          return static_cast<bool>(held);
+        }
+      },
+      value.held);
+}
+
+}  // namespace
+
+void Report::add_if_any(std::string key, Datum value) {
+  if (is_any(value)) {
+    add(std::move(key), std::move(value));
+  }
+}
+
+void Report::say(std::string text, Emphasis emphasis, std::size_t indent) {
+  if (!text.empty()) {
+    blocks.emplace_back(Paragraph{std::move(text), emphasis, indent});
+  }
+}
+
+Report begin_report(std::string schema, std::string title, const ModelFacts& model,
+                    const RunFacts& run, std::vector<std::string> notes) {
+  Report report{.schema = std::move(schema), .title = std::move(title), .notes = std::move(notes)};
+  report.include([model, run, notes = report.notes](JsonWriter& json) {
+    write_model_member(json, model);
+    write_run_members(json, run);
+    json.member_if_any("notes", notes);
+  });
+  return report;
+}
+
+void show_only(Report& report, Heatmap map) {
+  report.title = map.title;
+  report.notes.clear();
+  report.blocks = {Figure{std::move(map)}};
+}
+
+const Figure* picture_of(const Report& report) noexcept {
+  for (const Block& block : report.blocks) {
+    if (const auto* const figure = std::get_if<Figure>(&block)) {
+      return figure;
+    }
+  }
+  return nullptr;
+}
+
+const Table* numbers_of(const Report& report) noexcept {
+  if (report.numbers) {
+    return &*report.numbers;
+  }
+  for (const Block& block : report.blocks) {
+    const auto* const table = std::get_if<Table>(&block);
+    if (table != nullptr && std::ranges::any_of(table->columns, [](const Column& column) {
+          return !column.key.empty();
+        })) {
+      return table;
+    }
+  }
+  return nullptr;
+}
+
+void show_first(Table& table, std::size_t top, std::string_view more) {
+  const std::size_t n_rows = table.n_rows();
+  if (top == 0 || top >= n_rows) {
+    return;
+  }
+  table.shown.emplace(top);
+  std::iota(table.shown->begin(), table.shown->end(), std::size_t{0});
+  table.left_out = counted(n_rows - top, more);
+}
+
+std::vector<std::size_t> shown_rows(const Table& table) {
+  if (table.shown) {
+    return *table.shown;
+  }
+  std::vector<std::size_t> rows(table.n_rows());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+std::string shown_text(const Column& column, const Datum& cell) {
+  if (cell.is_null()) {
+    return column.null;
+  }
+  if (const auto number = cell.number()) {
+    return column.format != nullptr ? column.format(*number) : fmt::format("{}", *number);
+  }
+  if (const bool* const flag = std::get_if<bool>(&cell.held)) {
+    return *flag ? "yes" : "no";
+  }
+  const std::string* const text = cell.text();
+  return text != nullptr ? *text : std::string();
+}
+
+Datum records(const Table& table, const std::vector<std::size_t>* rows) {
+  Datum::List list;
+  const std::size_t count = rows != nullptr ? rows->size() : table.n_rows();
+  for (std::size_t i = 0; i < count; ++i) {
+    Record record;
+    for (const Column& column : table.columns) {
+      const Datum& cell = column.cells[rows != nullptr ? (*rows)[i] : i];
+      if (!column.key.empty() && !(column.is_optional && cell.is_null())) {
+        record.push_back({column.key, cell});
+      }
+    }
+    list.emplace_back(std::move(record));
+  }
+  return list;
+}
+
+}  // namespace attnviz
