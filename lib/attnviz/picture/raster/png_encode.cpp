@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 #include <libdeflate.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
