@@ -187,7 +187,9 @@ void put_header(BitWriter& bits, bool is_last, std::span<const unsigned> lengths
 }  // namespace
 
 DeflateWriter::DeflateWriter(std::string& out)
-    : out_(out), items_(kBlockItems), bytes_(new char[kHeaderBytes + kBlockItems * kItemBytes]) {}
+    : out_(out),
+      items_(new Item[kBlockItems]),
+      bytes_(new char[kHeaderBytes + kBlockItems * kItemBytes]) {}
 
 void DeflateWriter::match(std::size_t length, std::size_t distance) {
   const std::size_t symbol = distance_code(distance).symbol;
@@ -223,7 +225,7 @@ void DeflateWriter::write(bool is_last) {
 
   BitWriter bits(bytes_.get(), waiting_, n_waiting_);
   put_header(bits, is_last, lengths, distance_lengths);
-  for (const auto [token, distance] : std::span(items_).first(n_items_)) {
+  for (const auto [token, distance] : std::span(items_.get(), n_items_)) {
     if (distance == 0) {
       bits.put(token_bits[token]);
     } else {

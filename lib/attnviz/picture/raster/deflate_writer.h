@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace attnviz {
 
@@ -33,8 +32,8 @@ class DeflateWriter {
   static constexpr std::size_t kBlockItems = 16384;
 
   struct Item {
-    std::uint16_t token = 0;
-    std::uint16_t distance = 0;  // 0: a literal
+    std::uint16_t token;
+    std::uint16_t distance;  // 0: a literal
   };
 
   void add(std::size_t token, std::size_t distance) {
@@ -47,7 +46,7 @@ class DeflateWriter {
   void write(bool is_last);
 
   std::string& out_;
-  std::vector<Item> items_;
+  std::unique_ptr<Item[]> items_;
   std::size_t n_items_ = 0;
   std::unique_ptr<char[]> bytes_;  // of a block
   std::uint64_t waiting_ = 0;      // bits that fill no byte yet

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -78,21 +79,24 @@ struct Match {
 class MatchFinder {
  public:
   MatchFinder(std::string& out, std::size_t pixel_bytes)
-      : writer_(out), pixel_bytes_(pixel_bytes), buffer_(4 * kWindow), places_(1u << kPlaceBits) {}
+      : writer_(out),
+        pixel_bytes_(pixel_bytes),
+        buffer_(new std::uint8_t[kBufferBytes]),
+        places_(1u << kPlaceBits) {}
 
   void add(std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), kWindow));
-      if (end_ + part.size() > buffer_.size()) {
+      if (end_ + part.size() > kBufferBytes) {
         sum_up();
         const std::size_t unused = at_ - kWindow;
-        std::memmove(buffer_.data(), buffer_.data() + unused, end_ - unused);
+        std::memmove(buffer_.get(), buffer_.get() + unused, end_ - unused);
         start_ += unused;
         at_ -= unused;
         end_ -= unused;
         summed_up_ = end_;
       }
-      std::memcpy(buffer_.data() + end_, part.data(), part.size());
+      std::memcpy(buffer_.get() + end_, part.data(), part.size());
       end_ += part.size();
       cut(DeflateWriter::kLongestMatch);
       bytes = bytes.subspan(part.size());
@@ -108,15 +112,16 @@ class MatchFinder {
 
  private:
   static constexpr std::size_t kWindow = DeflateWriter::kWindow;
+  static constexpr std::size_t kBufferBytes = 4 * kWindow;
   static constexpr unsigned kPlaceBits = 12;
 
   void sum_up() noexcept {
-    checksum_ = libdeflate_adler32(checksum_, buffer_.data() + summed_up_, end_ - summed_up_);
+    checksum_ = libdeflate_adler32(checksum_, buffer_.get() + summed_up_, end_ - summed_up_);
   }
 
   // All but the last bytes.
   void cut(std::ptrdiff_t ahead) {
-    const std::uint8_t* const begin = buffer_.data();
+    const std::uint8_t* const begin = buffer_.get();
     const std::uint8_t* const end = begin + end_;
     const auto run_length = [pixel_bytes = pixel_bytes_, end](const std::uint8_t* from) {
       return match_length(from, from - pixel_bytes, end);
@@ -150,7 +155,7 @@ class MatchFinder {
     std::uint32_t four = 0;
     std::memcpy(&four, at, sizeof four);
     auto& [last, one_before] = places_[four * kGoldenRatio >> (32 - kPlaceBits)];
-    const std::size_t here = start_ + static_cast<std::size_t>(at - buffer_.data());
+    const std::size_t here = start_ + static_cast<std::size_t>(at - buffer_.get());
     Match best;
     for (const std::size_t distance : {here - last, here - one_before}) {
       if (distance > 0 && distance <= kWindow) {
@@ -166,9 +171,9 @@ class MatchFinder {
 
   DeflateWriter writer_;
   std::size_t pixel_bytes_;
-  std::vector<std::uint8_t> buffer_;
-  std::size_t start_ = 0;  // the buffer's first byte, of all bytes
-  std::size_t at_ = 0;     // in the buffer: the first byte that was not cut yet
+  std::unique_ptr<std::uint8_t[]> buffer_;  // small pictures touch little of it
+  std::size_t start_ = 0;                   // the buffer's first byte, of all bytes
+  std::size_t at_ = 0;                      // in the buffer: the first byte that was not cut yet
   std::size_t end_ = 0;
   std::size_t summed_up_ = 0;
   std::uint32_t checksum_ = 1;
