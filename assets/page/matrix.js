@@ -127,8 +127,17 @@ export function unpackedMatrix(packed, bytes, [rows, cols], triangle) {
   if (packed.code === "f32") {
     return new Matrix({ rows, cols, triangle, values: new Float32Array(bytes.buffer) });
   }
-  const values = packed.code === "u8" ? bytes : new Uint16Array(bytes.buffer);
+  const values = packed.code === "u8" ? bytes : joinedHalves(bytes);
   return new Matrix({ rows, cols, triangle, values, table: codeTable(packed), error: codeError(packed) });
+}
+
+/**
+ * Numbers of 16 bits from all their lower bytes, then all their upper ones.
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ */
+function joinedHalves(bytes) {
+  const count = bytes.length / 2;
+  return Uint16Array.from({ length: count }, (_, i) => bytes[i] | (bytes[count + i] << 8));
 }
 
 /**

@@ -25,6 +25,9 @@ foreach(part script style)
   if("${${part}}" MATCHES "</([Ss]cript|[Ss]tyle)|<!--")
     message(FATAL_ERROR "page: the ${part} may not hold what ends it in HTML")
   endif()
+  # Comments that begin a line are for readers of the modules: a third of the script.
+  string(REGEX REPLACE "\n *//[^\n]*" "" ${part} "${${part}}")
+  string(REGEX REPLACE "\n */[*]([^*]|[*]+[^*/])*[*]+/" "" ${part} "${${part}}")
   # 'sha256-...' of a Content-Security-Policy: base64 of what is between the tags.
   string(SHA256 hex "${${part}}")
   string(APPEND hex "0000")  # 34 bytes: the last three digits begin one of these, which = replaces

@@ -137,6 +137,13 @@ class Joining(unittest.TestCase):
             digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
             self.assertEqual(said, f"sha256-{digest}")
 
+    def test_comments_that_begin_a_line_are_left_out(self):
+        page = self.join({"main.js": "// One.\nconst a = 1; // two\n\n/** Three.\n * @type {B} **/\n  // four\n"
+                                     'f("//", /** @type {C} */ (a));\n'})
+        self.assertIn("const a = 1; // two\n\nf(\"//\", /** @type {C} */ (a));\n", page)
+        for comment in ("One", "Three", "four"):
+            self.assertNotIn(comment, page)
+
     def test_what_cannot_be_joined_is_refused(self):
         for source in ("import a\n", 'const a = "</script>";\n', "// </Style>\n", "// <!-- a\n"):
             with self.subTest(source=source):

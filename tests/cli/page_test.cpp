@@ -1,5 +1,6 @@
 // -o FILE.html: a page that holds what was computed, and asks for nothing from elsewhere.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -56,19 +57,6 @@ std::string page_of(Words arguments, const std::string& input = {}) {
   return read_file(folder.file("a.html"));
 }
 
-// Without lines that are comments of the script.
-std::string without_comments(const std::string& page) {
-  std::string code;
-  for (const std::string& line : lines_of(page)) {
-    const std::string_view text =
-        std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size()));
-    if (!text.starts_with("//") && !text.starts_with("/*") && !text.starts_with("* ")) {
-      code += line + '\n';
-    }
-  }
-  return code;
-}
-
 // SHA-256 in base64 by another program, or nothing where that is missing.
 std::string sha256(const std::string& bytes) {
   ProgramRun run;
@@ -96,6 +84,16 @@ TEST_CASE("-o x.html: the page has the text, all heads and their weights' places
   REQUIRE(data["documents"].size() == 1);
   CHECK(data["documents"][0]["heads"].size() == 16);
   CHECK(data["live"].is_null());
+}
+
+TEST_CASE("-o x.html: 144 heads of 128 tokens take less than 3 MB") {
+  std::string text;
+  for (int i = 0; i < 128; ++i) {
+    text += fmt::format("w{} ", i);
+  }
+  const std::string page = page_of({"--random", "--layers", "12", "--heads", "12", text});
+  CHECK(page_data(page)["documents"][0]["heads"].size() == 144);
+  CHECK(page.size() < 2'800'000);
 }
 
 TEST_CASE("-o x.html draws in the terminal, too, and says where the page is") {
@@ -195,7 +193,7 @@ TEST_CASE("the page's policy allows its own script and style, and nothing from e
                      "style-src 'sha256-" + sha256(between(page, "<style>", "</style>")) + "';"));
     }
     // The name of SVG is no address that is asked for, and url(#…) is in the same file.
-    const std::string code = without_comments(page);
+    const std::string& code = page;
     CHECK(count(code, "http://") == count(code, "http://www.w3.org/2000/svg"));
     CHECK(count(code, "https://") == 0);
     CHECK(count(code, "url(") == count(code, "url(#"));

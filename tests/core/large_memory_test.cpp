@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 namespace attnviz {
@@ -33,16 +32,6 @@ TEST_CASE("allocate_zeroed: zeros, aligned, also where memory was used before") 
 TEST_CASE("allocate_zeroed: what cannot be had is nullptr") {
   CHECK(allocate_zeroed(SIZE_MAX) == nullptr);
   CHECK(allocate_zeroed(SIZE_MAX / 2) == nullptr);
-}
-
-TEST_CASE("allocate_for_free: written and freed like malloc's") {
-  for (const std::size_t size : kSizes) {
-    auto* const bytes = static_cast<unsigned char*>(allocate_for_free(size));
-    REQUIRE(bytes != nullptr);
-    std::fill(bytes, bytes + size, static_cast<unsigned char>(0xFF));
-    std::free(bytes);
-  }
-  CHECK(allocate_for_free(SIZE_MAX) == nullptr);
 }
 
 TEST_CASE("ZeroedAllocator: a vector begins with zeros, keeps its values and copies them") {

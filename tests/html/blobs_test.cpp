@@ -56,9 +56,9 @@ TEST_CASE("Blobs: what repeats takes little room") {
   CHECK(blobs.texts().front().size() < 3000);
 }
 
-TEST_CASE("Blobs: numbers of two bytes begin with the lower one") {
+TEST_CASE("Blobs: of numbers of two bytes the lower ones come first") {
   const std::vector<std::uint16_t> numbers = {0x0000, 0x0102, 0xFFFE, 0x8000};
-  CHECK(unpacked(numbers) == Bytes{0x00, 0x00, 0x02, 0x01, 0xFE, 0xFF, 0x00, 0x80});
+  CHECK(unpacked(numbers) == Bytes{0x00, 0x02, 0xFE, 0x00, 0x00, 0x01, 0xFF, 0x80});
 }
 
 TEST_CASE("Blobs: floats are IEEE 754 single precision, the lowest byte first") {

@@ -54,8 +54,9 @@ std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes) {
 
 std::vector<std::uint16_t> shorts_of(const std::vector<std::uint8_t>& bytes) {
   std::vector<std::uint16_t> numbers;
-  for (std::size_t i = 0; i + 2 <= bytes.size(); i += 2) {
-    numbers.push_back(static_cast<std::uint16_t>(bytes[i] | bytes[i + 1] << 8));
+  const std::size_t count = bytes.size() / 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    numbers.push_back(static_cast<std::uint16_t>(bytes[i] | bytes[count + i] << 8));
   }
   return numbers;
 }

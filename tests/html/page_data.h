@@ -22,6 +22,7 @@ std::vector<std::uint8_t> blob_bytes(std::string_view base64);
 
 /// Little-endian numbers.
 std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes);
+/// All lower bytes, then all upper ones.
 std::vector<std::uint16_t> shorts_of(const std::vector<std::uint8_t>& bytes);
 
 /// A page's data.

@@ -133,7 +133,7 @@ TEST_CASE("encode_png: memory that runs out on the way is an error, wherever it 
     CAPTURE(is_noise);
     const std::vector<std::uint8_t> rgb =
         is_noise ? noise(kSize) : std::vector<std::uint8_t>(3 * kSize.width * kSize.height);
-    // Noise is filtered as a whole, into 75 MB, and packed into as much; runs take little.
+    // Noise is packed into 75 MB, in memory that doubles while it grows; runs take little.
     for (const rlim_t megabytes : {0U, 50U, 100U, 400U}) {
       if (megabytes == 0 && !is_noise) {
         continue;  // little may still be at hand

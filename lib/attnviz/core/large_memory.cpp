@@ -20,15 +20,8 @@ constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
-bool is_large(std::size_t bytes) noexcept {
+[[maybe_unused]] bool is_large(std::size_t bytes) noexcept {
   return bytes >= kLargePage;
-}
-
-// A wish that may be refused.
-void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef MADV_HUGEPAGE
-  madvise(data, bytes, MADV_HUGEPAGE);
-#endif
 }
 
 // Makes fresh pages there at once: each that is written first without it takes a fault, which takes
@@ -47,6 +40,13 @@ void make_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes)
 }
 
 #ifdef __linux__
+
+// A wish that may be refused.
+void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+}
 
 // Whole large pages, cut out of a mapping that is larger by one.
 void* map_pages(std::size_t bytes) noexcept {
@@ -87,18 +87,6 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
   }
   make_pages(data, padded);
   return std::memset(data, 0, padded);
-}
-
-void* allocate_for_free(std::size_t bytes) noexcept {
-  if (!is_large(bytes) || bytes > SIZE_MAX - kLargePage) {
-    return std::malloc(bytes);
-  }
-  const std::size_t size = rounded_up(bytes, kLargePage);
-  void* const data = std::aligned_alloc(kLargePage, size);
-  if (data != nullptr) {
-    prefer_large_pages(data, size);
-  }
-  return data;
 }
 
 void free_zeroed(void* data, [[maybe_unused]] std::size_t bytes) noexcept {

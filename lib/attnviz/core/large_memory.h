@@ -13,9 +13,6 @@ namespace attnviz {
 void* allocate_zeroed(std::size_t bytes) noexcept;
 void free_zeroed(void* data, std::size_t bytes) noexcept;
 
-/// What std::malloc() gives, in large pages too, for a library that gives it back with std::free().
-void* allocate_for_free(std::size_t bytes) noexcept;
-
 /// For containers of numbers. Elements that a container makes without a value are not written: they
 /// are 0 in fresh memory, and what was there before after the container has shrunk.
 template <class T>

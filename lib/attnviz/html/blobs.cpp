@@ -36,9 +36,10 @@ std::size_t Blobs::add(std::span<const std::uint8_t> bytes) {
 std::size_t Blobs::add(std::span<const std::uint16_t> numbers) {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(2 * numbers.size());
-  for (const std::uint16_t number : numbers) {
-    bytes.push_back(static_cast<std::uint8_t>(number & 0xFFU));
-    bytes.push_back(static_cast<std::uint8_t>(number >> 8U));
+  for (const unsigned shift : {0U, 8U}) {
+    for (const std::uint16_t number : numbers) {
+      bytes.push_back(static_cast<std::uint8_t>(number >> shift & 0xFFU));
+    }
   }
   return add(bytes);
 }

@@ -12,7 +12,8 @@
 namespace attnviz {
 
 /// Numbered parts. Each is compressed as raw DEFLATE (RFC 1951), which browsers unpack, and written
-/// in base64 (RFC 4648). Numbers of more than a byte are little-endian.
+/// in base64 (RFC 4648). Floats are little-endian; of 16-bit numbers all lower bytes come first,
+/// then all upper ones, which are alike and so take less room side by side.
 class Blobs {
  public:
   /// Takes a part's bytes and gives its number. Throws std::bad_alloc.

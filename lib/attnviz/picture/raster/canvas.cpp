@@ -87,14 +87,19 @@ Canvas::Code Canvas::code(Rgb color) {
 }
 
 void Canvas::widen() {
-  Pixels channels(pixels_.size() * 3);
+  // Four bytes are copied at once, of which the next pixel covers the last.
+  std::array<std::array<std::uint8_t, 4>, PixelPalette::kMostColors> colors{};
+  for (std::size_t i = 0; i < palette().size(); ++i) {
+    const auto [r, g, b] = palette()[i];
+    colors[i] = {r, g, b, 0};
+  }
+  Pixels channels(pixels_.size() * 3 + 1);
   std::uint8_t* target = channels.data();
   for (const std::uint8_t number : pixels_) {
-    const Rgb color = palette_.colors()[number];
-    *target++ = color.r;
-    *target++ = color.g;
-    *target++ = color.b;
+    std::memcpy(target, colors[number].data(), 4);
+    target += 3;
   }
+  channels.pop_back();
   pixels_ = std::move(channels);
   channels_ = 3;
 }

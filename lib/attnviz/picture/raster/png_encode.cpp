@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 #include <libdeflate.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -13,69 +11,12 @@
 #include <optional>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/large_memory.h"
+#include "attnviz/picture/raster/pixel_compression.h"
 #include "attnviz/picture/raster/pixel_palette.h"
-#include "attnviz/picture/raster/run_compression.h"
-
-namespace {
-
-unsigned char* allocated(std::size_t size) noexcept {
-  return static_cast<unsigned char*>(attnviz::allocate_for_free(size));
-}
-
-// What stb_image_write calls in place of its own compressor, which is slower and packs worse. The
-// result belongs to stb, which frees it.
-unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
-                             int level) noexcept {
-  const auto length = static_cast<std::size_t>(size);
-  *compressed_size = 0;
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
-  if (compressor == nullptr) {
-    return nullptr;
-  }
-  const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
-  unsigned char* const compressed = allocated(bound);
-  if (compressed == nullptr) {
-    return nullptr;
-  }
-  *compressed_size =
-      static_cast<int>(libdeflate_zlib_compress(compressor.get(), data, length, compressed, bound));
-  return compressed;
-}
-
-unsigned int crc32(const unsigned char* data, int size) noexcept {
-  return libdeflate_crc32(0, data, static_cast<std::size_t>(size));
-}
-
-}  // namespace
-
-#define STBI_WRITE_NO_STDIO
-#define STB_IMAGE_WRITE_STATIC
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STBIW_ZLIB_COMPRESS compress_zlib
-#define STBIW_CRC32 crc32
-#define STBIW_MALLOC attnviz::allocate_for_free
-#define STBIW_REALLOC std::realloc
-#define STBIW_FREE std::free
-#include <stb/stb_image_write.h>
 
 namespace attnviz {
 
 namespace {
-
-// A heatmap's rows mostly repeat the row above: filter 2 ("up") turns those into zeros, and a fast
-// level then packs them as well as a slow one.
-constexpr int kUpFilter = 2;
-constexpr int kCompressionLevel = 1;
-
-// Pixels that runs pack to less than one part in so many are written fast; others are packed well.
-constexpr std::size_t kRunsPackTo = 20;
-
-void append_bytes(void* out, void* data, int size) {
-  static_cast<std::string*>(out)->append(static_cast<const char*>(data),
-                                         static_cast<std::size_t>(size));
-}
 
 // Rows of pixels, back to back.
 struct Rows {
@@ -85,10 +26,13 @@ struct Rows {
   std::size_t channels;  // bytes of a pixel
 
   std::size_t row_bytes() const noexcept { return width * channels; }
+  bool equals_above(const std::uint8_t* row) const noexcept {
+    return row != pixels.data() && std::memcmp(row, row - row_bytes(), row_bytes()) == 0;
+  }
 };
 
 void check(const Rows& rows) {
-  // stb counts bytes, one filter byte a row among them, in an int.
+  // A chunk has a 32-bit length, of which readers take 31 bits; packed noise is a little longer.
   constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
   const auto [pixels, width, height, channels] = rows;
   if (width == 0 || height == 0 || width > kLimit / channels ||
@@ -101,50 +45,6 @@ void check(const Rows& rows) {
                 fmt::format("png: expected {} bytes for {} x {} pixels, found {}",
                             channels * width * height, width, height, pixels.size()));
   }
-}
-
-// Filters a row and packs it before the next one, so that no filtered picture has to be in memory.
-// Nothing when it does not pack well that way.
-std::optional<std::string> packed_as_runs(const Rows& rows) {
-  const std::size_t row_bytes = rows.row_bytes();
-  const std::size_t size = rows.height * (1 + row_bytes);
-  RunCompression compression(size, size / kRunsPackTo);
-  std::vector<std::uint8_t> filtered(1 + row_bytes, kUpFilter);
-  const std::uint8_t* row = rows.pixels.data();
-  std::copy_n(row, row_bytes, filtered.data() + 1);  // nothing is above the first one
-  bool fits = compression.add(filtered);
-  for (std::size_t y = 1; y < rows.height && fits; ++y) {
-    const std::uint8_t* const above = std::exchange(row, row + row_bytes);
-    if (std::memcmp(row, above, row_bytes) == 0) {
-      fits = compression.add({filtered.data(), 1}) && compression.add_zeros(row_bytes);
-      continue;
-    }
-    for (std::size_t i = 0; i < row_bytes; ++i) {
-      filtered[1 + i] = static_cast<std::uint8_t>(row[i] - above[i]);
-    }
-    fits = compression.add(filtered);
-  }
-  return fits ? compression.finish() : std::nullopt;
-}
-
-// One grey or three colours a pixel. stb writes no palettes: of its file the pixels are taken.
-std::string packed_by_stb(const Rows& rows) {
-  // stb's settings are variables: set once, so that threads can encode at the same time.
-  [[maybe_unused]] static const bool configured = [] {
-    stbi_write_force_png_filter = kUpFilter;
-    stbi_write_png_compression_level = kCompressionLevel;
-    return true;
-  }();
-  std::string png;
-  const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(rows.width),
-                                        static_cast<int>(rows.height),
-                                        static_cast<int>(rows.channels), rows.pixels.data(), 0);
-  if (ok == 0) {
-    throw std::bad_alloc();
-  }
-  constexpr std::size_t kBefore = 8 + 25 + 8;  // the signature, IHDR, IDAT's length and type
-  constexpr std::size_t kBehind = 4 + 12;      // IDAT's checksum, IEND
-  return png.substr(kBefore, png.size() - kBefore - kBehind);
 }
 
 // Colour types.
@@ -226,11 +126,8 @@ std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb>
 std::string encoded(const Rows& rows, std::span<const Rgb> palette, const PngFacts& facts) {
   check(rows);
   try {
-    std::optional<std::string> packed = packed_as_runs(rows);
-    if (!packed) {
-      packed = packed_by_stb(rows);
-    }
-    return png_file(rows.width, rows.height, palette, facts, *packed);
+    return png_file(rows.width, rows.height, palette, facts,
+                    compress_rows(rows.pixels, rows.row_bytes(), rows.channels));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::kIo,
                 fmt::format("png: out of memory for {} x {} pixels", rows.width, rows.height));
@@ -239,26 +136,32 @@ std::string encoded(const Rows& rows, std::span<const Rgb> palette, const PngFac
 
 struct NumberedPicture {
   PixelPalette palette;
-  std::vector<std::uint8_t> numbers;
+  std::unique_ptr<std::uint8_t[]> numbers;
 };
 
 // A picture in which more colours were painted than are left to see; nothing when they are many.
-std::optional<NumberedPicture> numbered(std::span<const std::uint8_t> rgb) {
+std::optional<NumberedPicture> numbered(const Rows& rows) {
   NumberedPicture picture;
-  picture.numbers.reserve(rgb.size() / 3);  // mostly never touched: many colours show soon
-  std::optional<Rgb> last;
+  picture.numbers.reset(new std::uint8_t[rows.width * rows.height]);
   std::uint8_t number = 0;
-  for (std::size_t i = 0; i < rgb.size(); i += 3) {
-    const Rgb color{rgb[i], rgb[i + 1], rgb[i + 2]};
-    if (last != color) {
-      const auto found = picture.palette.number(color);
-      if (!found) {
-        return std::nullopt;
-      }
-      last = color;
-      number = *found;
+  std::uint8_t* target = picture.numbers.get();
+  const std::uint8_t* row = rows.pixels.data();
+  for (std::size_t y = 0; y < rows.height; ++y, row += rows.row_bytes(), target += rows.width) {
+    if (rows.equals_above(row)) {
+      std::memcpy(target, target - rows.width, rows.width);
+      continue;
     }
-    picture.numbers.push_back(number);
+    for (std::size_t x = 0; x < rows.width; ++x) {
+      const std::uint8_t* const pixel = row + 3 * x;
+      if (x == 0 || std::memcmp(pixel, pixel - 3, 3) != 0) {
+        const auto found = picture.palette.number({pixel[0], pixel[1], pixel[2]});
+        if (!found) {
+          return std::nullopt;
+        }
+        number = *found;
+      }
+      target[x] = number;
+    }
   }
   return picture;
 }
@@ -276,10 +179,12 @@ std::string encode_png(const Canvas& canvas, const PngFacts& facts) {
   if (canvas.has_palette()) {
     return encoded({canvas.pixels(), width, height, 1}, canvas.palette(), facts);
   }
-  if (const auto picture = numbered(canvas.pixels())) {
-    return encoded({picture->numbers, width, height, 1}, picture->palette.colors(), facts);
+  const Rows rows{canvas.pixels(), width, height, 3};
+  if (const auto picture = numbered(rows)) {
+    return encoded({{picture->numbers.get(), width * height}, width, height, 1},
+                   picture->palette.colors(), facts);
   }
-  return encode_png(canvas.pixels(), width, height, facts);
+  return encoded(rows, {}, facts);
 }
 
 }  // namespace attnviz

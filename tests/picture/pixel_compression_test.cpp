@@ -1,0 +1,169 @@
+#include "attnviz/picture/raster/pixel_compression.h"
+
+#include <doctest/doctest.h>
+#include <libdeflate.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// By an independent decompressor, which also checks the sum; empty when the stream is not sound.
+Bytes decompressed(const std::string& zlib, std::size_t size) {
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> reader(
+      libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
+  Bytes data(size);
+  const auto result = libdeflate_zlib_decompress(reader.get(), zlib.data(), zlib.size(),
+                                                 data.data(), size, nullptr);
+  return result == LIBDEFLATE_SUCCESS ? data : Bytes{};
+}
+
+// As PNG's specification undoes the filters "none" (0) and "up" (2); empty where there are others.
+Bytes unfiltered(const Bytes& rows, std::size_t row_bytes) {
+  Bytes pixels;
+  for (std::size_t begin = 0; begin < rows.size(); begin += 1 + row_bytes) {
+    const std::uint8_t filter = rows[begin];
+    if (filter != 0 && filter != 2) {
+      return {};
+    }
+    for (std::size_t i = 0; i < row_bytes; ++i) {
+      const bool has_above = filter == 2 && pixels.size() >= row_bytes;
+      const std::uint8_t above = has_above ? pixels[pixels.size() - row_bytes] : std::uint8_t{0};
+      pixels.push_back(static_cast<std::uint8_t>(rows[begin + 1 + i] + above));
+    }
+  }
+  return pixels;
+}
+
+bool comes_back(const Bytes& pixels, std::size_t row_bytes, std::size_t pixel_bytes) {
+  const std::string zlib = compress_rows(pixels, row_bytes, pixel_bytes);
+  const std::size_t height = pixels.size() / row_bytes;
+  return unfiltered(decompressed(zlib, height * (1 + row_bytes)), row_bytes) == pixels;
+}
+
+// Each byte as likely as another below `most`.
+Bytes noise(std::size_t size, unsigned most) {
+  Bytes bytes(size);
+  std::uint32_t state = 7;
+  for (std::uint8_t& byte : bytes) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<std::uint8_t>((state >> 16) % most);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("compress_rows: pictures of any size come back") {
+  for (const std::size_t pixel_bytes : {1U, 3U}) {
+    for (const std::size_t width : {1U, 2U, 3U, 7U, 300U, 11'000U, 200'000U}) {
+      for (const std::size_t height : {1U, 2U, 9U}) {
+        CAPTURE(pixel_bytes);
+        CAPTURE(width);
+        CAPTURE(height);
+        const std::size_t size = pixel_bytes * width * height;
+        CHECK(comes_back(noise(size, 256), pixel_bytes * width, pixel_bytes));
+        CHECK(comes_back(noise(size, 2), pixel_bytes * width, pixel_bytes));
+        CHECK(comes_back(Bytes(size, 9), pixel_bytes * width, pixel_bytes));
+      }
+    }
+  }
+}
+
+TEST_CASE("compress_rows: runs of every length come back, alone and in many blocks") {
+  for (const std::size_t pixel_bytes : {1U, 3U}) {
+    CAPTURE(pixel_bytes);
+    Bytes all;
+    for (std::size_t length = 1; length < 1100; ++length) {
+      Bytes pixels = {1, 2, 3};
+      for (std::size_t i = 0; i < length; ++i) {
+        pixels.insert(pixels.end(), {7, static_cast<std::uint8_t>(8 - pixel_bytes), 7});
+      }
+      pixels.insert(pixels.end(), {4, 5, 6});
+      REQUIRE(comes_back(pixels, pixels.size(), pixel_bytes));
+      all.insert(all.end(), pixels.begin(), pixels.end());
+    }
+    CHECK(comes_back(all, all.size(), pixel_bytes));
+    CHECK(comes_back(all, 6, pixel_bytes));
+  }
+}
+
+TEST_CASE(
+    "compress_rows: what comes again is found as far back as deflate allows, and no further") {
+  const Bytes piece = noise(1000, 256);
+  const auto size_with = [&](std::size_t between) {
+    Bytes pixels = piece;
+    const Bytes other(between, 9);
+    pixels.insert(pixels.end(), other.begin(), other.end());
+    pixels.insert(pixels.end(), piece.begin(), piece.end());
+    CHECK(comes_back(pixels, pixels.size(), 1));
+    return compress_rows(pixels, pixels.size(), 1).size() -
+           compress_rows(other, other.size(), 1).size();
+  };
+  CHECK(size_with(31'768) < 1500);
+  CHECK(size_with(31'776) > 1900);
+}
+
+TEST_CASE("compress_rows: rows that repeat the one above take a few bytes") {
+  const Bytes row = noise(3000, 200);
+  Bytes pixels;
+  for (int y = 0; y < 500; ++y) {
+    pixels.insert(pixels.end(), row.begin(), row.end());
+  }
+  CHECK(comes_back(pixels, row.size(), 3));
+  CHECK(compress_rows(pixels, row.size(), 3).size() < 3200 + 500 * 24);
+}
+
+TEST_CASE("compress_rows: a pattern that changes smoothly takes less than half of its pixels") {
+  Bytes pixels;
+  for (int y = 0; y < 500; ++y) {
+    for (int x = 0; x < 500; ++x) {
+      const double wave = std::sin(0.13 * y) * std::cos(0.17 * x) + std::sin(0.11 * (y + 2 * x));
+      pixels.push_back(static_cast<std::uint8_t>(100.0 + 20.0 * wave));
+    }
+  }
+  CHECK(comes_back(pixels, 500, 1));
+  CHECK(compress_rows(pixels, 500, 1).size() < pixels.size() / 2);
+}
+
+TEST_CASE("compress_rows: a long run takes two bits for each 258 bytes") {
+  const Bytes flat(258 * 8000, 0);
+  CHECK(comes_back(flat, flat.size(), 1));
+  CHECK(compress_rows(flat, flat.size(), 1).size() < 2300);
+}
+
+TEST_CASE("compress_rows: noise grows by a hundredth at most") {
+  const Bytes pixels = noise(500'000, 256);
+  CHECK(compress_rows(pixels, 1000, 1).size() < pixels.size() + pixels.size() / 80);
+}
+
+TEST_CASE("compress_rows: symbols as rare as they can be against others still get a code") {
+  // Fibonacci's numbers: the counts that make Huffman's longest codes, here within one block.
+  Bytes pixels;
+  std::size_t count = 1;
+  std::size_t before = 1;
+  for (unsigned symbol = 1; symbol <= 17; ++symbol) {
+    for (std::size_t i = 0; i < count; ++i) {
+      pixels.push_back(static_cast<std::uint8_t>(symbol));
+      pixels.insert(pixels.end(), 5, static_cast<std::uint8_t>(100));
+    }
+    count += std::exchange(before, count);
+  }
+  CHECK(comes_back(pixels, pixels.size(), 1));
+}
+
+TEST_CASE("compress_rows: no pixels are an empty stream") {
+  const std::string zlib = compress_rows({}, 1, 1);
+  CHECK(decompressed(zlib, 0).empty());
+  CHECK(zlib.size() > 6);
+}
+
+}  // namespace attnviz
