@@ -78,11 +78,8 @@ struct Match {
 // back, and some bytes ahead, so that matches are not cut where a row ends.
 class MatchFinder {
  public:
-  MatchFinder(std::string& out, std::size_t pixel_bytes)
-      : writer_(out),
-        pixel_bytes_(pixel_bytes),
-        buffer_(new std::uint8_t[kBufferBytes]),
-        places_(1u << kPlaceBits) {}
+  explicit MatchFinder(std::string& out)
+      : writer_(out), buffer_(new std::uint8_t[kBufferBytes]), places_(1u << kPlaceBits) {}
 
   void add(std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
@@ -123,14 +120,14 @@ class MatchFinder {
   void cut(std::ptrdiff_t ahead) {
     const std::uint8_t* const begin = buffer_.get();
     const std::uint8_t* const end = begin + end_;
-    const auto run_length = [pixel_bytes = pixel_bytes_, end](const std::uint8_t* from) {
-      return match_length(from, from - pixel_bytes, end);
+    const auto run_length = [end](const std::uint8_t* from) {
+      return match_length(from, from - 1, end);
     };
     const std::uint8_t* at = begin + at_;
     while (end - at > ahead) {
       Match match;
-      if (end - at > 8 && at >= begin + pixel_bytes_) {
-        match = {run_length(at), pixel_bytes_};
+      if (end - at > 8 && at > begin) {
+        match = {run_length(at), 1};
         if (match.length < kLeastRun) {
           match = longest_match(at, end);
           // A run that begins with the next byte may be longer.
@@ -170,7 +167,6 @@ class MatchFinder {
   }
 
   DeflateWriter writer_;
-  std::size_t pixel_bytes_;
   std::unique_ptr<std::uint8_t[]> buffer_;  // small pictures touch little of it
   std::size_t start_ = 0;                   // the buffer's first byte, of all bytes
   std::size_t at_ = 0;                      // in the buffer: the first byte that was not cut yet
@@ -198,10 +194,9 @@ bool is_smooth(std::span<const std::uint8_t> row, std::span<const std::uint8_t> 
 
 }  // namespace
 
-std::string compress_rows(std::span<const std::uint8_t> pixels, std::size_t row_bytes,
-                          std::size_t pixel_bytes) {
+std::string compress_rows(std::span<const std::uint8_t> pixels, std::size_t row_bytes) {
   std::string out("\x78\x01");  // deflate with a window of 32 KB, fastest
-  MatchFinder finder(out, pixel_bytes);
+  MatchFinder finder(out);
   constexpr std::uint8_t kNone[] = {0};
   constexpr std::uint8_t kUp[] = {2};
   const std::vector<std::uint8_t> zeros(row_bytes);

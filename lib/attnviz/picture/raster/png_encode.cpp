@@ -4,6 +4,7 @@
 #include <libdeflate.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -14,9 +15,50 @@
 #include "attnviz/picture/raster/pixel_compression.h"
 #include "attnviz/picture/raster/pixel_palette.h"
 
+namespace {
+
+// What stb_image_write calls instead of its own compressor, which is slower and packs worse. stb
+// frees the result.
+unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
+                             int level) noexcept {
+  const auto length = static_cast<std::size_t>(size);
+  *compressed_size = 0;
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
+  if (compressor == nullptr) {
+    return nullptr;
+  }
+  const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
+  auto* const compressed = static_cast<unsigned char*>(std::malloc(bound));
+  if (compressed == nullptr) {
+    return nullptr;
+  }
+  *compressed_size =
+      static_cast<int>(libdeflate_zlib_compress(compressor.get(), data, length, compressed, bound));
+  return compressed;
+}
+
+unsigned int crc32(const unsigned char* data, int size) noexcept {
+  return libdeflate_crc32(0, data, static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+#define STBI_WRITE_NO_STDIO
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBIW_ZLIB_COMPRESS compress_zlib
+#define STBIW_CRC32 crc32
+#include <stb/stb_image_write.h>
+
 namespace attnviz {
 
 namespace {
+
+void append_bytes(void* out, void* data, int size) {
+  static_cast<std::string*>(out)->append(static_cast<const char*>(data),
+                                         static_cast<std::size_t>(size));
+}
 
 // Rows of pixels, back to back.
 struct Rows {
@@ -32,7 +74,7 @@ struct Rows {
 };
 
 void check(const Rows& rows) {
-  // A chunk has a 32-bit length, of which readers take 31 bits; packed noise is a little longer.
+  // A chunk has a 32-bit length, of which readers take 31 bits, and stb counts bytes in an int.
   constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
   const auto [pixels, width, height, channels] = rows;
   if (width == 0 || height == 0 || width > kLimit / channels ||
@@ -122,12 +164,36 @@ std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb>
   return png;
 }
 
+// Of pictures with more colours than a palette holds. stb writes the whole file: its pixels are
+// taken.
+std::string packed_by_stb(const Rows& rows) {
+  // stb's settings are variables: set once, so that threads can encode at the same time.
+  [[maybe_unused]] static const bool configured = [] {
+    constexpr int kUpFilter = 2;  // rows mostly repeat the one above
+    constexpr int kCompressionLevel = 1;
+    stbi_write_force_png_filter = kUpFilter;
+    stbi_write_png_compression_level = kCompressionLevel;
+    return true;
+  }();
+  std::string png;
+  const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(rows.width),
+                                        static_cast<int>(rows.height),
+                                        static_cast<int>(rows.channels), rows.pixels.data(), 0);
+  if (ok == 0) {
+    throw std::bad_alloc();
+  }
+  constexpr std::size_t kBefore = 8 + 25 + 8;  // the signature, IHDR, IDAT's length and type
+  constexpr std::size_t kAfter = 4 + 12;       // IDAT's checksum, IEND
+  return png.substr(kBefore, png.size() - kBefore - kAfter);
+}
+
 // Without a palette, pixels are channels.
 std::string encoded(const Rows& rows, std::span<const Rgb> palette, const PngFacts& facts) {
   check(rows);
   try {
-    return png_file(rows.width, rows.height, palette, facts,
-                    compress_rows(rows.pixels, rows.row_bytes(), rows.channels));
+    return png_file(
+        rows.width, rows.height, palette, facts,
+        palette.empty() ? packed_by_stb(rows) : compress_rows(rows.pixels, rows.row_bytes()));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::kIo,
                 fmt::format("png: out of memory for {} x {} pixels", rows.width, rows.height));
