@@ -42,7 +42,7 @@ TEST_CASE("diff: a table that says what each number is, in 80 columns") {
   CHECK(contains(run.out, "compared token by token: 1 of 6 tokens is [different]\n"));
   CHECK(contains(run.out, "  2 [cat] > 2 [cat]  "));
   CHECK(contains(run.out, "\n.. 4 more heads\n"));
-  CHECK(contains(run.out, "\nJS: the Jensen-Shannon divergence"));
+  CHECK(contains(run.out, "\nJS: Jensen-Shannon divergence"));
   CHECK(widest_line(run.out) <= 80);
   CHECK(lines_of(attnviz(with(kTwoTexts, {"--top", "0"})).out).size() ==
         lines_of(run.out).size() + 3);
@@ -143,7 +143,7 @@ TEST_CASE("diff: a map of all heads, and rows of comma-separated values") {
   const std::vector<std::string> rows = lines_of(read_file(folder.file("d.csv")));
   CHECK(rows.size() == 17);
   CHECK(rows.front() ==
-        "layer,head,js_bits,js_bits_max,js_max_query,largest_change,query,key,weight_a,weight_b\r");
+        "layer,head,js_bits,js_bits_max,js_max_query,largest_change,query,key,weight_a,weight_b");
   const std::string map = attnviz(with(kTwoTexts, {"--map"})).out;
   CHECK(contains(map, "mean JS (0.001 bits)"));
   CHECK(contains(map, "row = layer   column = head"));

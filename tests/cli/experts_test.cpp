@@ -212,7 +212,7 @@ TEST_CASE("inspect, why and arcs name the learned sink's share") {
   CHECK(contains(inspected.out, "The learned sink's "));
   std::string why = attnviz({"why", "-m", model, "--ids", kIds, "--tokens"}).out;
   std::ranges::replace(why, '\n', ' ');  // sentences are broken anywhere
-  CHECK(contains(why, "the mean over all heads (the learned sinks get "));
+  CHECK(contains(why, "averaged over all heads (the learned sinks get "));
   CHECK(!contains(attnviz({"why", "The cat sat", "--tokens"}).out, "sinks"));
   const ProgramResult arcs = attnviz(
       {"show", "-m", model, "--ids", kIds, "--layer", "1", "--head", "0", "--style", "arcs"});

@@ -25,7 +25,7 @@ TEST_CASE("heads --copying: each head's number and that of random ones, in JSON 
   const TemporaryFolder folder;
   REQUIRE(attnviz({"heads", "--copying", "-o", folder.file("heads.csv")}).exit_code == 0);
   const std::string csv = read_file(folder.file("heads.csv"));
-  CHECK(csv.substr(0, csv.find('\r')).ends_with(",copying"));
+  CHECK(csv.substr(0, csv.find('\n')).ends_with(",copying"));
 }
 
 TEST_CASE("heads --copying: null, and a note, where a model has no unembedding") {

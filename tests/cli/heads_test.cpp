@@ -133,7 +133,7 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
   CHECK(note.ends_with("; duplicate-token and induction (what these look for is out of sight)"));
   const std::string screen = attnviz(windowed).out;
   CHECK(contains(screen, "\nnames not judged here: previous-token, current-token and sink"));
-  CHECK(contains(screen, "\nno head can earn a name here\n"));
+  CHECK(contains(screen, "\nno head can be identified here\n"));
   CHECK(contains(attnviz({"heads", "-m", kModels + "llama-gqa-bias", "--probe-length", "8"}).out,
                  warning));
   for (std::vector<std::string> refused : {std::vector<std::string>{"heads", "--mask", "window:3"},
@@ -218,7 +218,7 @@ TEST_CASE("heads: the first screen names the induction heads and says how sure t
   CHECK(contains(result.out,
                  "induction: looks at what followed earlier copies of the token\n(from 0.3; "
                  "uniform 0.031, random 0.079)\n  2.1  0.9"));
-  CHECK(contains(result.out, "duplicate-token: no head; head 0.2 comes nearest, 0.1"));
+  CHECK(contains(result.out, "duplicate-token: no head; the nearest is head 0.2 with 0.1"));
   for (const std::string& line : lines_of(result.out)) {
     CHECK(line.size() <= 80);
   }

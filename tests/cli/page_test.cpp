@@ -347,7 +347,7 @@ TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as
       {{"heads"}, "heads: demo, 16 heads", "induction", true},
       {{"why", "Harry Potter is a wizard. Harry"},
        "why: demo, &quot;Potter&quot;",
-       "what is needed",
+       "ablation: how ln p of",
        true},
       {{"why", "The cat sat", "--lens"}, "why: demo", "logit lens", false},
       {{"diff", "The cat sat", "The dog sat"}, "diff: 2 texts", "Jensen-Shannon", true},
@@ -356,7 +356,7 @@ TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as
     const std::string page = page_of(one.arguments);
     CAPTURE(one.arguments);
     CHECK(contains(between(page, "<h1>", "</h1>"), one.heading));
-    CHECK(contains(between(page, "<pre", "</pre>"), one.said));
+    CHECK(contains(between(page, "<article", "</article>"), one.said));
     CHECK(contains(page, "<img src=\"data:image/svg+xml;base64,") == one.has_map);
     const json data = page_data(page);
     CHECK(data["schema"] == "attnviz.report/1");

@@ -27,7 +27,10 @@ class ReportHtml {
   ReportHtml(const Report& report, const FigureStyle& style) : report_(report), style_(style) {}
 
   std::string draw() {
-    out_ += fmt::format("<article class=\"report\">\n<h1>{}</h1>\n", html_text(report_.title));
+    out_ += "<article class=\"report\">\n";
+    if (!report_.title.empty()) {
+      out_ += fmt::format("<h1>{}</h1>\n", html_text(report_.title));
+    }
     if (!report_.notes.empty()) {
       out_ += "<p class=\"notes\">";
       for (std::size_t i = 0; i < report_.notes.size(); ++i) {
@@ -60,15 +63,26 @@ class ReportHtml {
 
   void draw(const Figure& figure) {
     if (const auto* const bars = std::get_if<BarsFigure>(&figure.drawing)) {
-      picture(bars->heatmap, bars->subject);
+      picture(bars->heatmap.title, bars->heatmap, bars->subject);
     } else if (const auto* const heatmap = std::get_if<Heatmap>(&figure.drawing)) {
-      picture(*heatmap);
+      picture(heatmap->title, *heatmap);
     } else {
-      picture(std::get<ChartFigure>(figure.drawing));
+      charts(std::get<ChartFigure>(figure.drawing));
     }
   }
 
-  void picture(const auto& drawing, const auto&... subject) {
+  // A picture each: beside each other where there is room, below each other on a phone.
+  void charts(const ChartFigure& figure) {
+    out_ += "<div class=\"charts\">\n";
+    for (const LineChart& chart : figure.charts) {
+      const bool is_last = &chart == &figure.charts.back();
+      picture(chart.title.empty() ? figure.title : chart.title,
+              ChartFigure{{chart}, {}, is_last ? figure.notes : std::vector<std::string>()});
+    }
+    out_ += "</div>\n";
+  }
+
+  void picture(const std::string& text, const auto& drawing, const auto&... subject) {
     const auto svg = [&](FigureTheme theme) {
       FigureStyle style = style_;
       style.theme = theme;
@@ -77,7 +91,7 @@ class ReportHtml {
     out_ += fmt::format(
         "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\">"
         "<img src=\"{}\" alt=\"{}\"></picture>\n",
-        svg(FigureTheme::kDark), svg(FigureTheme::kLight), html_text(drawing.title));
+        svg(FigureTheme::kDark), svg(FigureTheme::kLight), html_text(text));
   }
 
   // Colours as data, which the script makes styles of: the policy allows none in HTML.
@@ -123,7 +137,10 @@ class ReportHtml {
       return {};
     }
     const auto number = cell.number();
-    return fmt::format("<td{}{}>{}</td>", is_number ? " class=\"number\"" : "",
+    return fmt::format("<td{}{}>{}</td>",
+                       is_number          ? " class=\"number\""
+                       : column.fits_line ? " class=\"sentence\""
+                                          : "",
                        number ? fmt::format(" data-value=\"{}\"", *number) : "",
                        cell_text(column, cell));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/document/report/report_json.h"
 #include "attnviz/terminal/bars_view.h"
 #include "attnviz/terminal/chart_view.h"
@@ -67,7 +68,11 @@ class ReportView {
     };
     add(text, style_of(one.emphasis));
     const std::string aside = charset_.sentence(one.aside);
-    add(aside, kDim);
+    if (display_width(aside) <= columns) {
+      words.emplace_back(aside, kDim);
+    } else {
+      add(aside, kDim);
+    }
     page_.add(flow(words, 1, columns));
   }
   void draw(const Gap& /*gap*/) { page_.blank(); }
@@ -128,14 +133,14 @@ class ReportView {
     text.indent = table.indent;
     text.has_headings = table.has_headings;
     bool is_first = true;
-    text.labels.resize(rows.size() + table.extra_rows.size());
+    text.cuts_labels = table.cuts_names;
     std::size_t n_seen = 0;
     for (const Column& column : table.columns) {
       if (column.for_programs) {
         continue;
       }
       TextColumn cells = column_of(table, column, rows, n_seen++);
-      if (std::exchange(is_first, false) && table.cuts_names) {
+      if (std::exchange(is_first, false)) {
         text.labels = std::move(cells.cells);
         text.corner = std::move(cells.heading);
         continue;
@@ -166,7 +171,12 @@ class ReportView {
         text.columns.push_back(std::move(bars));
       }
     }
-    page_.add(draw_table(text, options_.columns, charset_));
+    constexpr std::size_t kLeastBeside = 20;
+    if (!table.cuts_names && room_beside(names_of(text)) < kLeastBeside) {
+      rows_below_names(text);
+    } else {
+      page_.add(draw_table(text, options_.columns, charset_));
+    }
     if (!table.left_out.empty()) {
       draw(Paragraph{"… " + table.left_out, Emphasis::kQuiet, table.indent});
     }
@@ -190,6 +200,27 @@ class ReportView {
                            style_of(extra.emphasis)});
     }
     return out;
+  }
+
+  static TextTable names_of(const TextTable& table) {
+    TextTable names;
+    names.labels = table.labels;
+    names.cuts_labels = table.cuts_labels;
+    names.indent = table.indent;
+    return names;
+  }
+
+  // For names that leave no room beside them.
+  void rows_below_names(const TextTable& table) {
+    constexpr std::size_t kIndent = 2;
+    for (std::size_t row = 0; row < table.labels.size(); ++row) {
+      const Span& name = table.labels[row];
+      page_.add(paragraph(name.text, options_.columns, name.style, table.indent));
+      for (const TextColumn& column : table.columns) {
+        const Span& cell = column.cells[row];
+        page_.add(paragraph(cell.text, options_.columns, cell.style, table.indent + kIndent));
+      }
+    }
   }
 
   // What the columns leave of a line for one more.

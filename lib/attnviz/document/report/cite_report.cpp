@@ -275,6 +275,10 @@ Report cite_report(const CiteDocument& document, std::size_t top, const Colormap
   }
   Table table = sentence_table(document, places, top);
   report.add("documents", documents_of(document, places, table));
+  report.numbers = table;
+  std::erase_if(report.numbers->columns, [](const Column& column) {
+    return column.key == "first_token" || column.key == "matters";
+  });
   report.draw(Gap{});
   report.say(cite_conclusion(document));
   report.draw(Gap{});

@@ -354,7 +354,7 @@ class HeadsReport {
     TableOf table(indices_);
     table.data("layer", [this](std::size_t i) { return document_.heads[i].layer; });
     table.data("head", [this](std::size_t i) { return document_.heads[i].head; });
-    table.data("names", [this](std::size_t i) {
+    table.column({.key = "names", .are_words = true}, [this](std::size_t i) {
       return fmt::format("{}", fmt::join(document_.names(i), " "));
     });
     add_numbers(table, document_.raw, "");
@@ -365,7 +365,7 @@ class HeadsReport {
       table.data("copying", [this](std::size_t i) { return document_.copying->scores[i]; });
     }
     if (document_.known) {
-      table.data("known", [this](std::size_t i) {
+      table.column({.key = "known", .are_words = true}, [this](std::size_t i) {
         return known_name(*document_.known, document_.heads[i]);
       });
     }

@@ -317,10 +317,11 @@ Report model_list_report(const ModelList& list) {
   Report report{.schema = "attnviz.models/1", .json_indent = 2};
   Table table = model_table(list);
   report.add("models", records(table));
-  report.add(
-      "stores", list_of(list.places, [](const ModelList::Place& place) {
-        return Record{{"store", place.store}, {"path", place.path}, {"exists", place.exists}};
-      }));
+  report.add("stores", list_of(list.places, [](const ModelList::Place& place) {
+               return Record{{"store", place.store},
+                             {"path", place.path.empty() ? Datum() : Datum(place.path)},
+                             {"exists", place.exists}};
+             }));
   if (list.models.empty()) {
     report.say("no models found");
   } else {

@@ -75,7 +75,8 @@ Table numbers_of(const MeaningDocument& document) {
     }
   }
   return TableOf(rows)
-      .data("point", [](const Row& row) { return point_name(row.point); })
+      .column({.key = "point", .are_words = true},
+              [](const Row& row) { return point_name(row.point); })
       .data("a", [](const Row& row) { return row.pair.first; })
       .data("b", [](const Row& row) { return row.pair.second; })
       .data("cosine",

@@ -43,6 +43,7 @@ struct Column {
   bool bars_alone = false;  // people see no numbers beside them
   Emphasis emphasis = Emphasis::kPlain;
   bool for_programs = false;   // people do not see it
+  bool are_words = false;      // our own, which CSV need not quote
   bool are_tokens = false;     // texts are pieces of a text, whose blanks are seen
   bool to_right = false;       // texts stand on the right, as numbers do
   bool fits_line = false;      // texts are cut to the rest of a line, else go on below

@@ -12,9 +12,9 @@ namespace attnviz {
 
 namespace {
 
-std::string csv_cell(const Datum& cell) {
+std::string csv_cell(const Column& column, const Datum& cell) {
   if (const std::string* const text = cell.text()) {
-    return csv_text(*text);
+    return column.are_words ? *text : csv_text(*text);
   }
   return std::visit(
       [](const auto& held) -> std::string {
@@ -89,7 +89,7 @@ void write_report_csv(const Report& report, const ByteSink& sink) {
   };
   write_row([](const Column& column) { return column.key; });
   for (std::size_t i = 0; i < table->n_rows(); ++i) {
-    write_row([i](const Column& column) { return csv_cell(column.cells[i]); });
+    write_row([i](const Column& column) { return csv_cell(column, column.cells[i]); });
   }
 }
 

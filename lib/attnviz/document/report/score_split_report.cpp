@@ -29,7 +29,9 @@ Table split_numbers(const WhyDocument::Split& split) {
       const StreamPart& part = part_of_row(row);
       return place_of(part.kind, part.layer, part.head);
     };
-    table.data(side + "_part", [place](std::size_t row) { return place(row).part; })
+    table
+        .column({.key = side + "_part", .are_words = true},
+                [place](std::size_t row) { return place(row).part; })
         .data(side + "_layer", [place](std::size_t row) { return place(row).layer; })
         .data(side + "_head", [place](std::size_t row) { return place(row).head; });
   };

@@ -142,7 +142,7 @@ Table why_numbers(const WhyDocument& document) {
                                  : Datum();
   };
   return TableOf(rows)
-      .data("part", [](const PartRow& row) { return row.place.part; })
+      .column({.key = "part", .are_words = true}, [](const PartRow& row) { return row.place.part; })
       .data("layer", [](const PartRow& row) { return row.place.layer; })
       .data("head", [](const PartRow& row) { return row.place.head; })
       .data("logit", &PartRow::logit)

@@ -11,9 +11,8 @@ namespace {
 
 // Formulas are written with these signs only.
 constexpr std::pair<std::string_view, std::string_view> kAsciiSigns[] = {
-    {"·", "*"},  {"÷", "/"},  {"−", "-"},  {"→", "->"}, {"∞", "inf"}, {"…", ".."},
-    {"≥", ">="}, {"²", "^2"}, {"π", "pi"}, {"±", "+-"}, {"µ", "u"},
-    {"×", "x"},  {"–", "-"}};
+    {"·", "*"},  {"÷", "/"},  {"−", "-"},  {"→", "->"}, {"∞", "inf"}, {"…", ".."}, {"≥", ">="},
+    {"²", "^2"}, {"π", "pi"}, {"±", "+-"}, {"µ", "u"},  {"⏎", "\\n"}, {"×", "x"},  {"–", "-"}};
 
 constexpr std::string_view kRoot = "√";
 

@@ -136,6 +136,9 @@ std::size_t label_columns(const TextTable& table, std::size_t columns) {
   for (const Span& label : table.labels) {
     widest = std::max(widest, display_width(label.text));
   }
+  if (!table.cuts_labels) {
+    return widest;
+  }
   return std::min(widest, std::max({kNarrowest, columns / 4,
                                     std::min(columns - std::min(columns, kBeside), kReadable)}));
 }

@@ -25,13 +25,14 @@ struct TextTable {
   std::vector<Span> labels;  // one a row
   Span corner;               // over the labels
   std::vector<TextColumn> columns;
+  bool cuts_labels = true;  // where they would leave too little room for the columns
   std::size_t indent = 0;
   std::size_t gap = 2;  // between columns
   bool has_headings = true;
 };
 
-/// The columns that the labels take of a table drawn in `columns`: their widest, at most a quarter,
-/// or where that is less 20, as far as 20 are left beside them.
+/// The columns that the labels take of a table drawn in `columns`: their widest; of labels that may
+/// be cut at most a quarter, or where that is less 20, as far as 20 are left beside them.
 std::size_t label_columns(const TextTable& table, std::size_t columns);
 
 /// The table in lines of at most `columns`; labels are cut to label_columns(). Words of a text that
