@@ -233,8 +233,9 @@ TEST_CASE("why: one token is enough, and the last word has nothing to lose") {
 }
 
 TEST_CASE("why: a mask that was asked for is told on the screen") {
-  const std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
+  std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
   CHECK(screen.find("\nmask none\n") != std::string::npos);
+  std::ranges::replace(screen, '\n', ' ');  // sentences are broken anywhere
   CHECK(screen.find("earlier ones still can") != std::string::npos);
   const std::string usual = attnviz({"why", "The cat sat", "--tokens"}).out;
   CHECK(usual.find("mask") == std::string::npos);

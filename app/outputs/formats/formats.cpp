@@ -32,6 +32,9 @@ void draw_as_asked(Report& report, const DrawingRequest& drawing) {
     map.scale.colormap = Colormap(drawing.colormap.value_or(map.scale.colormap.name()));
     map.title = drawing.title.value_or(map.title);
   };
+  if (report.blocks.size() == 1 && picture_of(report) != nullptr) {
+    report.title = drawing.title.value_or(report.title);  // it is the picture's
+  }
   for (Block& block : report.blocks) {
     auto* const figure = std::get_if<Figure>(&block);
     if (figure == nullptr) {
