@@ -12,8 +12,8 @@ namespace attnviz::test {
 /// Counts from when it is made.
 class Stopwatch {
  public:
-  /// Whether less than 20 seconds have passed, or 10 times that with sanitizers: enough beside other
-  /// tests for what takes a second.
+  /// Whether less than 20 seconds have passed, or 10 times that with sanitizers: enough for what
+  /// takes a second, beside other tests.
   bool is_in_time() const {
     return Clock::now() - begin_ < std::chrono::seconds(kSanitized ? 200 : 20);
   }

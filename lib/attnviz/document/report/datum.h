@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -17,8 +18,26 @@ namespace attnviz {
 class JsonWriter;
 struct Member;
 
-/// The members of an object, in the order in which they are written.
-using Record = std::vector<Member>;
+/// The members of an object, in the order in which they are written. A type of its own, for members
+/// hold records.
+class Record {
+ public:
+  Record() noexcept;
+  Record(std::initializer_list<Member> members);
+  Record(const Record& other);
+  Record(Record&& other) noexcept;
+  Record& operator=(const Record& other);
+  Record& operator=(Record&& other) noexcept;
+  ~Record();
+
+  void push_back(Member member);
+  bool empty() const noexcept;
+  const Member* begin() const noexcept;
+  const Member* end() const noexcept;
+
+ private:
+  std::vector<Member> members_;
+};
 
 /// Writes one value that a writer of its own knows.
 using WriteValue = std::function<void(JsonWriter& json)>;
@@ -30,7 +49,7 @@ struct Datum {
 
   std::variant<std::monostate, bool, std::uint64_t, std::int64_t, float, double, std::string,
                std::vector<double>, List, Record, WriteValue>
-      held = {};
+      held;
 
   Datum() = default;
   Datum(bool flag) : held(flag) {}
@@ -41,14 +60,14 @@ struct Datum {
       : held(std::string(std::string_view(text))) {}
   Datum(std::vector<double> numbers) : held(std::move(numbers)) {}
   Datum(List list) : held(std::move(list)) {}
-  Datum(Record record);
+  Datum(Record record) : held(std::move(record)) {}
   Datum(WriteValue write) : held(std::move(write)) {}
   template <class T>
   Datum(const std::optional<T>& content) : Datum(content ? Datum(*content) : Datum()) {}
 
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(held); }
   /// Its number, where it is one.
-  std::optional<double> number() const noexcept;
+  std::optional<double> number() const;
   /// Its text, where it is one.
   const std::string* text() const noexcept { return std::get_if<std::string>(&held); }
 };
@@ -58,9 +77,27 @@ struct Member {
   Datum value;
 };
 
-inline Datum::Datum(Record record) : held(std::move(record)) {}
+inline Record::Record() noexcept = default;
+inline Record::Record(std::initializer_list<Member> members) : members_(members) {}
+inline Record::Record(const Record& other) = default;
+inline Record::Record(Record&& other) noexcept = default;
+inline Record& Record::operator=(const Record& other) = default;
+inline Record& Record::operator=(Record&& other) noexcept = default;
+inline Record::~Record() = default;
+inline void Record::push_back(Member member) {
+  members_.push_back(std::move(member));
+}
+inline bool Record::empty() const noexcept {
+  return members_.empty();
+}
+inline const Member* Record::begin() const noexcept {
+  return members_.data();
+}
+inline const Member* Record::end() const noexcept {
+  return members_.data() + members_.size();
+}
 
-inline std::optional<double> Datum::number() const noexcept {
+inline std::optional<double> Datum::number() const {
   return std::visit(
       [](const auto& value) -> std::optional<double> {
         using Value = std::decay_t<decltype(value)>;

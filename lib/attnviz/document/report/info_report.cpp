@@ -201,8 +201,8 @@ class InfoReport {
       n_heads += layer.n_layers * layer.n_heads();
     }
     TableOf table(lengths);
-    const auto bytes = [&table](std::string heading, const auto& of) {
-      table.column({.heading = std::move(heading), .to_right = true},
+    const auto bytes = [&table](const std::string& heading, const auto& of) {
+      table.column({.heading = heading, .to_right = true},
                    [&of](const TextMemory& row) { return rounded_bytes(std::invoke(of, row)); });
     };
     table.column({.heading = "tokens"}, [](const TextMemory& row) {

@@ -167,8 +167,8 @@ class TableOf {
     return *this;
   }
   /// For programs alone.
-  TableOf& data(std::string key, const auto& of) {
-    return column({.key = std::move(key), .for_programs = true}, of);
+  TableOf& data(const std::string& key, const auto& of) {
+    return column({.key = key, .for_programs = true}, of);
   }
   Table take() { return std::move(table_); }
 
