@@ -69,6 +69,18 @@ TEST_CASE("a table: programs get the columns with keys, people those that are no
   CHECK(shown_text(table.columns[3], table.columns[3].cells[2]) == "no");
 }
 
+TEST_CASE("bars: as long as a number's share, none for what is no number or is rounded to 0") {
+  const Column column{.format = tons, .bars = ColumnBars{.whole = 2000.0, .below_zero = true}};
+  CHECK(bar_share(column, 500.0) == 0.25);
+  CHECK(bar_share(column, -1000.0) == 0.5);
+  CHECK(bar_share(column, 5000.0) == 1.0);
+  CHECK(bar_share(column, 0.01) == 0.0);  // "0.0000 t"
+  CHECK(bar_share(column, Datum()) == 0.0);
+  CHECK(bar_share(column, std::nan("")) == 0.0);
+  CHECK(has_colored_bar(column, -1.0));
+  CHECK_FALSE(has_colored_bar(column, 1.0));
+}
+
 TEST_CASE("a table: the first rows are shown, and how many more there are") {
   Table table = animals();
   show_first(table, 2, "more animal");

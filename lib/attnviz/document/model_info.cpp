@@ -257,7 +257,7 @@ std::string added_words(const TokenizerInfo& tokenizer) {
     added.push_back(printable(piece) + " before the text");
   }
   for (const std::string& piece : tokenizer.after) {
-    added.push_back(printable(piece) + " behind the text");
+    added.push_back(printable(piece) + " after the text");
   }
   return added.empty() ? "nothing (no BOS, no EOS)" : listed(added);
 }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -96,9 +95,6 @@ class ReportHtml {
 
   // Colours as data, which the script makes styles of: the policy allows none in HTML.
   void draw(const Strip& strip) {
-    if (!strip.title.empty()) {
-      draw(Heading{strip.title});
-    }
     out_ += "<p class=\"strip\">";
     for (const StripPiece& piece : strip.pieces) {
       const bool is_first = &piece == strip.pieces.data();
@@ -147,10 +143,8 @@ class ReportHtml {
 
   // The share of a bar, and whether it is one of those in colour.
   static std::string bar_html(const Column& column, const Datum& cell) {
-    const double number = cell.number().value_or(0.0);
-    const double share = std::min(1.0, std::abs(number) / column.bars->whole);
     return fmt::format("<td class=\"bars\"><span class=\"bar{}\" data-bar=\"{:.3f}\"></span></td>",
-                       (number < 0.0) == column.bars->below_zero ? "" : " other", share);
+                       has_colored_bar(column, cell) ? "" : " other", bar_share(column, cell));
   }
 
   void draw(const Table& table) {

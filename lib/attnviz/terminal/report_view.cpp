@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <variant>
@@ -116,13 +115,10 @@ class ReportView {
                                                        : charset_.sentence(text);
   }
 
-  // What a column rounds to nothing has no bar: the sign is in the number.
   Span bar(const Column& column, const Datum& cell, std::size_t columns) const {
-    const double number = cell.number().value_or(0.0);
-    const bool is_seen = column.format == nullptr || column.format(number) != column.format(0.0);
-    const double share = is_seen ? std::abs(number) / column.bars->whole : 0.0;
+    const double share = bar_share(column, cell);
     return {charset_.bar(share, columns),
-            (number < 0.0) == column.bars->below_zero
+            has_colored_bar(column, cell)
                 ? Style{.ink = palette_.share_ink(static_cast<float>(share))}
                 : kDim};
   }
@@ -236,10 +232,6 @@ class ReportView {
     const bool has_color = options_.color != ColorDepth::kNone;
     if (strip.needs_color && !has_color) {
       return;
-    }
-    if (!strip.title.empty()) {
-      page_.blank();
-      draw(Paragraph{strip.title, Emphasis::kStrong});
     }
     const TerminalPalette paper(strip.colormap, options_.color);
     RunningText running(options_.columns);

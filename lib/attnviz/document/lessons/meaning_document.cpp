@@ -6,7 +6,7 @@
 
 #include "attnviz/analysis/lessons/meaning.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/words/number_group.h"
+#include "attnviz/document/words/number_formats.h"
 
 namespace attnviz {
 
@@ -27,10 +27,6 @@ bool begins_alike(const WordContext& a, const WordContext& b) {
     }
   }
   return true;
-}
-
-std::string two_decimals(double value) {
-  return without_zero_sign(fmt::format("{:.2f}", value));
 }
 
 }  // namespace

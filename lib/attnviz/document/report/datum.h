@@ -110,7 +110,7 @@ inline std::optional<double> Datum::number() const {
       held);
 }
 
-/// A list of what `of` makes of each item.
+/// A list: `of` turns each item into a datum.
 template <std::ranges::range Items>
 Datum list_of(const Items& items, const auto& of) {
   Datum::List list;

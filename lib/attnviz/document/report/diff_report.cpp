@@ -22,7 +22,7 @@ namespace {
 
 constexpr ColumnBars kBars{.columns = 6};
 
-// "0.12 → 0.56"; what two decimals do not tell apart: "by +1.2e-06".
+// "0.12 → 0.56"; a change that two decimals do not show: "by +1.2e-06".
 std::string change(const HeadDifference& head) {
   const std::string before = fmt::format("{:.2f}", head.weights[0]);
   const std::string after = fmt::format("{:.2f}", head.weights[1]);

@@ -9,7 +9,7 @@
 namespace attnviz {
 
 /// A and B, a table of the `top` heads that differ most (0: all), and of two models their
-/// predictions, streams, settings and weights.
+/// predictions, streams, settings and weights. The document must outlive the report.
 Report diff_report(const DiffDocument& document, std::size_t top);
 
 }  // namespace attnviz

@@ -6,7 +6,8 @@
 
 namespace attnviz {
 
-/// The texts, a row of cosines for each layer, and a chart of them.
+/// The texts, a row of cosines for each layer, and a chart of them. The document must outlive the
+/// report.
 Report meaning_report(const MeaningDocument& document);
 
 }  // namespace attnviz

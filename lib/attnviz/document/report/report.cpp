@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -99,6 +101,17 @@ std::vector<std::size_t> shown_rows(const Table& table) {
   std::vector<std::size_t> rows(table.n_rows());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   return rows;
+}
+
+double bar_share(const Column& column, const Datum& cell) {
+  const double number = cell.number().value_or(0.0);
+  const bool is_seen = column.format == nullptr || column.format(number) != column.format(0.0);
+  const double share = std::abs(number) / column.bars->whole;
+  return is_seen && share > 0.0 ? std::min(share, 1.0) : 0.0;  // NaN has no bar
+}
+
+bool has_colored_bar(const Column& column, const Datum& cell) {
+  return (cell.number().value_or(0.0) < 0.0) == column.bars->below_zero;
 }
 
 std::string shown_text(const Column& column, const Datum& cell) {

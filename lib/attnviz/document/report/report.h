@@ -100,7 +100,6 @@ struct StripPiece {
 
 /// The text itself, shaded. Without colours what is shaded is bold, or nothing is drawn.
 struct Strip {
-  std::string title = {};
   std::vector<StripPiece> pieces;
   Colormap colormap = Colormap("blues");
   bool needs_color = false;
@@ -183,14 +182,19 @@ void show_first(Table& table, std::size_t top, std::string_view more);
 /// The rows that people see, in order.
 std::vector<std::size_t> shown_rows(const Table& table);
 
+/// How long the bar of a cell is, 0 to 1: 0 where there is no number, and for one that its column
+/// rounds to 0, for the sign is in the number.
+double bar_share(const Column& column, const Datum& cell);
+/// Whether that bar is coloured, else grey. Precondition: the column has bars.
+bool has_colored_bar(const Column& column, const Datum& cell);
+
 /// What people read in a cell of a column; texts are not yet escaped.
 std::string shown_text(const Column& column, const Datum& cell);
 
 /// Rows for programs: a record of the columns that have keys. `rows`: which ones; absent: all.
 Datum records(const Table& table, const std::vector<std::size_t>* rows = nullptr);
 
-/// The first `top` of rows 0 to `count`, by the size of what `size_of` gives, largest first; 0:
-/// all.
+/// The `top` rows (0: all) of 0 to `count` with the largest `size_of`, largest first.
 std::vector<std::size_t> largest_rows(std::size_t count, std::size_t top, const auto& size_of) {
   std::vector<std::size_t> rows(count);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
