@@ -126,7 +126,7 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
   std::string text;
   JsonWriter json([&text](std::string_view bytes) { text += bytes; });
   json.begin_object();
-  write_run_members(json, run_facts(sliding(2, 0, 2, 50.0f), {}));
+  write_members(json, run_record(run_facts(sliding(2, 0, 2, 50.0f), {})));
   json.end_object();
   json.finish();
   const JsonTree tree = JsonTree::parse(text, "test");
@@ -173,7 +173,7 @@ TEST_CASE("run notes: what was left out is told in few lines, and documents keep
   std::string written;
   JsonWriter json([&written](std::string_view bytes) { written += bytes; });
   json.begin_object();
-  write_run_members(json, facts);
+  write_members(json, run_record(facts));
   json.end_object();
   json.finish();
   const JsonTree tree = JsonTree::parse(written, "run");

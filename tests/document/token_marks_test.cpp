@@ -34,7 +34,7 @@ std::string written_marks(const TokenMarks& marks) {
   std::string out;
   JsonWriter json([&out](std::string_view bytes) { out += bytes; });
   json.begin_object();
-  write_marks_member(json, marks);
+  write_members(json, Record().add_if_any("marks", marks_record(marks)));
   json.end_object();
   json.finish();
   return out;

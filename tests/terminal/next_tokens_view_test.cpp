@@ -162,8 +162,8 @@ TEST_CASE("both as members of a document") {
   continuation.end = ContinuationEnd::kEndOfText;
   continuation.end_of_text = 2;
   const nlohmann::json document = written([&](JsonWriter& json) {
-    write_continuation_member(json, continuation);
-    write_predictions_member(json, two_tokens());
+    write_members(json, {{"generated", continuation_record(continuation)},
+                         {"predictions", predictions_record(two_tokens())}});
   });
   CHECK(document["generated"] == nlohmann::json({{"text", " on"},
                                                  {"token_ids", {319}},

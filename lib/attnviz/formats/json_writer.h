@@ -10,12 +10,26 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
+
+/// Whether it is neither nothing, false, 0 nor empty.
+template <class Content>
+bool is_any(const Content& content) {
+  if constexpr (std::is_same_v<Content, std::monostate>) {
+    return false;
+  } else if constexpr (requires { content.empty(); }) {
+    return !content.empty();
+  } else {
+    return static_cast<bool>(content);
+  }
+}
 
 /// Emits tokens of a JSON document and places the commas. The caller keeps begin/end and key/value
 /// balanced (asserted in debug). Buffers; `finish` hands the rest over.
@@ -116,13 +130,6 @@ class JsonWriter {
     bool has_items = false;
     bool several_lines = false;
   };
-  static bool is_any(const auto& content) {
-    if constexpr (requires { content.empty(); }) {
-      return !content.empty();
-    } else {
-      return static_cast<bool>(content);
-    }
-  }
   void separate(bool container);
   void end(char bracket);
   void new_line();

@@ -37,11 +37,13 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   if (document.words) {
     write_words(json, *document.words);
   }
-  write_turns_member(json, document.turns);
-  write_marks_member(json, document.marks);
+  Record marks;
+  marks.add_if_any("turns", turns_of(document.turns))
+      .add_if_any("marks", marks_record(document.marks));
   if (!document.is_of_one_text()) {
-    write_marks_member(json, document.key_marks, "key_marks");
+    marks.add_if_any("key_marks", marks_record(document.key_marks));
   }
+  write_members(json, marks);
 }
 
 void write_head(JsonWriter& json, HeadId head) {
@@ -118,25 +120,24 @@ void write_router(JsonWriter& json, const std::vector<RoutedLayer>& layers) {
 
 // What several parts have in common: how they were run and are drawn.
 void write_run(JsonWriter& json, const AttentionDocument& document, const RunFacts& run) {
+  Record record;
   if (document.model) {
-    write_model_member(json, *document.model);
+    record.add("model", model_record(*document.model));
   }
-  write_run_members(json, run);
+  record.add_all(run_record(run));
   if (document.kind != PatternKind::kWeights) {
-    json.member("kind", word_for(kPatternKinds, document.kind));
+    record.add("kind", word_for(kPatternKinds, document.kind));
   }
-  if (document.difference) {
-    json.begin_object("difference");
-    json.member("of", document.difference->of_models ? "models" : "texts");
-    json.member("a", document.difference->a);
-    json.member("b", document.difference->b);
-    json.end_object();
+  if (const auto& difference = document.difference) {
+    record.add("difference", Record{{"of", difference->of_models ? "models" : "texts"},
+                                    {"a", difference->a},
+                                    {"b", difference->b}});
   }
-  json.member_if_any("notes", document.notes);
+  record.add_if_any("notes", document.notes);
   if (document.continuation) {
-    write_continuation_member(json, *document.continuation);
+    record.add("generated", continuation_record(*document.continuation));
   }
-  write_drawing_member(json, document.drawing);
+  write_members(json, record.add("drawing", drawing_record(document.drawing)));
 }
 
 // Everything before the heads.
@@ -159,13 +160,12 @@ bool is_array(const AttentionDocument& document) {
 
 // What the model holds probable, of one token or of all.
 void write_predictions(JsonWriter& json, const AttentionDocument& document) {
+  Record record;
   if (document.predictions) {
-    write_predictions_member(json, *document.predictions);
+    record.add("predictions", predictions_record(*document.predictions));
   }
-  if (!document.all_predictions.empty()) {
-    json.objects("all_predictions", document.all_predictions,
-                 [&json](const Predictions& one) { attnviz::write_predictions(json, one); });
-  }
+  write_members(json, record.add_if_any("all_predictions",
+                                        list_of(document.all_predictions, predictions_record)));
 }
 
 // The three attentions of an encoder-decoder, each with its own tokens.

@@ -137,10 +137,11 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   JsonWriter json(sink);
   json.begin_object();
   json.member("schema", kSchema);
-  write_model_member(json, scores.model);
+  json.key("model");
+  write_datum(json, model_record(scores.model));
   json.member("model_fingerprint", scores.model_print);
   json.member("tokenizer_fingerprint", scores.tokenizer_print);
-  write_run_members(json, scores.run);
+  write_members(json, run_record(scores.run));
   json.member("band", scores.band);
   if (scores.reading) {
     write_reading_member(json, *scores.reading);

@@ -202,9 +202,9 @@ void write_document(JsonWriter& json, const Model& model, const TokenizedText& t
   const Inspection& first = inspections.front();
   json.begin_object();
   json.member("schema", "attnviz.inspection/1");
-  write_text_members(json, text);
-  write_model_member(json, model_facts(model, text));
-  write_run_members(json, run_facts(model, first.request));
+  write_members(json, text_record(text)
+                          .add("model", model_record(model_facts(model, text)))
+                          .add_all(run_record(run_facts(model, first.request))));
   json.member("residual", first.residual);
   json.begin_object("query");
   json.member("index", first.query);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attnviz/document/model_info.h"
-#include "attnviz/formats/json_writer.h"
+#include "attnviz/document/report/datum.h"
 
 namespace attnviz {
 
@@ -40,6 +40,6 @@ namespace attnviz {
 ///             missing, chat_template: "jinja" or "go"}; null when described
 /// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
 ///             file, whose lists are {list_of, size}; null for models in another form
-void write_info_members(JsonWriter& json, const ModelInfo& info);
+Record info_record(const ModelInfo& info);
 
 }  // namespace attnviz

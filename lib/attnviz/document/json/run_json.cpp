@@ -43,15 +43,12 @@ constexpr std::array kAblated = {Choice{"head", Ablated::kHead}, Choice{"layer",
                                  Choice{"mlp", Ablated::kMlp}};
 constexpr std::array kByMean = {Choice{"zero", false}, Choice{"mean", true}};
 
-void write_ablation(JsonWriter& json, const Ablation& ablation) {
-  json.begin_object();
-  json.member("ablate", word_for(kAblated, ablation.mlp    ? Ablated::kMlp
-                                           : ablation.head ? Ablated::kHead
-                                                           : Ablated::kLayer));
-  json.member("layer", ablation.layer);
-  json.member_if_any("head", ablation.head);
-  json.member("by", word_for(kByMean, ablation.by_mean));
-  json.end_object();
+Record ablation_record(const Ablation& ablation) {
+  Record record{{"ablate", word_for(kAblated, ablation.mlp    ? Ablated::kMlp
+                                              : ablation.head ? Ablated::kHead
+                                                              : Ablated::kLayer)},
+                {"layer", ablation.layer}};
+  return record.add_if_any("head", ablation.head).add("by", word_for(kByMean, ablation.by_mean));
 }
 
 constexpr std::pair<std::string_view, IndexRange KnockOut::*> kEdgeRanges[] = {
@@ -61,38 +58,45 @@ constexpr std::pair<std::string_view, IndexRange KnockOut::*> kEdgeRanges[] = {
     {"heads", &KnockOut::heads}};
 
 // [first, end), or [first] without an end; a range that is everything is left out.
-void write_knock_out(JsonWriter& json, const KnockOut& knock_out) {
-  json.begin_object();
-  json.begin_object("hide");
+Record knock_out_record(const KnockOut& knock_out) {
+  Record hidden;
   for (const auto& [name, range] : kEdgeRanges) {
     const IndexRange& indices = knock_out.*range;
     if (!indices.is_all()) {
-      json.member(name, indices.end == IndexRange::kNoEnd
-                            ? std::vector{indices.first}
-                            : std::vector{indices.first, indices.end});
+      hidden.add(name, indices.end == IndexRange::kNoEnd ? std::vector{indices.first}
+                                                         : std::vector{indices.first, indices.end});
     }
   }
-  json.end_object();
-  json.end_object();
+  return {{"hide", std::move(hidden)}};
 }
 
-void write_interventions(JsonWriter& json, const RunFacts& facts) {
-  if (facts.interventions.empty() && facts.hidden_in_each.empty()) {
-    return;
-  }
-  json.begin_array("interventions");
+Datum::List interventions_of(const RunFacts& facts) {
+  Datum::List list;
   for (const Ablation& ablation : facts.interventions.ablations) {
-    write_ablation(json, ablation);
+    list.emplace_back(ablation_record(ablation));
   }
   for (const KnockOut& knock_out : facts.interventions.knock_outs) {
-    write_knock_out(json, knock_out);
+    list.emplace_back(knock_out_record(knock_out));
   }
   for (const std::string& edges : facts.hidden_in_each) {
-    json.begin_object();
-    json.member("hide", edges);
-    json.end_object();
+    list.emplace_back(Record{{"hide", edges}});
   }
-  json.end_array();
+  return list;
+}
+
+Record layer_record(const LayerFacts& layer) {
+  Record record{{"layer", layer.layer}};
+  record.add_if_any("window", layer.window)
+      .add_if_any("around", layer.around)
+      .add_if_any("soft_cap", layer.soft_cap)
+      .add_if_any("learned_sink", layer.learned_sink);
+  for (const auto& [key, kind] :
+       {std::pair("mixer", layer.mixer), std::pair("beside", layer.beside)}) {
+    if (kind != MixerKind::kAttention) {
+      record.add(key, word_for(kMixers, kind));
+    }
+  }
+  return record;
 }
 
 IndexRange read_range(const JsonNode& node) {
@@ -144,12 +148,13 @@ Positions positions_named(std::string_view name) {
 
 }  // namespace
 
-void write_text_members(JsonWriter& json, const TokenizedText& text) {
-  json.member("text", text.source);
-  json.list("tokens", text.tokens, &Token::text);
-  json.list("token_ids", text.tokens, &Token::id);
-  write_turns_member(json, token_turns(text));
-  write_marks_member(json, token_marks(text));
+Record text_record(const TokenizedText& text) {
+  Record record{{"text", text.source},
+                {"tokens", list_of(text.tokens, &Token::text)},
+                {"token_ids", list_of(text.tokens, &Token::id)}};
+  record.add_if_any("turns", turns_of(token_turns(text)))
+      .add_if_any("marks", marks_record(token_marks(text)));
+  return record;
 }
 
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
@@ -158,21 +163,16 @@ void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, co
   json.begin_object();
   json.member("schema", "attnviz.tokens/1");
   write_line_member(json, line);
-  write_text_members(json, text);
+  write_members(json, text_record(text));
   json.list("ranges", text.tokens, [](const Token& t) { return std::array{t.begin, t.end}; });
   json.member("tokenizer", tokenizer);
   json.end_object();
   json.finish();
 }
 
-void write_turns_member(JsonWriter& json, const std::vector<TokenTurn>& turns) {
-  if (turns.empty()) {
-    return;
-  }
-  json.objects("turns", turns, [&json](const TokenTurn& turn) {
-    json.member("role", turn.role);
-    json.member("begin", turn.begin);
-    json.member("end", turn.end);
+Datum turns_of(const std::vector<TokenTurn>& turns) {
+  return list_of(turns, [](const TokenTurn& turn) {
+    return Record{{"role", turn.role}, {"begin", turn.begin}, {"end", turn.end}};
   });
 }
 
@@ -195,15 +195,12 @@ std::vector<TokenTurn> read_turns(const JsonNode& list, std::size_t n_tokens) {
   return turns;
 }
 
-void write_marks_member(JsonWriter& json, const TokenMarks& marks, std::string_view key) {
-  if (marks == TokenMarks{}) {
-    return;
-  }
-  json.begin_object(key);
+Record marks_record(const TokenMarks& marks) {
+  Record record;
   for (const auto& [name, list] : kMarks) {
-    json.member_if_any(name, marks.*list);
+    record.add_if_any(name, marks.*list);
   }
-  json.end_object();
+  return record;
 }
 
 TokenMarks read_marks(const JsonNode& node, std::size_t n_tokens) {
@@ -225,33 +222,28 @@ TokenMarks read_marks(const JsonNode& node, std::size_t n_tokens) {
   return marks;
 }
 
-void write_model_member(JsonWriter& json, const ModelFacts& facts) {
-  json.begin_object("model");
-  json.member("name", facts.name);
-  json.member_if_any("origin", facts.origin);
-  json.member_if_any("family", facts.family);
-  json.member_if_any("unknown_keys", facts.unknown_keys);
+Record model_record(const ModelFacts& facts) {
+  Record record{{"name", facts.name}};
+  record.add_if_any("origin", facts.origin)
+      .add_if_any("family", facts.family)
+      .add_if_any("unknown_keys", facts.unknown_keys);
   if (facts.random) {
-    json.member("random", true);
-    json.member("note", kRandomWeightsNote);
+    record.add("random", true).add("note", kRandomWeightsNote);
   }
-  json.member_if_any("random_embeddings", facts.random_embeddings);
-  json.member_if_any("seed", facts.seed);
+  record.add_if_any("random_embeddings", facts.random_embeddings).add_if_any("seed", facts.seed);
   for (const auto& [key, size] : kSizes) {
-    json.member_if_any(key, facts.*size);
+    record.add_if_any(key, facts.*size);
   }
   if (facts.positions != Positions::kNone) {
-    json.member("positions", positions_name(facts.positions));
+    record.add("positions", positions_name(facts.positions));
   }
-  json.member_if_any("tokenizer", facts.tokenizer);
+  record.add_if_any("tokenizer", facts.tokenizer);
   if (facts.named_heads) {
-    json.objects("named_heads", *facts.named_heads, [&json](const NamedHead& named) {
-      json.member("layer", named.layer);
-      json.member("head", named.head);
-      json.member("name", named.name);
-    });
+    record.add("named_heads", list_of(*facts.named_heads, [](const NamedHead& named) {
+                 return Record{{"layer", named.layer}, {"head", named.head}, {"name", named.name}};
+               }));
   }
-  json.end_object();
+  return record;
 }
 
 ModelFacts read_model(const JsonNode& node) {
@@ -280,34 +272,20 @@ ModelFacts read_model(const JsonNode& node) {
   return facts;
 }
 
-void write_run_members(JsonWriter& json, const RunFacts& facts) {
+Record run_record(const RunFacts& facts) {
+  Record record;
   if (facts.mask) {
-    json.member("mask", facts.mask->name());
+    record.add("mask", facts.mask->name());
   }
-  json.member("temperature", facts.temperature);
+  record.add("temperature", facts.temperature);
   if (!facts.scale) {
-    json.member("scale", false);
+    record.add("scale", false);
   }
   if (facts.dropout > 0.0f) {
-    json.member("dropout", facts.dropout);
-    json.member("dropout_seed", facts.dropout_seed);
+    record.add("dropout", facts.dropout).add("dropout_seed", facts.dropout_seed);
   }
-  if (!facts.layers.empty()) {
-    json.objects("layer_facts", facts.layers, [&](const LayerFacts& layer) {
-      json.member("layer", layer.layer);
-      json.member_if_any("window", layer.window);
-      json.member_if_any("around", layer.around);
-      json.member_if_any("soft_cap", layer.soft_cap);
-      json.member_if_any("learned_sink", layer.learned_sink);
-      for (const auto& [key, kind] :
-           {std::pair("mixer", layer.mixer), std::pair("beside", layer.beside)}) {
-        if (kind != MixerKind::kAttention) {
-          json.member(key, word_for(kMixers, kind));
-        }
-      }
-    });
-  }
-  write_interventions(json, facts);
+  return record.add_if_any("layer_facts", list_of(facts.layers, layer_record))
+      .add_if_any("interventions", interventions_of(facts));
 }
 
 namespace {
@@ -352,32 +330,26 @@ RunFacts read_run(const JsonNode& root) {
   return facts;
 }
 
-void write_drawing_member(JsonWriter& json, const Drawing& drawing) {
-  json.begin_object("drawing");
-  json.member("colormap", drawing.scale.colormap.name());
-  json.member("scale", word_for(kScales, drawing.scale.kind));
-  json.member("range", std::array{drawing.scale.low, drawing.scale.high});
-  json.member("pool", word_for(kPools, drawing.pool));
-  json.member_if_any("drop_sink", drawing.drop_sink);
-  json.member_if_any("no_special", drawing.no_special);
-  json.member_if_any("plain_labels", drawing.plain_labels);
-  json.member_if_any("transposed", drawing.transposed);
-  json.member_if_any("title", drawing.title);
+Record drawing_record(const Drawing& drawing) {
+  Record record{{"colormap", drawing.scale.colormap.name()},
+                {"scale", word_for(kScales, drawing.scale.kind)},
+                {"range", std::array{drawing.scale.low, drawing.scale.high}},
+                {"pool", word_for(kPools, drawing.pool)}};
+  record.add_if_any("drop_sink", drawing.drop_sink)
+      .add_if_any("no_special", drawing.no_special)
+      .add_if_any("plain_labels", drawing.plain_labels)
+      .add_if_any("transposed", drawing.transposed)
+      .add_if_any("title", drawing.title);
   if (drawing.focus) {
-    json.begin_object("focus");
-    json.member("token", drawing.focus->token);
-    json.member("as_key", drawing.focus->as_key);
-    json.end_object();
+    record.add("focus", Record{{"token", drawing.focus->token}, {"as_key", drawing.focus->as_key}});
   }
-  json.member_if_any("side_by_side", drawing.side_by_side);
+  record.add_if_any("side_by_side", drawing.side_by_side);
   if (drawing.overview) {
-    json.begin_object("overview");
-    json.member("layer", drawing.overview->head.layer);
-    json.member("head", drawing.overview->head.head);
-    json.member("reason", drawing.overview->reason);
-    json.end_object();
+    record.add("overview", Record{{"layer", drawing.overview->head.layer},
+                                  {"head", drawing.overview->head.head},
+                                  {"reason", drawing.overview->reason}});
   }
-  json.end_object();
+  return record;
 }
 
 Drawing read_drawing(const JsonNode& node) {
@@ -413,38 +385,29 @@ Drawing read_drawing(const JsonNode& node) {
   return drawing;
 }
 
-void write_continuation_member(JsonWriter& json, const Continuation& continuation) {
-  json.begin_object("generated");
-  json.member("text", continuation.text);
-  json.member("token_ids", continuation.ids);
-  json.member("ended_by", word_for(kEnds, continuation.end));
-  json.member_if_any("end_of_text_id", continuation.end_of_text);
-  json.end_object();
+Record continuation_record(const Continuation& continuation) {
+  Record record{{"text", continuation.text},
+                {"token_ids", continuation.ids},
+                {"ended_by", word_for(kEnds, continuation.end)}};
+  return record.add_if_any("end_of_text_id", continuation.end_of_text);
 }
 
-void write_predictions_member(JsonWriter& json, const Predictions& predictions) {
-  json.begin_object("predictions");
-  write_predictions(json, predictions);
-  json.end_object();
-}
-
-void write_predictions(JsonWriter& json, const Predictions& predictions) {
-  json.member("at", predictions.at);
-  json.member(predictions.replaces_it ? "in_place_of" : "after", predictions.token);
-  json.objects("top", predictions.top, [&](const PredictedToken& predicted) {
-    json.member("token", predicted.token);
-    json.member("id", predicted.id);
-    json.member("probability", static_cast<float>(predicted.probability));
-    json.member("logit", predicted.logit);
-  });
-  if (predictions.actual) {
-    json.begin_object("actual");
-    json.member("token", predictions.actual->token);
-    json.member("id", predictions.actual->id);
-    json.member("probability", static_cast<float>(predictions.actual->probability));
-    json.member("rank", predictions.actual->rank);
-    json.end_object();
+Record predictions_record(const Predictions& predictions) {
+  Record record{{"at", predictions.at},
+                {predictions.replaces_it ? "in_place_of" : "after", predictions.token},
+                {"top", list_of(predictions.top, [](const PredictedToken& predicted) {
+                   return Record{{"token", predicted.token},
+                                 {"id", predicted.id},
+                                 {"probability", static_cast<float>(predicted.probability)},
+                                 {"logit", predicted.logit}};
+                 })}};
+  if (const auto& actual = predictions.actual) {
+    record.add("actual", Record{{"token", actual->token},
+                                {"id", actual->id},
+                                {"probability", static_cast<float>(actual->probability)},
+                                {"rank", actual->rank}});
   }
+  return record;
 }
 
 }  // namespace attnviz

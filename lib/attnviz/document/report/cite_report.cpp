@@ -258,16 +258,14 @@ Report cite_report(const CiteDocument& document, std::size_t top, const Colormap
   std::vector<Place> places = document.ranked();
   Report report = begin_report("attnviz.cite/1", title_of(document, places.size()), document.model,
                                document.run, document.notes);
-  report.add_if_any("question", document.question);
+  report.members.add_if_any("question", document.question);
   report.add("n_prompt_tokens", document.n_prompt_tokens);
   report.draw(Gap{});
   add_answer(report, document);
   if (document.continuation) {
-    report.include([written = *document.continuation](JsonWriter& json) {
-      write_continuation_member(json, written);
-    });
+    report.add("generated", continuation_record(*document.continuation));
   }
-  report.add_if_any("span_words", document.span_words);
+  report.members.add_if_any("span_words", document.span_words);
   report.add("matters_from", -std::log(document.least_factor));
   report.add("logprob_change_without_all", document.change_without_all);
   if (document.retrieval_heads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -13,9 +14,11 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/formats/json_writer.h"
+
 namespace attnviz {
 
-class JsonWriter;
+struct Datum;
 struct Member;
 
 /// The members of an object, in the order in which they are written. A type of its own, for members
@@ -30,7 +33,13 @@ class Record {
   Record& operator=(Record&& other) noexcept;
   ~Record();
 
-  void push_back(Member member);
+  Record& add(std::string_view key, Datum value);
+  /// Leaves it out where it is_any() is not true.
+  Record& add_if_any(std::string_view key, const auto& content) {
+    return is_any(content) ? add(key, content) : *this;
+  }
+  /// With the members of `other` behind its own.
+  Record& add_all(Record other);
   bool empty() const noexcept;
   const Member* begin() const noexcept;
   const Member* end() const noexcept;
@@ -39,16 +48,13 @@ class Record {
   std::vector<Member> members_;
 };
 
-/// Writes one value that a writer of its own knows.
-using WriteValue = std::function<void(JsonWriter& json)>;
-
 /// Null, a flag, a number, a text, a list or a record. Numbers keep their type: a float is written
 /// in the digits that a float has.
 struct Datum {
   using List = std::vector<Datum>;
 
   std::variant<std::monostate, bool, std::uint64_t, std::int64_t, float, double, std::string,
-               std::vector<double>, List, Record, WriteValue>
+               std::vector<float>, std::vector<double>, List, Record>
       held;
 
   Datum() = default;
@@ -58,10 +64,14 @@ struct Datum {
   Datum(std::floating_point auto number) : held(number) {}
   Datum(std::convertible_to<std::string_view> auto const& text)
       : held(std::string(std::string_view(text))) {}
+  Datum(std::vector<float> numbers) : held(std::move(numbers)) {}
   Datum(std::vector<double> numbers) : held(std::move(numbers)) {}
   Datum(List list) : held(std::move(list)) {}
   Datum(Record record) : held(std::move(record)) {}
-  Datum(WriteValue write) : held(std::move(write)) {}
+  /// A list of anything that is a datum.
+  template <std::ranges::range Items>
+  requires(!std::convertible_to<const Items&, std::string_view>) Datum(const Items& items)
+      : held(List(std::ranges::begin(items), std::ranges::end(items))) {}
   template <class T>
   Datum(const std::optional<T>& content) : Datum(content ? Datum(*content) : Datum()) {}
 
@@ -73,41 +83,12 @@ struct Datum {
 };
 
 struct Member {
-  std::string key;  // empty: the value writes members of its own
+  std::string key;
   Datum value;
 };
 
-inline Record::Record() noexcept = default;
-inline Record::Record(std::initializer_list<Member> members) : members_(members) {}
-inline Record::Record(const Record& other) = default;
-inline Record::Record(Record&& other) noexcept = default;
-inline Record& Record::operator=(const Record& other) = default;
-inline Record& Record::operator=(Record&& other) noexcept = default;
-inline Record::~Record() = default;
-inline void Record::push_back(Member member) {
-  members_.push_back(std::move(member));
-}
-inline bool Record::empty() const noexcept {
-  return members_.empty();
-}
-inline const Member* Record::begin() const noexcept {
-  return members_.data();
-}
-inline const Member* Record::end() const noexcept {
-  return members_.data() + members_.size();
-}
-
-inline std::optional<double> Datum::number() const {
-  return std::visit(
-      [](const auto& value) -> std::optional<double> {
-        using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
-          return static_cast<double>(value);
-        } else {
-          return std::nullopt;
-        }
-      },
-      held);
+inline bool is_any(const Datum& datum) {
+  return std::visit([](const auto& held) { return is_any(held); }, datum.held);
 }
 
 /// A list: `of` turns each item into a datum.
@@ -119,5 +100,12 @@ Datum list_of(const Items& items, const auto& of) {
   }
   return list;
 }
+
+/// Rows of numbers.
+Datum rows_of(ConstMatrix matrix);
+
+/// Writes a value, where one may stand, and members into the object that is open.
+void write_datum(JsonWriter& json, const Datum& datum);
+void write_members(JsonWriter& json, const Record& record);
 
 }  // namespace attnviz

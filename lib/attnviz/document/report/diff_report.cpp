@@ -69,27 +69,20 @@ class DiffReport {
 
   void add_run() {
     report_.add("of", document_.of_models ? "models" : "texts");
-    report_.include([&document = document_](JsonWriter& json) {
-      document.of_models ? write_text_members(json, document.texts[0])
-                         : write_model_member(json, document.models[0]);
-      for (std::size_t side = 0; side < 2; ++side) {
-        json.begin_object(side == 0 ? "a" : "b");
-        if (document.of_models) {
-          json.member("given", document.names[side]);
-          write_model_member(json, document.models[side]);
-        } else {
-          write_text_members(json, document.texts[side]);
-        }
-        json.end_object();
-      }
-      write_run_members(json, document.run);
-      json.member_if_any("notes", document.notes);
-      json.begin_object("alignment");
-      json.member("by_position", document.alignment.by_position);
-      json.member("a", document.alignment.first);
-      json.member("b", document.alignment.second);
-      json.end_object();
-    });
+    const auto model = [this](std::size_t side) { return model_record(document_.models[side]); };
+    report_.members.add_all(document_.of_models ? text_record(document_.texts[0])
+                                                : Record{{"model", model(0)}});
+    for (std::size_t side = 0; side < 2; ++side) {
+      report_.add(side == 0 ? "a" : "b",
+                  document_.of_models
+                      ? Record{{"given", document_.names[side]}, {"model", model(side)}}
+                      : text_record(document_.texts[side]));
+    }
+    report_.members.add_all(run_record(document_.run))
+        .add_if_any("notes", document_.notes)
+        .add("alignment", Record{{"by_position", document_.alignment.by_position},
+                                 {"a", document_.alignment.first},
+                                 {"b", document_.alignment.second}});
   }
 
   // "3 sat".

@@ -94,25 +94,22 @@ class HeadsReport {
     Record record{{"kind", "probe"}};
     if (!probes.is_given) {
       const ProbeShape& shape = probes.shape;
-      record.push_back({"length", shape.length});
-      record.push_back({"repeats", shape.repeats});
-      record.push_back({"bos", probes.texts.front().size() > shape.length * shape.repeats});
-      record.push_back({"seed", shape.seed});
+      record.add("length", shape.length);
+      record.add("repeats", shape.repeats);
+      record.add("bos", probes.texts.front().size() > shape.length * shape.repeats);
+      record.add("seed", shape.seed);
     }
-    record.push_back({"ids", list_of(probes.texts, [](const TokenizedText& text) {
-                        return list_of(text.ids(), std::identity());
-                      })});
+    record.add("ids", list_of(probes.texts, &TokenizedText::ids));
     return record;
   }
   static Record source_record(const ScoredText& source) {
-    return {{"kind", "text"}, {"", WriteValue([text = source.text](JsonWriter& json) {
-                                 write_text_members(json, text);
-                               })}};
+    Record record{{"kind", "text"}};
+    return record.add_all(text_record(source.text));
   }
   static Record source_record(const CorpusSource& source) {
     Record record{{"kind", "corpus"}, {"n_texts", source.n_texts}};
     if (source.interrupted_after) {
-      record.push_back({"interrupted_after_line", *source.interrupted_after});
+      record.add("interrupted_after_line", *source.interrupted_after);
     }
     return record;
   }
@@ -121,23 +118,21 @@ class HeadsReport {
   }
 
   void add_members() {
-    report_.include([model = document_.model, run = document_.run](JsonWriter& json) {
-      if (model) {
-        write_model_member(json, *model);
-      }
-      write_run_members(json, run);
-    });
+    if (document_.model) {
+      report_.add("model", model_record(*document_.model));
+    }
+    report_.members.add_all(run_record(document_.run));
     report_.add("source", std::visit([](const auto& source) { return source_record(source); },
                                      document_.source));
-    report_.add_if_any("notes", list_of(document_.notes, std::identity()));
+    report_.members.add_if_any("notes", document_.notes);
     report_.add("scores", list_of(kScoreNames, [](const auto& choice) { return choice.word; }));
     report_.add("heads", list_of(indices_, [this](std::size_t i) { return head_record(i); }));
     Record uniform;
     for (const auto& [key, score] : kScoreNames) {
-      uniform.push_back({std::string(key), number_of(score, document_.uniform[score])});
+      uniform.add(key, number_of(score, document_.uniform[score]));
     }
     if (document_.copying) {
-      uniform.push_back({"copying_sd", document_.copying->random_sd});
+      uniform.add("copying_sd", document_.copying->random_sd);
     }
     report_.add("null", std::move(uniform));
     report_.add("sink_rate", document_.sink_rate());
@@ -150,12 +145,12 @@ class HeadsReport {
   void add_scores(Record& record, const ScoreMeans& means, std::size_t head) const {
     for (const auto& [key, score] : kScoreNames) {
       const std::optional<Estimate> estimate = means.estimate(head, score);
-      record.push_back(
-          {std::string(key),
-           !estimate ? Datum()
-           : is_corpus_
-               ? Datum(Record{{"mean", estimate->mean}, {"sem", estimate->sem}, {"n", estimate->n}})
-               : number_of(score, estimate->mean)});
+      record.add(
+          key,
+          !estimate ? Datum()
+          : is_corpus_
+              ? Datum(Record{{"mean", estimate->mean}, {"sem", estimate->sem}, {"n", estimate->n}})
+              : number_of(score, estimate->mean));
     }
   }
 
@@ -164,7 +159,7 @@ class HeadsReport {
                   {"head", document_.heads[index].head},
                   {"names", list_of(document_.names(index), std::identity())}};
     if (document_.known) {
-      record.push_back({"known", known_name(*document_.known, document_.heads[index])});
+      record.add("known", known_name(*document_.known, document_.heads[index]));
     }
     add_scores(record, document_.raw, index);
     if (!is_corpus_ && document_.raw.n_texts() > 1) {
@@ -172,18 +167,18 @@ class HeadsReport {
       for (const auto& [key, score] : kScoreNames) {
         const std::optional<Estimate> estimate = document_.raw.estimate(index, score);
         if (estimate && estimate->sem) {
-          errors.push_back({std::string(key), *estimate->sem});
+          errors.add(key, *estimate->sem);
         }
       }
-      record.push_back({"sem", std::move(errors)});
+      record.add("sem", std::move(errors));
     }
     if (document_.copying) {
-      record.push_back({"copying", document_.copying->scores[index]});
+      record.add("copying", document_.copying->scores[index]);
     }
     if (document_.weighted.n_texts() > 0) {
       Record weighted;
       add_scores(weighted, document_.weighted, index);
-      record.push_back({"weighted", std::move(weighted)});
+      record.add("weighted", std::move(weighted));
     }
     return record;
   }
@@ -197,10 +192,10 @@ class HeadsReport {
         const DetectOptions options = detect_options(i);
         const std::string suffix = std::string(options.exclude_bos ? " exclude_bos" : "") +
                                    (options.exclude_current_token ? " exclude_current_token" : "");
-        scores.push_back({"mul" + suffix, found.mul});
-        scores.push_back({"abs" + suffix, found.abs});
+        scores.add("mul" + suffix, found.mul);
+        scores.add("abs" + suffix, found.abs);
       }
-      record.push_back({std::string(kDetectionPatterns[pattern].word), std::move(scores)});
+      record.add(kDetectionPatterns[pattern].word, std::move(scores));
     }
     return record;
   }

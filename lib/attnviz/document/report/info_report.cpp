@@ -34,7 +34,7 @@ class InfoReport {
         fmt::format("info: {}{}{}", info.name, family.empty() ? "" : ", family ", family);
     report_.schema = "attnviz.info/1";
     report_.json_indent = 2;
-    report_.include([info](JsonWriter& json) { write_info_members(json, info); });
+    report_.members = info_record(info);
   }
 
   Report make() {

@@ -66,10 +66,7 @@ void add_figure(Report& report, const Lesson& lesson, bool has_table) {
   } else if (const auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
     report.add("tokens", list_of(heatmap->query_labels, std::identity()));
     report.add("patterns", list_of(heatmap->panels, [](const HeatmapPanel& panel) {
-                 return Record{{"title", panel.title},
-                               {"weights", WriteValue([values = panel.values](JsonWriter& json) {
-                                  json.value(values);
-                                })}};
+                 return Record{{"title", panel.title}, {"weights", rows_of(panel.values)}};
                }));
     report.draw(Figure{.drawing = *heatmap});
   } else {

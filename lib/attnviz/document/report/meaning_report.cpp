@@ -89,11 +89,9 @@ Table numbers_of(const MeaningDocument& document) {
 void add_members(Report& report, const MeaningDocument& document) {
   report.add("word", document.word);
   report.add("contexts", list_of(document.contexts, [](const WordContext& context) {
-               return Record{{"", WriteValue([&context](JsonWriter& json) {
-                                write_text_members(json, context.text);
-                                json.member("word_tokens", context.tokens);
-                                json.member("vectors", ConstMatrix(context.vectors.view()));
-                              })}};
+               return text_record(context.text)
+                   .add("word_tokens", context.tokens)
+                   .add("vectors", rows_of(context.vectors.view()));
              }));
   std::vector<std::size_t> points(document.n_points());
   std::iota(points.begin(), points.end(), std::size_t{0});

@@ -12,31 +12,6 @@
 
 namespace attnviz {
 
-namespace {
-
-bool is_any(const Datum& value) {
-  return std::visit(
-      [](const auto& held) {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::monostate>) {
-          return false;
-        } else if constexpr (requires { held.empty(); }) {
-          return !held.empty();
-        } else {
-          return static_cast<bool>(held);
-        }
-      },
-      value.held);
-}
-
-}  // namespace
-
-void Report::add_if_any(std::string key, Datum value) {
-  if (is_any(value)) {
-    add(std::move(key), std::move(value));
-  }
-}
-
 void Report::say(std::string text, Emphasis emphasis, std::size_t indent) {
   if (!text.empty()) {
     blocks.emplace_back(Paragraph{std::move(text), emphasis, indent});
@@ -46,11 +21,9 @@ void Report::say(std::string text, Emphasis emphasis, std::size_t indent) {
 Report begin_report(std::string schema, std::string title, const ModelFacts& model,
                     const RunFacts& run, std::vector<std::string> notes) {
   Report report{.schema = std::move(schema), .title = std::move(title), .notes = std::move(notes)};
-  report.include([model, run, notes = report.notes](JsonWriter& json) {
-    write_model_member(json, model);
-    write_run_members(json, run);
-    json.member_if_any("notes", notes);
-  });
+  report.members.add("model", model_record(model))
+      .add_all(run_record(run))
+      .add_if_any("notes", report.notes);
   return report;
 }
 
@@ -136,7 +109,7 @@ Datum records(const Table& table, const std::vector<std::size_t>* rows) {
     for (const Column& column : table.columns) {
       const Datum& cell = column.cells[rows != nullptr ? (*rows)[i] : i];
       if (!column.key.empty() && !(column.is_optional && cell.is_null())) {
-        record.push_back({column.key, cell});
+        record.add(column.key, cell);
       }
     }
     list.emplace_back(std::move(record));

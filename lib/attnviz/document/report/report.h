@@ -128,11 +128,7 @@ struct Report {
   std::optional<Table> numbers = {};    // of CSV; absent: those of the first table with keys
   std::size_t json_indent = 0;
 
-  void add(std::string key, Datum value) { members.push_back({std::move(key), std::move(value)}); }
-  /// Members that a writer of their own writes.
-  void include(WriteValue write) { members.push_back({{}, Datum(std::move(write))}); }
-  /// Leaves out what is null, false, zero or empty.
-  void add_if_any(std::string key, Datum value);
+  void add(std::string key, Datum value) { members.add(std::move(key), std::move(value)); }
   void say(std::string text, Emphasis emphasis = Emphasis::kPlain, std::size_t indent = 0);
   void draw(Block block) { blocks.push_back(std::move(block)); }
 };

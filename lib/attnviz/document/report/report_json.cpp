@@ -28,41 +28,7 @@ std::string csv_cell(const Column& column, const Datum& cell) {
       cell.held);
 }
 
-void write_members(JsonWriter& json, const Record& record) {
-  for (const Member& member : record) {
-    if (!member.key.empty()) {
-      json.key(member.key);
-    }
-    write_datum(json, member.value);
-  }
-}
-
 }  // namespace
-
-void write_datum(JsonWriter& json, const Datum& datum) {
-  std::visit(
-      [&json](const auto& held) {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::monostate>) {
-          json.null();
-        } else if constexpr (std::is_same_v<Held, WriteValue>) {
-          held(json);
-        } else if constexpr (std::is_same_v<Held, Datum::List>) {
-          json.begin_array();
-          for (const Datum& item : held) {
-            write_datum(json, item);
-          }
-          json.end_array();
-        } else if constexpr (std::is_same_v<Held, Record>) {
-          json.begin_object();
-          write_members(json, held);
-          json.end_object();
-        } else {
-          json.value(held);
-        }
-      },
-      datum.held);
-}
 
 void write_report_json(const Report& report, const ByteSink& sink) {
   JsonWriter json(sink, report.json_indent);

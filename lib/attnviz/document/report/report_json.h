@@ -3,12 +3,8 @@
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/document/report/report.h"
-#include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
-
-/// Writes one value, where a value may stand.
-void write_datum(JsonWriter& json, const Datum& datum);
 
 /// One object: "schema", and the report's members.
 void write_report_json(const Report& report, const ByteSink& sink);

@@ -125,10 +125,10 @@ Record place_record(LogitPartKind kind, std::size_t layer, std::size_t head) {
   const PartPlace place = place_of(kind, layer, head);
   Record record{{"part", place.part}};
   if (place.layer) {
-    record.push_back({"layer", *place.layer});
+    record.add("layer", *place.layer);
   }
   if (place.head) {
-    record.push_back({"head", *place.head});
+    record.add("head", *place.head);
   }
   return record;
 }

@@ -38,10 +38,9 @@ class WhyReport {
   }
 
   Report make() {
-    report_.include([text = document_.text](JsonWriter& json) { write_text_members(json, text); });
-    report_.add("at", document_.text.size() - 1);
-    report_.add_if_any("notes",
-                       list_of(document_.notes, [](const std::string& note) { return note; }));
+    report_.members.add_all(text_record(document_.text))
+        .add("at", document_.text.size() - 1)
+        .add_if_any("notes", document_.notes);
     if (document_.prediction) {
       prediction();
     }
@@ -77,7 +76,7 @@ class WhyReport {
     const auto& [target, versus, n_vocabulary] = *document_.prediction;
     const auto add = [this](const char* key, const WhyToken& one) {
       Record record = token(one.id);
-      record.push_back({"logprob", one.log_probability});
+      record.add("logprob", one.log_probability);
       report_.add(key, std::move(record));
     };
     add("target", target);
@@ -228,11 +227,11 @@ class WhyReport {
                                          [](const LogitPart& part) {
                                            Record record =
                                                place_record(part.kind, part.layer, part.head);
-                                           record.push_back({"logit", part.shares[0]});
-                                           record.push_back({"versus", part.shares[1]});
+                                           record.add("logit", part.shares[0]);
+                                           record.add("versus", part.shares[1]);
                                            if (part.kind == LogitPartKind::kHead) {
-                                             record.push_back({"bias_share", part.bias_share});
-                                             record.push_back({"by_key", part.by_key});
+                                             record.add("bias_share", part.bias_share);
+                                             record.add("by_key", part.by_key);
                                            }
                                            return record;
                                          })},
@@ -284,7 +283,7 @@ class WhyReport {
           of_part.push_back(i);
         }
       }
-      record.push_back({std::string(word_for(kAblatedParts, part)), records(table, &of_part)});
+      record.add(word_for(kAblatedParts, part), records(table, &of_part));
     }
     report_.add("ablation", std::move(record));
     const std::size_t n_shown = top_ == 0 ? all.size() : std::min(top_, all.size());
@@ -334,7 +333,7 @@ class WhyReport {
                   [this](const LensPoint& point) {
                     return list_of(point.top, [&](const ProbableToken& one) {
                       Record record = token(one.id);
-                      record.push_back({"logprob", static_cast<double>(one.logit) - point.log_sum});
+                      record.add("logprob", static_cast<double>(one.logit) - point.log_sum);
                       return record;
                     });
                   })
