@@ -15,7 +15,6 @@
 #include "commands/commands.h"
 #include "options/advice.h"
 #include "options/command_line.h"
-#include "options/program_words.h"
 #include "options/written_files.h"
 #include "stores/model_store.h"
 #include "stores/store.h"

@@ -8,31 +8,30 @@
 #include <system_error>
 #include <utility>
 
+#include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/analysis/heads/naming.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/text/chat.h"
 #include "attnviz/text/files/load_tokenizer.h"
-#include "attnviz/text/vocabulary_fit.h"
+#include "attnviz/text/tokenizers/prompt_lint.h"
 #include "commands/unread_keys.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
 #include "stores/model_store.h"
 #include "stores/samples.h"
 #include "system/input_stream.h"
-#include "system/progress_line.h"
 #include "system/system_fonts.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

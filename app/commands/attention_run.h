@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "attnviz/analysis/turn_attention.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/fonts/font_set.h"

@@ -8,18 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/retrieval_heads.h"
+#include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/why/citation.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/cite_document.h"
-#include "attnviz/document/report/cite_report.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/report/reports.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/text/unicode_classes.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
@@ -27,7 +27,7 @@
 #include "system/input_stream.h"
 #include "system/memory.h"
 #include "system/output_file.h"
-#include "system/progress_line.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

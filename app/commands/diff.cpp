@@ -9,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/compare/compare_models.h"
-#include "attnviz/analysis/compare/compare_patterns.h"
-#include "attnviz/analysis/compare/compare_tensors.h"
-#include "attnviz/analysis/pronouns.h"
-#include "attnviz/analysis/restrict_sink.h"
-#include "attnviz/analysis/sink_store.h"
+#include "attnviz/analysis/compare/compare.h"
+#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/run_stores.h"
+#include "attnviz/analysis/sinks.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
@@ -25,7 +23,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/diff_document.h"
 #include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/report/diff_report.h"
+#include "attnviz/document/report/reports.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/unread_keys.h"

@@ -3,11 +3,22 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/report/heads_report.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/json/corpus_scores.h"
+#include "attnviz/document/patterns/pattern_scores.h"
+#include "attnviz/document/report/reports.h"
+#include "attnviz/document/weight_notes.h"
 #include "commands/attention_run.h"
 #include "outputs/overview_choice.h"
 #include "system/output_file.h"
@@ -115,6 +126,186 @@ void write_and_judge(Outputs& outputs, const HeadsOptions& options, const HeadsD
     throw;
   }
   judge();
+}
+
+void PartialFile::require_new() const {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path_, ignored)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--partial {}: exists, and would be overwritten: --resume goes on "
+                            "with the sums in it",
+                            path_.string()));
+  }
+}
+
+void PartialFile::resume(TextSource& source, const TalkOptions& talk) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_, ignored)) {
+    return;
+  }
+  const MappedFile file(path_);
+  CorpusScores earlier = read_corpus_scores(file.bytes(), path_.string());
+  if (const std::string difference = sums_.difference(earlier); !difference.empty()) {
+    refuse_to_resume(difference);
+  }
+  if (earlier.lines_print.empty()) {
+    refuse_to_resume("merged sums have no place in one corpus");
+  }
+  if (const std::string difference = sums_.input_difference(earlier); !difference.empty()) {
+    refuse_to_resume(difference);
+  }
+  source.skip_lines(earlier.n_lines);
+  const std::string n_lines = counted(earlier.n_lines, "line");
+  const LinesRead& skipped = source.lines();
+  if (source.is_stopped()) {
+    throw Error(ErrorKind::kInterrupted, interrupted_note(skipped.count()));
+  }
+  if (skipped.count() < earlier.n_lines) {
+    refuse_to_resume(
+        fmt::format("counts {}, but {} has {}", n_lines, source.name(), skipped.count()));
+  }
+  if (skipped.fingerprint() != earlier.lines_print) {
+    refuse_to_resume(
+        fmt::format("counts another text: {} does not begin with its {}", source.name(), n_lines));
+  }
+  if (earlier.n_lines > 0) {
+    tell(talk,
+         fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
+  }
+  sums_ = std::move(earlier);
+}
+
+void PartialFile::save(const LinesRead& lines) {
+  sums_.n_lines = lines.count();
+  sums_.lines_print = lines.fingerprint();
+  OutputFile file(path_);
+  write_corpus_scores(sums_, [&file](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+  saved_ = Clock::now();
+}
+
+bool PartialFile::is_due() const {
+  constexpr std::chrono::seconds kMost{10};
+  return Clock::now() - saved_ > kMost;
+}
+
+void PartialFile::refuse_to_resume(const std::string& why) const {
+  throw Error(ErrorKind::kUsage, fmt::format("{}: --resume: {}", path_.string(), why));
+}
+
+namespace {
+
+ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
+  TokenizedText text;
+  for (const std::string& token : document.query_tokens) {
+    text.tokens.emplace_back().text = token;
+  }
+  const ScoredTokens::Options how = how_scored(options, text);
+  const std::vector<TokenId> ids = options.input.ids.value_or(document.token_ids);
+  if (ids.empty()) {
+    return {text.size(), how};
+  }
+  if (ids.size() != text.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--ids: {} ids for {} tokens", ids.size(), text.size()));
+  }
+  return {ids, how};
+}
+
+// Sums are of what was asked for when they were made.
+HeadsDocument read_sums(const HeadsOptions& options, std::string_view bytes,
+                        const std::string& name) {
+  const CorpusScores sums = read_corpus_scores(bytes, name);
+  const bool is_band_asked = options.asks_band && options.band != sums.band;
+  const char* const option = !options.heads.heads.empty()    ? "--head"
+                             : !options.heads.layers.empty() ? "--layer"
+                             : options.input.ids             ? "--ids"
+                             : options.punctuation           ? "--punctuation"
+                             : options.transformer_lens      ? "--transformer-lens"
+                             : is_band_asked                 ? "--band"
+                                                             : nullptr;
+  if (option != nullptr) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} holds sums, which were made without it", option, name));
+  }
+  return sums.document();
+}
+
+}  // namespace
+
+ScoredTokens::Options how_scored(const HeadsOptions& options, const TokenizedText& text) {
+  ScoredTokens::Options how;
+  how.band = options.band;
+  how.punctuation = options.punctuation.value_or(punctuation_of(text));
+  return how;
+}
+
+HeadsDocument score_file(const HeadsOptions& options) {
+  const MappedFile file(*options.patterns);
+  const std::string name = options.patterns->string();
+  if (are_corpus_scores(file.bytes())) {
+    return read_sums(options, file.bytes(), name);
+  }
+  std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
+  if (read.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} documents; score them one by one", name, read.size()));
+  }
+  AttentionDocument& patterns = read.front().document;
+  if (patterns.kind != PatternKind::kWeights) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: these are {}; heads scores attention weights (--show weights)",
+                            name, word_for(kPatternKinds, patterns.kind)));
+  }
+  if (patterns.part == AttentionPart::kCross ||
+      patterns.query_tokens.size() != patterns.key_tokens.size()) {
+    throw Error(ErrorKind::kUnsupported,
+                name + ": queries and keys are not the same tokens, which scores compare");
+  }
+  keep_patterns(patterns,
+                select_heads(heads_of(patterns), options.heads.heads, options.heads.layers));
+  const ScoredTokens tokens = tokens_of(options, patterns);
+  if (options.transformer_lens && !tokens.has_ids()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--transformer-lens: {} has no token ids; give --ids", name));
+  }
+  HeadsDocument document;
+  document.model = patterns.model;
+  document.run = patterns.run;
+  document.source = FileSource{name, tokens.size()};
+  document.heads = heads_of(patterns);
+  document.raw = ScoreMeans(document.heads.size());
+  if (const std::string note = row_sum_note(patterns); !note.empty()) {
+    document.notes.push_back(note);
+  }
+  if (std::string note = visibility_note(document.run, document.heads, tokens.size());
+      !note.empty()) {
+    document.notes.push_back(std::move(note));
+  }
+  if (patterns.average) {
+    document.notes.emplace_back(patterns.average->rollout
+                                    ? "attention rollout through all layers, not a head's own"
+                                    : "means over several heads, not a head's own");
+  }
+  DetectHead detect(document.heads, tokens);
+  try {
+    const PatternScores scores =
+        pattern_scores(patterns, tokens, options.transformer_lens ? &detect : nullptr);
+    document.raw.add(scores.heads);
+    document.uniform = scores.uniform;
+    if (scores.n_hidden > 0) {
+      document.notes.push_back(fmt::format("{} on keys that the mask hides: they count as 0",
+                                           counted(scores.n_hidden, "weight")));
+    }
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
+  if (options.transformer_lens) {
+    for (const HeadId head : document.heads) {
+      document.detected.push_back(detected_scores(detect, head));
+    }
+  }
+  return document;
 }
 
 }  // namespace attnviz::app

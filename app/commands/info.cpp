@@ -1,15 +1,19 @@
-#include "commands/commands.h"
-
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/report/info_report.h"
+#include "attnviz/document/report/reports.h"
 #include "attnviz/model/known_families.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/model/weights_json.h"
+#include "attnviz/terminal/views.h"
+#include "commands/commands.h"
 #include "commands/unread_keys.h"
+#include "outputs/formats/formats.h"
 #include "stores/model_source.h"
 #include "system/output_file.h"
 #include "system/talk.h"
@@ -133,6 +137,32 @@ void run(const InfoOptions& options) {
   info.parameters = count_parameters(info.shape);
   print(info_report(info), options);
   phases.done("print");
+}
+
+void run(const WeightsOptions& options) {
+  Phases phases(options.talk);
+  const auto open = [&] {
+    ModelSource source = model_source(options.model);
+    Model model = open_model(source, options.model);
+    phases.done("model");
+    return model;
+  };
+  if (options.output == "-") {
+    write_weights_json(open(), write_to_stdout);
+    phases.done("write");
+    return;
+  }
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  const Format* const format =
+      extension.empty() ? nullptr : find_format(std::string_view(extension).substr(1));
+  if (format != nullptr && format->content != Content::kDocument) {
+    throw Error(ErrorKind::kUsage, "-o " + options.output + ": weights are written as .json");
+  }
+  OutputFile file(options.output);
+  write_weights_json(open(), [&file](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+  phases.done("write");
+  tell(options.talk, "wrote " + options.output);
 }
 
 }  // namespace attnviz::app

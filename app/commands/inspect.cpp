@@ -12,8 +12,8 @@
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/telling_head.h"
-#include "attnviz/analysis/telling_search.h"
-#include "attnviz/attention/attention_block.h"
+#include "attnviz/analysis/token_roles.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/document/attention_document.h"

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "attnviz/analysis/most_probable.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
@@ -16,8 +15,8 @@
 #include "commands/attention_run.h"
 #include "commands/input.h"
 #include "system/memory.h"
-#include "system/progress_line.h"
 #include "system/talk.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

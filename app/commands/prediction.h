@@ -10,7 +10,7 @@
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/next_tokens.h"
+#include "attnviz/document/run_facts.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"

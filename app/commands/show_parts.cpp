@@ -10,23 +10,23 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/encoder_decoder.h"
+#include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/cross_attention.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/encoder_decoder_document.h"
+#include "attnviz/document/part_documents.h"
 #include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
-#include "system/progress_line.h"
 #include "system/talk.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

@@ -1,4 +1,5 @@
-// One text on its way through show: what is made of it before its attention is computed.
+// One text on its way through show: what is made of it before its attention is computed. Attention
+// too large to be kept: written, and drawn together into pictures, while it is computed.
 #pragma once
 
 #include <cstddef>
@@ -50,5 +51,15 @@ struct ShownText {
 /// asked for. Weights that nobody kept are judged by the cells of `grid`.
 void tell_flat(ShowSetup& setup, const ShownAttention& shown,
                const std::optional<PoolGrid>& grid = std::nullopt);
+
+/// Whether a text is shown so: its overview, for which no pattern is needed whole; and patterns so
+/// large that keeping them would cost more than doing without. Not where what is asked for cannot
+/// do without: means, words, single tokens, variants side by side.
+bool should_stream(const ShowSetup& setup, const ShownText& text);
+
+/// What show does for one text, without patterns in memory. Throws Error{kUsage} before any work
+/// when there is not enough memory, or heads do not fit a format; and whatever attention and
+/// outputs throw.
+void show_streamed(ShowSetup& setup, ShownText& text);
 
 }  // namespace attnviz::app

@@ -13,22 +13,21 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/naming.h"
+#include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/tour.h"
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/tour_view.h"
+#include "attnviz/terminal/tour_page.h"
 #include "commands/input.h"
 #include "commands/unread_keys.h"
 #include "options/shell_words.h"
 #include "stores/model_source.h"
 #include "system/keys.h"
 #include "system/output_file.h"
-#include "system/progress_line.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 

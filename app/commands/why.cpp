@@ -7,28 +7,27 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/most_probable.h"
-#include "attnviz/analysis/sink_store.h"
-#include "attnviz/analysis/why/ablate_each.h"
-#include "attnviz/analysis/why/last_row.h"
+#include "attnviz/analysis/run_stores.h"
+#include "attnviz/analysis/why/logit_lens.h"
+#include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/why_report.h"
+#include "attnviz/document/report/reports.h"
 #include "attnviz/document/why_document.h"
-#include "attnviz/text/word_groups.h"
+#include "attnviz/text/fold.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
-#include "system/progress_line.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

@@ -1,7 +1,9 @@
-// What is said with lines to copy behind it.
+// What is said with lines to copy behind it. From the library's words to the program's: who types a
+// command knows options, no parameters.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,5 +50,9 @@ class OtherModelsError : public Error {
   std::string word_;
   std::vector<std::string> others_;
 };
+
+/// `message`, which the library wrote about its `parameter` (Error::parameter()), with the options
+/// that stand for it. Unchanged when there are none, as for an empty parameter.
+std::string in_program_words(std::string message, std::string_view parameter);
 
 }  // namespace attnviz::app

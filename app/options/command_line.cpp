@@ -10,14 +10,13 @@
 #include <span>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
-#include "options/completion_values.h"
+#include "options/completions.h"
 #include "options/help.h"
 #include "options/option_definitions.h"
 #include "options/option_parser.h"
-#include "options/shown_command.h"
+#include "options/shell_words.h"
 
 namespace attnviz::app {
 

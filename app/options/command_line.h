@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "options/meant_line.h"
-#include "options/option_list.h"
+#include "options/option_parser.h"
 #include "options/options.h"
 
 namespace attnviz::app {

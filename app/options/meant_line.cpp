@@ -8,10 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/model/hugging_face.h"
 #include "options/option_definitions.h"
 #include "options/shell_words.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "options/advice.h"
-#include "options/option_list.h"
 #include "options/option_parser.h"
 
 namespace attnviz::app {

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "options/option_list.h"
+#include "options/option_parser.h"
 #include "options/options.h"
 
 namespace attnviz::app {

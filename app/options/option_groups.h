@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "options/option_definitions.h"
-#include "options/option_list.h"
+#include "options/option_parser.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
 

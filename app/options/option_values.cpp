@@ -6,10 +6,10 @@
 #include <cmath>
 #include <optional>
 
-#include "attnviz/core/ascii.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
 
 namespace attnviz::app {

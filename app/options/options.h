@@ -10,19 +10,18 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/average.h"
 #include "attnviz/analysis/heads/expectation.h"
-#include "attnviz/analysis/heads/known_heads.h"
+#include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/analysis/rollout.h"
-#include "attnviz/analysis/why/ablate_each.h"
+#include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/lessons/lesson_names.h"
 #include "attnviz/document/patterns/step_patterns.h"
-#include "attnviz/document/report/heads_report.h"
+#include "attnviz/document/report/reports.h"
 #include "attnviz/document/steps/inspection_steps.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
@@ -33,7 +32,6 @@
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
 #include "options/advice.h"
-#include "options/side_by_side.h"
 #include "options/what_if.h"
 
 namespace attnviz::app {

@@ -1,7 +1,9 @@
-// Words as a shell takes them.
+// Words as a shell takes them. The command line that made an output, as the output tells it.
 #pragma once
 
 #include <string>
+
+#include "options/option_parser.h"
 
 namespace attnviz::app {
 
@@ -13,5 +15,9 @@ std::string shell_word(const std::string& word);
 
 /// The same in double quotes where these do: as people type a sentence.
 std::string typed_word(const std::string& word);
+
+/// What computes the same attention as the command `name`, without its text: what is drawn of it,
+/// and how, a page says itself.
+std::string computing_command(const std::string& name, const ParsedWords& parsed);
 
 }  // namespace attnviz::app

@@ -1,7 +1,10 @@
-// --ablate and --hide: what a run is to leave out, before there is a model or a text.
+// --ablate and --hide: what a run is to leave out, before there is a model or a text. Variants of
+// one run that are drawn beside each other: masks and temperatures, or the model as it is and what
+// is left of it.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +14,7 @@
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/core/choices.h"
+#include "attnviz/model/mask.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 
@@ -71,5 +75,24 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
                                std::size_t n_tokens, const Model& model,
                                std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes);
+
+/// One mask, one temperature, or with or without interventions.
+struct Variant {
+  std::optional<Mask> mask;
+  std::optional<float> temperature;
+  std::optional<bool> is_ablated;  // false: nothing is left out
+
+  /// "causal", "T 0.5", "as it is"; "ablated", for what is left out is not known here.
+  std::string name() const;
+  /// `request` with this variant's mask or temperature, or without interventions.
+  AttentionRequest applied_to(AttentionRequest request) const;
+};
+
+/// A comma list of two or more different masks (causal, window:3) and temperatures (0.5, T=0.5); or
+/// "ablated", which stands for "unchanged,ablated". Throws Error{kUsage}.
+std::vector<Variant> parse_variants(std::string_view list);
+
+/// A temperature: a normal number above 0. Throws Error{kUsage} that begins with `option`.
+float parse_temperature(std::string_view option, std::string_view word);
 
 }  // namespace attnviz::app

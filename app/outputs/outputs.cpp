@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "options/shell_words.h"
 #include "system/memory.h"
 #include "system/talk.h"

@@ -1,4 +1,5 @@
 // When a deep model is drawn as an overview: all of its heads small, the most telling one large.
+// When attention is drawn as lines between tokens, and of which heads.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/attention_document.h"
 #include "options/options.h"
-#include "outputs/formats/shown_attention.h"
+#include "outputs/formats/formats.h"
 #include "outputs/outputs.h"
 #include "system/talk.h"
 
@@ -49,5 +51,15 @@ void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
 
 /// The same of --no-special where no document has such tokens.
 void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller);
+
+/// Whether the style asks for lines, and a picture or a drawing is written.
+bool writes_arcs(StyleChoice style, const Outputs& outputs);
+
+/// The lines, where there are some to write. Of more heads
+/// than one picture tells apart the most telling one, where none were chosen and there are weights
+/// to judge; else throws Error{kUsage}, and as arcs_figure().
+std::optional<ArcsFigure> chosen_arcs(std::span<const AttentionDocument> documents,
+                                      const HeadOptions& asked, StyleChoice style,
+                                      const Outputs& outputs);
 
 }  // namespace attnviz::app

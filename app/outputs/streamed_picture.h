@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "attnviz/analysis/pooled_patterns.h"
-#include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
-#include "outputs/formats/shown_attention.h"
+#include "outputs/formats/formats.h"
 #include "outputs/outputs.h"
 
 namespace attnviz::app {

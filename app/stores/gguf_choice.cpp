@@ -1,3 +1,4 @@
+// Folders of GGUF files: LM Studio's and llama.cpp's.
 #include "stores/gguf_choice.h"
 
 #include <fmt/core.h>
@@ -11,11 +12,13 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/formats/shard_name.h"
+#include "stores/model_store.h"
 
 namespace attnviz::app {
 
@@ -142,6 +145,145 @@ std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const 
                             attnviz::quoted(name.text()), joined(names, "and")));
   }
   return std::nullopt;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> find_lm_studio(const fs::path& root, const ModelName& name) {
+  if (name.parts.size() != 2) {
+    return std::nullopt;
+  }
+  return choose_gguf(gguf_files_in(root / name.parts[0] / name.parts[1]), name);
+}
+
+std::vector<StoreEntry> list_lm_studio(const fs::path& root, Unread& unread) {
+  std::vector<StoreEntry> entries;
+  const std::vector<fs::path> repositories = folders_in(folders_in({root}, unread), unread);
+  std::vector<std::vector<GgufChoice>> files = gguf_files_in_each(repositories, &unread);
+  for (std::size_t i = 0; i < repositories.size(); ++i) {
+    const std::string publisher = repositories[i].parent_path().filename();
+    const std::string repository = repositories[i].filename();
+    for (GgufChoice& file : files[i]) {
+      entries.push_back(
+          {fmt::format("{}/{}:{}", publisher, repository, file.tag), std::move(file.path), {}});
+    }
+  }
+  return entries;
+}
+
+struct Repository {
+  std::string owner;
+  std::string name;
+
+  // What its files' names begin with.
+  std::string prefix() const { return fmt::format("{}_{}_", owner, name); }
+};
+
+// The repositories that llama.cpp's cache has manifests of: "manifest=owner=name=tag.json".
+std::vector<Repository> repositories_in(const std::vector<std::string>& names) {
+  constexpr std::string_view kManifest = "manifest=";
+  std::vector<Repository> found;
+  for (const std::string_view name : names) {
+    const std::size_t owner = kManifest.size();
+    const std::size_t repository = name.starts_with(kManifest) ? name.find('=', owner) : name.npos;
+    const std::size_t end =
+        repository == std::string_view::npos ? repository : name.find('=', repository + 1);
+    if (end != std::string_view::npos) {
+      found.push_back({std::string(name.substr(owner, repository - owner)),
+                       std::string(name.substr(repository + 1, end - repository - 1))});
+    }
+  }
+  return found;
+}
+
+// Files by the longest prefix of a repository that their names begin with: another repository's
+// name may go on behind one's.
+std::map<std::string, std::vector<GgufChoice>> files_by_prefix(
+    const std::vector<Repository>& repositories, std::vector<GgufChoice> files) {
+  std::map<std::string, std::vector<GgufChoice>> by_prefix;
+  for (const Repository& repository : repositories) {
+    by_prefix[repository.prefix()];
+  }
+  for (GgufChoice& file : files) {
+    std::string begin = file.tag.substr(0, file.tag.rfind('_') + 1);  // prefixes end so
+    while (!begin.empty() && !by_prefix.contains(begin)) {
+      begin.pop_back();
+      begin.resize(begin.rfind('_') + 1);
+    }
+    if (!begin.empty()) {
+      file.tag.erase(0, begin.size());
+      by_prefix[begin].push_back(std::move(file));
+    }
+  }
+  for (auto& [prefix, own] : by_prefix) {
+    shorten_tags(own);
+  }
+  return by_prefix;
+}
+
+std::optional<fs::path> find_llama_cpp(const fs::path& root, const ModelName& name) {
+  std::vector<GgufChoice> files = gguf_files_directly_in(root);
+  if (name.parts.size() == 1 && name.tag.empty()) {
+    const auto found = std::ranges::find(files, name.parts[0], &GgufChoice::tag);
+    return found == files.end() ? std::nullopt : std::optional(found->path);
+  }
+  const std::vector<Repository> repositories = repositories_in(names_in(root));
+  const auto found = std::ranges::find_if(repositories, [&](const Repository& repository) {
+    return name.parts == std::vector{repository.owner, repository.name};
+  });
+  return found == repositories.end()
+             ? std::nullopt
+             : choose_gguf(files_by_prefix(repositories, std::move(files))[found->prefix()], name);
+}
+
+std::vector<StoreEntry> list_llama_cpp(const fs::path& root, Unread& unread) {
+  std::map<fs::path, StoreEntry> entries;
+  const std::vector<Repository> repositories = repositories_in(names_in(root, &unread));
+  std::vector<GgufChoice> files = gguf_files_directly_in(root);
+  for (const GgufChoice& file : files) {
+    entries[file.path] = {file.tag, file.path, {}};
+  }
+  auto by_prefix = files_by_prefix(repositories, std::move(files));
+  for (const Repository& repository : repositories) {
+    // Several manifests may tell of one: its files are the first's.
+    for (const GgufChoice& file : std::exchange(by_prefix[repository.prefix()], {})) {
+      entries[file.path].name =
+          fmt::format("{}/{}:{}", repository.owner, repository.name, file.tag);
+    }
+  }
+  std::vector<StoreEntry> list;
+  list.reserve(entries.size());
+  for (auto& [path, entry] : entries) {
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<Store> lm_studio_stores() {
+  std::vector<Store> stores;
+  const auto home = environment("HOME");
+  if (!home) {
+    return stores;
+  }
+  for (const char* folder : {".lmstudio/models", ".cache/lm-studio/models"}) {
+    stores.push_back({"LM Studio", fs::path(*home) / folder, find_lm_studio, list_lm_studio});
+  }
+  return stores;
+}
+
+std::vector<Store> llama_cpp_stores() {
+  if (const auto cache = environment("LLAMA_CACHE")) {
+    const fs::path root = (fs::path(*cache) / "").parent_path();  // without a slash at its end
+    return {{"llama.cpp", root, find_llama_cpp, list_llama_cpp}};
+  }
+  const auto cache = cache_home();
+  return cache ? std::vector<Store>{{"llama.cpp", *cache / "llama.cpp", find_llama_cpp,
+                                     list_llama_cpp}}
+               : std::vector<Store>();
 }
 
 }  // namespace attnviz::app

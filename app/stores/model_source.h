@@ -13,7 +13,7 @@
 #include "attnviz/text/tokenizer.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "options/options.h"
-#include "stores/stored_model.h"
+#include "stores/store.h"
 
 namespace attnviz::app {
 

@@ -7,12 +7,11 @@
 #include <system_error>
 #include <utility>
 
-#include "attnviz/core/ascii.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/model/weight_files.h"
 #include "options/options.h"
 #include "options/shell_words.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <system_error>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz::app {
 

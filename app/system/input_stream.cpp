@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 #include "system/signals.h"
 
 namespace attnviz::app {
@@ -58,6 +58,14 @@ double InputStream::share_read(std::size_t unread) const {
   }
   return (static_cast<double>(place) - static_cast<double>(unread)) /
          static_cast<double>(info.st_size);
+}
+
+std::optional<FileId> id_of(const std::filesystem::path& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    return std::nullopt;
+  }
+  return FileId{info.st_dev, info.st_ino};
 }
 
 }  // namespace attnviz::app

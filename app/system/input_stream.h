@@ -1,10 +1,13 @@
-// A text as it comes: from a file or from standard input.
+// A text as it comes: from a file or from standard input. Whether two paths name the same file.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace attnviz::app {
 
@@ -41,5 +44,11 @@ class InputStream {
   int fd_;
   bool was_interrupted_ = false;
 };
+
+/// Equal for all paths of the same file.
+using FileId = std::pair<std::uint64_t, std::uint64_t>;
+
+/// Nothing if there is no such file.
+std::optional<FileId> id_of(const std::filesystem::path& path);
 
 }  // namespace attnviz::app

@@ -16,7 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 

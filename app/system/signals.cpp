@@ -13,12 +13,11 @@
 #include <ctime>
 #include <new>
 
-#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "system/keys.h"
 #include "system/memory.h"
-#include "system/progress_line.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 

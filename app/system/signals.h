@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "attnviz/core/signals_held.h"
+#include "attnviz/core/parallel_for.h"
 
 namespace attnviz::app {
 

@@ -9,8 +9,7 @@ function(attnviz_embed file name header)
     DEPENDS ${file} ${script} COMMENT "Embedding ${title}" VERBATIM)
   add_custom_target(attnviz_${name} DEPENDS ${source})
   add_dependencies(attnviz attnviz_${name})
-  # Portable C++ may not have literals of this length; every compiler of ours has.
   set_source_files_properties(${source} TARGET_DIRECTORY attnviz
-    PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+    PROPERTIES OBJECT_DEPENDS ${file} SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(attnviz PRIVATE ${source})
 endfunction()

@@ -1,19 +1,25 @@
-# Writes a file's bytes as a C++ source. Run as a script:
+# Writes a C++ source that has a file's bytes. Run as a script:
 #   cmake -DINPUT=<file> -DOUTPUT=<source> -DHEADER=<include> -DNAME=<identifier> -P EmbedFile.cmake
-# The source defines attnviz::<NAME>, a std::span<const unsigned char> that HEADER declares. Compilers
-# read a literal many times faster than a list of numbers.
-file(READ "${INPUT}" bytes HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
+# The source defines attnviz::<NAME>, a std::span<const unsigned char> that HEADER declares. The
+# assembler takes the bytes as they are, where a literal of megabytes takes a compiler seconds.
+file(SIZE "${INPUT}" size)
+string(REGEX REPLACE "([\\\"])" "\\\\\\1" path "${INPUT}")
 file(WRITE "${OUTPUT}.new"
 "#include \"${HEADER}\"
 
+asm(R\"asm(
+.pushsection .rodata
+.balign 64
+attnviz_${NAME}: .incbin \"${path}\"
+.byte 0
+.popsection
+)asm\");
+
+extern \"C\" [[gnu::visibility(\"hidden\")]] const unsigned char attnviz_${NAME}[];
+
 namespace attnviz {
 
-namespace {
-alignas(64) constexpr unsigned char kBytes[] = \"${bytes}\";
-}  // namespace
-
-const std::span<const unsigned char> ${NAME}{kBytes, sizeof(kBytes) - 1};
+const std::span<const unsigned char> ${NAME}{attnviz_${NAME}, ${size}};
 
 }  // namespace attnviz
 ")

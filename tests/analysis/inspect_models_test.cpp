@@ -16,7 +16,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

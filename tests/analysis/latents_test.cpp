@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/compare/compare_models.h"
-#include "attnviz/analysis/compare/compare_tensors.h"
+#include "attnviz/analysis/compare/compare.h"
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/inspection.h"

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/most_probable.h"
+#include "attnviz/attention/logits.h"
 
 #include <doctest/doctest.h>
 

@@ -13,14 +13,12 @@
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/analysis/why/attribution.h"
-#include "attnviz/analysis/why/leave_one_out.h"
 #include "attnviz/analysis/why/logit_lens.h"
-#include "attnviz/analysis/why/score_split.h"
+#include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/failure.h"

@@ -14,7 +14,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/text/files/load_tokenizer.h"

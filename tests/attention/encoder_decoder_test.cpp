@@ -12,14 +12,13 @@
 #include <vector>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/encoder_decoder.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"

@@ -10,7 +10,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
 #include "support/model_builder.h"
 

@@ -14,7 +14,7 @@
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/json.h"

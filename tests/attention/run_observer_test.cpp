@@ -14,7 +14,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/decay_store.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/parts/recurrence.h"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/pattern_store.h"
-#include "attnviz/kernels/copy.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/row_kernels.h"
 #include "attnviz/kernels/softmax.h"
 #include "bench/peers.h"
 #include "bench/suite.h"

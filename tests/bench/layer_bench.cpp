@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/cpus.h"
 #include "attnviz/model/random_model.h"
 #include "bench/suite.h"

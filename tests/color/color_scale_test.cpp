@@ -1,13 +1,16 @@
-#include "attnviz/color/color_scale.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "attnviz/color/color_scale.h"
 #include "attnviz/core/error.h"
 
 namespace attnviz {
+
 namespace {
 
 ColorScale scale_of(ScaleKind kind, float low, float high) {
@@ -83,6 +86,139 @@ TEST_CASE("kScales: every name reads back, another is refused with the closest o
   }
   CHECK_THROWS_WITH_AS(parse_choice("scale", "rowmax", kScales),
                        doctest::Contains("did you mean \"row-max\""), Error);
+}
+
+namespace {
+
+using Labels = std::vector<std::string>;
+
+Labels labels(float low, float high, std::size_t most, ScaleKind kind = ScaleKind::kLinear) {
+  Labels result;
+  ColorScale scale;
+  scale.low = low;
+  scale.high = high;
+  scale.kind = kind;
+  for (const ColorTick& tick : color_ticks(scale, most)) {
+    result.push_back(tick.label);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("color_ticks: both ends and round numbers between them") {
+  CHECK(labels(0, 1, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.8", "1"});
+  CHECK(labels(0, 1, 11).size() == 11);
+  CHECK(labels(0, 1, 4) == Labels{"0", "0.5", "1"});
+  CHECK(labels(-3, 3, 7) == Labels{"-3", "-2", "-1", "0", "1", "2", "3"});
+  CHECK(labels(0, 0.004f, 5) == Labels{"0", "0.001", "0.002", "0.003", "0.004"});
+  CHECK(labels(0, 25000, 6) == Labels{"0", "5000", "1e+04", "1.5e+04", "2e+04", "2.5e+04"});
+}
+
+TEST_CASE("color_ticks: no round number crowds an end that is not round") {
+  CHECK(labels(0, 0.83f, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.83"});
+  CHECK(labels(0.19f, 1, 6) == Labels{"0.19", "0.4", "0.6", "0.8", "1"});
+}
+
+TEST_CASE(
+    "color_ticks: logarithmic scales get powers of ten, then fives and twos where there is room") {
+  CHECK(labels(0.001f, 1, 4, ScaleKind::kLog) == Labels{"0.001", "0.01", "0.1", "1"});
+  CHECK(labels(0.1f, 10, 4, ScaleKind::kLog) == Labels{"0.1", "1", "10"});
+  CHECK(labels(0.1f, 1, 9, ScaleKind::kLog) == Labels{"0.1", "0.2", "0.5", "1"});
+  // Room for two of the three twos: none of them.
+  CHECK(labels(0.001f, 1, 9, ScaleKind::kLog) ==
+        Labels{"0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1"});
+}
+
+TEST_CASE("color_ticks: square-root scales get round values where they lie, not crowding") {
+  // Positions: 0.01 at 0.1, 0.1 at 0.32, 0.5 at 0.71.
+  CHECK(labels(0, 1, 6, ScaleKind::kSqrt) == Labels{"0", "0.1", "0.5", "1"});
+}
+
+TEST_CASE("color_ticks: no more than asked for, in rising order, ends exact") {
+  for (const float high : {1e-6f, 0.037f, 0.99f, 1.0f, 7.3f, 123456.0f}) {
+    for (const std::size_t most : {2u, 3u, 5u, 12u}) {
+      CAPTURE(high);
+      CAPTURE(most);
+      ColorScale scale;
+      scale.low = -high / 3;
+      scale.high = high;
+      const std::vector<ColorTick> ticks = color_ticks(scale, most);
+      CHECK(ticks.size() >= 2);
+      CHECK(ticks.size() <= most);
+      CHECK(ticks.front().position == 0.0);
+      CHECK(ticks.back().position == 1.0);
+      for (std::size_t i = 1; i < ticks.size(); ++i) {
+        CHECK(ticks[i - 1].position < ticks[i].position);
+      }
+    }
+  }
+}
+
+TEST_CASE("end_labels: ends that values lie beyond say that they stand for these, too") {
+  ColorScale scale;
+  scale.low = 0.2f;
+  scale.high = 0.5f;
+  const auto labels_of = [&scale](std::initializer_list<float> values, bool is_ascii = false) {
+    OpenEnds open;
+    for (const float value : values) {
+      open.take(scale, value);
+    }
+    const EndLabels ends = end_labels(scale, open, is_ascii);
+    return Labels{ends.low, ends.high};
+  };
+  CHECK(labels_of({}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({0.2f, 0.5f, 0.500001f, 0.199999f}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({std::numeric_limits<float>::quiet_NaN()}) == Labels{"0.2", "0.5"});
+  CHECK(labels_of({0.87f, 0.3f}) == Labels{"0.2", "≥ 0.5"});
+  CHECK(labels_of({0.0f, 0.3f}) == Labels{"≤ 0.2", "0.5"});
+  CHECK(labels_of({0.0f, 1.0f}, true) == Labels{"<= 0.2", ">= 0.5"});
+  scale.kind = ScaleKind::kLog;  // where what is small beside the range is not small
+  scale.low = 1e-6f;
+  CHECK(labels_of({2e-7f}) == Labels{"≤ 1e-06", "0.5"});
+  CHECK(labels_of({1e-6f, 0.5f}) == Labels{"1e-06", "0.5"});
+  const std::vector<ColorTick> ticks = color_ticks(scale, 2, {true, true});
+  CHECK(ticks.front().label == "≤ 1e-06");
+  CHECK(ticks.back().label == "≥ 0.5");
+}
+
+TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger numbers") {
+  const CellNumbers weights = cell_numbers(0, 1);
+  CHECK(weights.columns == 4);
+  CHECK(weights.format(0.4602f) == "0.46");
+  CHECK(weights.format(1.0f) == "1.00");
+  CHECK(weights.format(-0.001f) == "0");
+  CHECK(weights.format(0.0049f) == "0");
+  CHECK(weights.format(0.0051f) == "0.01");
+  const CellNumbers scores = cell_numbers(-12.5f, 40);
+  CHECK(scores.columns == 5);
+  CHECK(scores.format(-3.25f) == "-3.2");
+  CHECK(cell_numbers(0, 1500).format(12.7f) == "13");
+  CHECK(weights.format(std::numeric_limits<float>::quiet_NaN()) == "nan");
+}
+
+TEST_CASE("round_step: the least round number that holds the number") {
+  const std::pair<double, double> cases[] = {
+      {1.0, 1.0}, {0.9, 1.0},  {0.5, 0.5},   {0.21, 0.5},    {0.2, 0.2},   {0.018, 0.02},
+      {1.5, 2.0}, {0.11, 0.2}, {0.05, 0.05}, {0.001, 0.001}, {6e5, 1e6},   {0.0011, 0.002},
+      {3.0, 5.0}, {1e3, 1e3},  {7e-9, 1e-8}, {0.3, 0.5},     {51.0, 100.0}};
+  for (const auto& number_and_step : cases) {
+    CAPTURE(number_and_step.first);
+    CHECK(round_step(number_and_step.first) == doctest::Approx(number_and_step.second));
+  }
+}
+
+TEST_CASE("round_step: a float's rounding does not make a step of its own") {
+  for (const float number : {0.1f, 0.2f, 0.5f, 0.01f, 0.02f, 0.05f}) {
+    CHECK(round_step(number) == doctest::Approx(number));
+  }
+}
+
+TEST_CASE("round_step: where nothing is to be held a scale goes to 1") {
+  CHECK(round_step(0.0) == 1.0);
+  CHECK(round_step(-2.0) == 1.0);
+  CHECK(round_step(std::numeric_limits<double>::infinity()) == 1.0);
+  CHECK(round_step(std::numeric_limits<double>::quiet_NaN()) == 1.0);
 }
 
 }  // namespace attnviz

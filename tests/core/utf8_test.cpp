@@ -1,9 +1,9 @@
-#include "attnviz/core/utf8.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
+
+#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
@@ -91,6 +91,12 @@ TEST_CASE("printable: bytes that are written out already keep their spaces, text
     CAPTURE(text);
     CHECK(printable(text).find(' ') == std::string::npos);
   }
+}
+
+TEST_CASE("ascii_lower: letters from A to Z alone, and none of another alphabet") {
+  CHECK(ascii_lower("@AZ[ Q4_K_M.GGUF") == "@az[ q4_k_m.gguf");
+  CHECK(ascii_lower("\u00C4\xFF") == "\u00C4\xFF");
+  CHECK(ascii_lower("").empty());
 }
 
 }  // namespace attnviz

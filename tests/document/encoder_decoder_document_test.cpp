@@ -1,4 +1,4 @@
-#include "attnviz/document/encoder_decoder_document.h"
+#include "attnviz/document/part_documents.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/hugging_face.h"
 
 namespace attnviz {

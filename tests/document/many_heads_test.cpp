@@ -9,7 +9,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/head_map.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/overview.h"

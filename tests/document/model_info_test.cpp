@@ -11,11 +11,11 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/info_report.h"
+#include "attnviz/document/report/reports.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 #include "support/screen_text.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 
 #include <doctest/doctest.h>
 

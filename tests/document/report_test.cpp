@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/report/report_json.h"
 #include "support/json.h"
 
 namespace attnviz {
@@ -114,10 +114,11 @@ TEST_CASE("JSON: numbers in the digits of their type, null where there is none, 
   report.add("below", -3);
   report.add("list", list_of(std::vector<int>{1, 2}, [](int one) { return 2 * one; }));
   report.add("record", Record{{"text", "a\x1b[0m"}, {"flag", true}});
-  report.include([](JsonWriter& json) { json.member("own", 1.5); });
-  report.add_if_any("zero", 0U);
-  report.add_if_any("empty", "");
-  report.add_if_any("some", "x");
+  report.members.add_all({{"own", 1.5}})
+      .add_if_any("zero", 0U)
+      .add_if_any("empty", std::string())
+      .add_if_any("nothing", list_of(std::vector<int>(), std::identity()))
+      .add_if_any("some", std::string("x"));
   std::string text;
   write_report_json(report, [&text](std::string_view bytes) { text += bytes; });
   CHECK(text.find("\"float\": 0.1,") != std::string::npos);
@@ -131,6 +132,7 @@ TEST_CASE("JSON: numbers in the digits of their type, null where there is none, 
   CHECK(json["own"] == 1.5);
   CHECK(!json.contains("zero"));
   CHECK(!json.contains("empty"));
+  CHECK(!json.contains("nothing"));
   CHECK(json["some"] == "x");
 }
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/token_marks.h"
+#include "attnviz/text/tokenized_text.h"
 
 #include <doctest/doctest.h>
 

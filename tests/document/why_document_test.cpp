@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/document/head_map.h"
+#include "attnviz/document/overview.h"
 #include "support/sample_why.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/formats/csv.h"
+#include "attnviz/document/report/report.h"
 
 #include <doctest/doctest.h>
 

@@ -11,8 +11,8 @@
 #include "attnviz/core/error.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
+#include "options/advice.h"
 #include "options/command_line.h"
-#include "options/program_words.h"
 
 namespace attnviz {
 

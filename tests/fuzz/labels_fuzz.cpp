@@ -10,7 +10,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/terminal/views.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/encoder_decoder.h"
+#include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/text/files/sentencepiece_model.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"

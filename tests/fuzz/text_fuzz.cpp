@@ -11,7 +11,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/files/load_tokenizer.h"
-#include "attnviz/text/files/sentencepiece_model.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/fold.h"
 #include "attnviz/text/sentences.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/rope.h"
+#include "attnviz/kernels/layer_kernels.h"
 
 #include <doctest/doctest.h>
 

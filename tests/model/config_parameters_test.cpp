@@ -1,5 +1,5 @@
 // Which keys of a config.json may change what is computed.
-#include "attnviz/model/config_parameters.h"
+#include "attnviz/model/known_keys.h"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_files.h"
-#include "attnviz/model/families/gguf/gguf_keys.h"
+#include "attnviz/model/families/gguf/gguf_traits.h"
 #include "attnviz/model/gguf_model.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"

@@ -16,7 +16,7 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
-#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/json.h"

@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/bars_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

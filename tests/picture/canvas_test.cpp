@@ -1,5 +1,3 @@
-#include "attnviz/picture/raster/canvas.h"
-
 #include <doctest/doctest.h>
 
 #include <array>
@@ -7,9 +5,11 @@
 #include <cstdint>
 
 #include "attnviz/core/error.h"
+#include "attnviz/picture/raster/canvas.h"
 #include "picture/pixel_count.h"
 
 namespace attnviz {
+
 namespace {
 
 constexpr Rgb kWhite{255, 255, 255};
@@ -187,6 +187,37 @@ TEST_CASE("Canvas::hatch: lines run from the lower left to the upper right") {
 TEST_CASE("Canvas: sides must be positive") {
   CHECK_THROWS_AS(Canvas(0, 3), Error);
   CHECK_THROWS_AS(Canvas(3, -1), Error);
+}
+
+namespace {
+
+// Far apart and close together.
+Rgb color(unsigned i) {
+  return {static_cast<std::uint8_t>(i * 37), static_cast<std::uint8_t>(i),
+          static_cast<std::uint8_t>(255 - i / 3)};
+}
+
+}  // namespace
+
+TEST_CASE("PixelPalette: colours are numbered in the order in which they come, each once") {
+  PixelPalette palette;
+  for (int round = 0; round < 2; ++round) {
+    for (unsigned i = 0; i < 256; ++i) {
+      REQUIRE(palette.number(color(i)) == i);
+    }
+  }
+  REQUIRE(palette.colors().size() == 256);
+  CHECK(palette.colors()[200] == color(200));
+}
+
+TEST_CASE("PixelPalette: colour 257 gets no number, those before it keep theirs") {
+  PixelPalette palette;
+  for (unsigned i = 0; i < 256; ++i) {
+    palette.number({static_cast<std::uint8_t>(i), 0, 0});
+  }
+  CHECK_FALSE(palette.number({0, 1, 0}));
+  CHECK(palette.number({0, 0, 0}) == std::uint8_t{0});
+  CHECK(palette.number({255, 0, 0}) == std::uint8_t{255});
 }
 
 }  // namespace attnviz

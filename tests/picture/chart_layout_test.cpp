@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/chart_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {
 namespace {

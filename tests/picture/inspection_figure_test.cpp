@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/color/role_colors.h"
+#include "attnviz/color/group_colors.h"
 #include "attnviz/core/error.h"
 #include "picture/decoded_png.h"
 #include "support/sample_inspection.h"

@@ -12,7 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/layout/overview_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 #include "picture/decoded_png.h"
 #include "support/sample_overview.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz::test {

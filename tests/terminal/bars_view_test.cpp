@@ -1,4 +1,4 @@
-#include "attnviz/terminal/bars_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

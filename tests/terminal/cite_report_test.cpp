@@ -1,4 +1,4 @@
-#include "attnviz/document/report/cite_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 #include "support/screen_text.h"
 #include "support/stopwatch.h"
 

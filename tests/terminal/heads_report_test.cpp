@@ -1,4 +1,4 @@
-#include "attnviz/document/report/heads_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/terminal/heatmap_view.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 #include "support/sample_heads.h"
 #include "support/screen_text.h"
 

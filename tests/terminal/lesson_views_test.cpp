@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/lesson_report.h"
-#include "attnviz/document/report/meaning_report.h"
-#include "attnviz/document/report/softmax_report.h"
-#include "attnviz/terminal/chart_view.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/document/report/reports.h"
+#include "attnviz/terminal/views.h"
 #include "support/sample_chart.h"
 
 namespace attnviz {

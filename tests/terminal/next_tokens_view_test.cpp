@@ -1,4 +1,4 @@
-#include "attnviz/document/next_tokens.h"
+#include "attnviz/document/run_facts.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_writer.h"
-#include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/terminal/views.h"
 #include "support/json.h"
 #include "support/screen_text.h"
 

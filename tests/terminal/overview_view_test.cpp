@@ -1,4 +1,4 @@
-#include "attnviz/terminal/overview_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

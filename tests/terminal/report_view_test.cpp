@@ -1,4 +1,4 @@
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/terminal/tour_view.h"
+#include "attnviz/terminal/tour_page.h"
 #include "support/sample_inspection.h"
 #include "support/screen_text.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/report/why_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 #include "support/sample_why.h"
 
 namespace attnviz {

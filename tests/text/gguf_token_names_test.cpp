@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "support/gguf_writer.h"
 

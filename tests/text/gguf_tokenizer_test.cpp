@@ -1,4 +1,4 @@
-#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <doctest/doctest.h>
 

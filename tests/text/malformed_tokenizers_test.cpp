@@ -5,9 +5,7 @@
 #include <string_view>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/files/sentencepiece_model.h"
-#include "attnviz/text/files/tokenizer_json.h"
-#include "attnviz/text/files/vocabulary_files.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "text/tiny_tokenizers.h"
 
 namespace attnviz {

@@ -1,15 +1,102 @@
-#include "attnviz/text/tokenizers/prompt_lint.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "attnviz/text/tokenizers/prompt_lint.h"
 #include "support/repeated.h"
 #include "support/stopwatch.h"
 #include "tiny_tokenizers.h"
 
 namespace attnviz {
+
+namespace {
+
+using Pieces = std::vector<std::string>;
+
+// Pieces in place of a tokenizer: the text is what they say.
+TokenizedText cut_as(const Pieces& pieces) {
+  TokenizedText text;
+  for (const std::string& piece : pieces) {
+    Token token;
+    token.text = piece;
+    token.begin = text.source.size();
+    text.source += piece;
+    token.end = text.source.size();
+    text.tokens.push_back(std::move(token));
+  }
+  return text;
+}
+
+VocabularyFit fit_of(const Pieces& pieces) {
+  return vocabulary_fit(cut_as(pieces));
+}
+
+Token added_bos() {
+  Token bos;
+  bos.text = "<s>";
+  bos.special = true;
+  bos.added = true;
+  return bos;
+}
+
+}  // namespace
+
+TEST_CASE("vocabulary fit: words in one piece or two are known") {
+  TokenizedText text = cut_as({"The", " cat", " sleep", "ily", " sat", "."});
+  text.tokens.insert(text.tokens.begin(), added_bos());
+  const VocabularyFit fit = vocabulary_fit(text);
+  CHECK(fit.n_tokens == 6);
+  CHECK(fit.n_in_pieces == 0);
+  CHECK(fit.n_words == 0);
+  CHECK(fit.named.empty());
+  CHECK_FALSE(fit.is_far());
+}
+
+TEST_CASE("vocabulary fit: words in three pieces are named once, and counted each time") {
+  const Pieces word = {" mi", "tochon", "dria"};
+  Pieces pieces = {"The", " cat", " has", " no"};
+  pieces.insert(pieces.end(), word.begin(), word.end());
+  const VocabularyFit once = fit_of(pieces);
+  CHECK(once.n_tokens == 7);
+  CHECK(once.n_in_pieces == 3);
+  CHECK_FALSE(once.is_far());  // one word in three pieces is no text that is far
+  pieces.insert(pieces.end(), {" and", " no", " dog", " has"});
+  pieces.insert(pieces.end(), word.begin(), word.end());
+  const VocabularyFit twice = fit_of(pieces);
+  CHECK(twice.n_in_pieces == 6);
+  CHECK(twice.n_words == 1);
+  CHECK(twice.named == Pieces{"mitochondria"});
+  CHECK(twice.is_far());  // 6 of 14
+  pieces.insert(pieces.end(), 5, " cat");
+  CHECK_FALSE(fit_of(pieces).is_far());  // 6 of 19
+}
+
+TEST_CASE("vocabulary fit: at most three words are named, all are counted") {
+  const VocabularyFit fit =
+      fit_of({" a", "b", "c", " d", "e", "f", " g", "h", "i", " j", "k", "l", " a", "b", "c"});
+  CHECK(fit.named == Pieces{"abc", "def", "ghi"});
+  CHECK(fit.n_words == 4);
+  CHECK(fit.n_in_pieces == 15);
+}
+
+TEST_CASE("vocabulary fit: a character in the pieces of its bytes is a word in pieces") {
+  const VocabularyFit fit = fit_of({"\xe7", "\x8c", "\xab", " sat"});
+  CHECK(fit.named == Pieces{"猫"});
+  CHECK(fit.n_in_pieces == 3);
+  CHECK(fit_of({"\xf0", "\x9f", "\x90", "\xb1", " sat"}).is_far());  // an emoji
+  CHECK(fit_of({"\xff", "\xfe", "\x80", "\x81", " sat"}).n_in_pieces == 4);
+}
+
+TEST_CASE("vocabulary fit: numbers, marks and white space are no words, however they are cut") {
+  CHECK(fit_of({"In", " 2", "0", "2", "4"}).n_in_pieces == 0);
+  CHECK(fit_of({"1", ",", "0", "0", "0", ",", "0", "0", "0"}).n_in_pieces == 0);
+  CHECK(fit_of({"?", "!", "?", "!", "..."}).n_in_pieces == 0);
+  CHECK(fit_of({" ", " ", "\n", " "}).n_in_pieces == 0);
+  CHECK_FALSE(vocabulary_fit(TokenizedText{}).is_far());
+}
+
 namespace {
 
 // Words; <s> begins texts, <|im_start|> is a token.

@@ -9,7 +9,6 @@
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/regex.h"
-#include "attnviz/text/tokenizers/regex_engine.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/json.h"
 #include "text/stage_runs.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz::test {

@@ -10,7 +10,6 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/byte_level.h"
-#include "attnviz/text/tokenizers/charsmap.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
 #include "attnviz/text/tokenizers/regex.h"
 #include "support/stopwatch.h"

@@ -1,10 +1,71 @@
+// Formats that hold numbers: JSON documents and NumPy arrays. Pages for a browser. Formats that
+// draw: figures, and text.
 #include "outputs/formats/formats.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/error.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/document/report/report.h"
+#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/npy.h"
+#include "attnviz/html/explorer.h"
+#include "attnviz/html/report_html.h"
+#include "attnviz/picture/figure_file.h"
+#include "attnviz/picture/inspection_figure.h"
+#include "attnviz/terminal/inspection_text.h"
+#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/views.h"
 
 namespace attnviz::app {
+
+const Heatmap& ShownAttention::heatmap() const {
+  if (overview_) {
+    return overview_->thumbnails;
+  }
+  if (!panels_) {
+    panels_ = attention_heatmap(documents_);
+    if (!remark_.empty()) {
+      panels_->notes.insert(panels_->notes.begin(), remark_);
+    }
+    const std::vector<HeadId> heads = heads_of(first());
+    if (const auto meant = remarked_ ? std::ranges::find(heads, remarked_->head) : heads.end();
+        meant != heads.end()) {
+      mark_cell(*panels_, static_cast<std::size_t>(meant - heads.begin()), remarked_->query,
+                remarked_->key);
+    }
+  }
+  return *panels_;
+}
+
+std::optional<BarsSubject> ShownAttention::bars() const {
+  const std::optional<Focus>& focus = first().drawing.focus;
+  if (!focus || overview_ || arcs_ || is_drawn_) {
+    return std::nullopt;
+  }
+  return bars_subject(first(), heatmap());
+}
+
+void ShownAttention::check_drawing() const {
+  const Drawing& drawing = first().drawing;
+  if (drawing.drop_sink || drawing.no_special || drawing.focus) {
+    heatmap();
+  }
+}
 
 std::span<const Format> all_formats() {
   static const std::array formats = {png_format(), svg_format(), html_format(), json_format(),
@@ -49,6 +110,306 @@ void draw_as_asked(Report& report, const DrawingRequest& drawing) {
       chart.title = drawing.title.value_or(chart.title);
     }
   }
+}
+
+namespace {
+
+constexpr double kNumberAsText = 14.0;
+constexpr double kZeroAsText = 5.0;
+
+// What stands before the weights in a NumPy array of the document's patterns, which must be a
+// rectangle of layers and heads.
+std::string npy_header_of(const AttentionDocument& document) {
+  const std::vector<HeadId> heads = heads_of(document);
+  if (!is_rectangle(heads)) {
+    throw Error(ErrorKind::kUsage,
+                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
+                "write .json");
+  }
+  std::set<std::size_t> layers;
+  for (const HeadId head : heads) {
+    layers.insert(head.layer);
+  }
+  const std::array shape = {layers.size(), heads.size() / layers.size(),
+                            document.query_tokens.size(), document.key_tokens.size()};
+  return npy_header(shape);
+}
+
+std::unique_ptr<RowStream> row_stream(const AttentionDocument& document, RowStream::Append append,
+                                      RowStream::Take take) {
+  return std::make_unique<RowStream>(heads_of(document), document.key_tokens.size(),
+                                     std::move(append), std::move(take));
+}
+
+// A line for each document.
+void write_attention_json(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+  shown.check_drawing();
+  for (const AttentionDocument& document : shown.documents()) {
+    attnviz::write_attention_json(document, sink, look.line);
+  }
+}
+
+void write_inspection_json(const ShownInspection& shown, const Look& /*look*/,
+                           const ByteSink& sink) {
+  attnviz::write_inspection_json(shown.model, shown.text, shown.page.heads, sink);
+}
+
+void write_report_json(const Report& report, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_report_json(report, sink);
+}
+
+void write_report_csv(const Report& report, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_report_csv(report, sink);
+}
+
+RowFile begin_json_rows(const AttentionDocument& document, std::size_t line, const ByteSink& sink) {
+  const auto json = std::make_shared<AttentionJsonStream>(document, sink, line);
+  return {row_stream(document, append_json_row,
+                     [json](std::size_t n, std::string_view rows) { json->rows(n, rows); }),
+          [json] { json->finish(); }};
+}
+
+// Of the first document.
+void write_attention_npy(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
+  shown.check_drawing();
+  sink(npy_header_of(shown.first()));
+  for (const DocumentPattern& pattern : shown.first().patterns) {
+    write_npy_values(pattern.weights, sink);
+  }
+}
+
+void check_npy_rows(const AttentionDocument& document) {
+  npy_header_of(document);
+}
+
+RowFile begin_npy_rows(const AttentionDocument& document, std::size_t /*line*/,
+                       const ByteSink& sink) {
+  sink(npy_header_of(document));
+  return {row_stream(document, append_npy_row,
+                     [sink](std::size_t /*n*/, std::string_view rows) { sink(rows); }),
+          [] {}};
+}
+
+}  // namespace
+
+Format json_format() {
+  return {.word = "json",
+          .content = Content::kDocument,
+          .is_text = true,
+          .attention = write_attention_json,
+          .inspection = write_inspection_json,
+          .report = write_report_json,
+          .begin_rows = begin_json_rows,
+          .row_bytes = 2.0 * kNumberAsText,  // made ready, and on the way
+          .weight_bytes = kNumberAsText,
+          .hidden_bytes = kZeroAsText};
+}
+
+Format npy_format() {
+  return {.word = "npy",
+          .content = Content::kNumbers,
+          .is_text = false,
+          .attention = write_attention_npy,
+          .begin_rows = begin_npy_rows,
+          .check_rows = check_npy_rows,
+          .row_bytes = sizeof(float),
+          .weight_bytes = sizeof(float),
+          .hidden_bytes = sizeof(float)};
+}
+
+Format csv_format() {
+  return {.word = "csv", .content = Content::kNumbers, .is_text = true, .report = write_report_csv};
+}
+
+namespace {
+
+void write_attention_page(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
+  write_explorer(shown.documents(), shown.extras(), sink);
+}
+
+// What its heads look at, and how they come to it.
+void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
+                           const ByteSink& sink) {
+  const std::span<const Inspection> followed = shown.page.heads;
+  std::vector<HeadId> heads;
+  for (const Inspection& head : followed) {
+    heads.push_back(head.head);
+  }
+  AttentionDocument document =
+      attention_document(shown.model, shown.text, followed.front().request, heads);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    document.patterns[i].weights = followed[i].all->weights.view();
+  }
+  document.drawing = choose_drawing({}, document);
+  document.drawing.title = shown.page.full_title;
+  write_explorer(std::span(&document, 1),
+                 {.command = shown.command,
+                  .text = &shown.text,
+                  .first = FirstShown{heads.front(), followed.front().query},
+                  .followed = followed},
+                 sink);
+}
+
+void write_report_page(const Report& report, const Look& look, const ByteSink& sink) {
+  write_report_html(report, look.figure, sink);
+}
+
+}  // namespace
+
+Format html_format() {
+  return {.word = "html",
+          .content = Content::kPage,
+          .is_text = true,
+          .attention = write_attention_page,
+          .inspection = write_inspection_page,
+          .report = write_report_page};
+}
+
+namespace {
+
+// Lines where they were asked for, bars for one token, else cells.
+Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) {
+  if (shown.arcs()) {
+    return arcs_page(*shown.arcs(), terminal);
+  }
+  if (shown.overview()) {
+    return overview_page(*shown.overview(), terminal);
+  }
+  const auto bars = shown.bars();
+  return bars ? bars_page(shown.heatmap(), *bars, terminal)
+              : heatmap_page(shown.heatmap(), terminal);
+}
+
+// How the text goes on, and what the documents predict; may be empty.
+Page next_tokens_page(std::span<const AttentionDocument> documents,
+                      const TerminalOptions& terminal) {
+  Page page;
+  const auto add = [&page](Page part) {
+    if (!page.lines.empty()) {
+      page.blank();
+    }
+    page.add(std::move(part));
+  };
+  const AttentionDocument& first = documents.front();
+  if (first.continuation) {
+    add(continuation_page(*first.continuation, terminal));
+  }
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const AttentionDocument& document = documents[i];
+    const std::string variant = documents.size() > 1 ? first.drawing.side_by_side[i] : "";
+    const Colormap& colormap = first.drawing.scale.colormap;
+    if (document.predictions) {
+      add(predictions_page(*document.predictions, variant, colormap, terminal));
+    }
+    if (!document.all_predictions.empty()) {
+      add(all_predictions_page(document.all_predictions, variant, colormap, terminal));
+    }
+  }
+  return page;
+}
+
+template <FigureFormat format>
+void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+  if (shown.arcs()) {
+    return sink(render_figure(*shown.arcs(), look.figure, attention_facts(shown.first()), format));
+  }
+  if (const auto bars = shown.bars()) {
+    return sink(
+        render_figure(shown.heatmap(), *bars, look.figure, attention_facts(shown.first()), format));
+  }
+  if (!shown.overview()) {
+    return sink(
+        render_figure(shown.heatmap(), look.figure, attention_facts(shown.first()), format));
+  }
+  AttentionDocument drawn = shown.first();
+  drawn.drawing.overview = HeadChoice{shown.overview()->chosen, shown.overview()->sentence};
+  sink(render_figure(*shown.overview(), look.figure, attention_facts(drawn), format));
+}
+
+template <FigureFormat format>
+void write_inspection_figure(const ShownInspection& shown, const Look& look, const ByteSink& sink) {
+  sink(render_inspection_figure(shown.page, look.figure, format));
+}
+
+// Precondition: the report has a figure.
+template <FigureFormat format>
+void write_report_figure(const Report& report, const Look& look, const ByteSink& sink) {
+  const auto& drawing = picture_of(report)->drawing;
+  if (const auto* const bars = std::get_if<BarsFigure>(&drawing)) {
+    sink(render_figure(bars->heatmap, bars->subject, look.figure, {}, format));
+  } else if (const auto* const heatmap = std::get_if<Heatmap>(&drawing)) {
+    sink(render_figure(*heatmap, look.figure, {}, format));
+  } else {
+    sink(render_figure(std::get<ChartFigure>(drawing), look.figure, {}, format));
+  }
+}
+
+OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
+  return shown.overview() ? figure_cells(*shown.overview(), look.figure)
+                          : OverviewCells{figure_grid(shown.heatmap(), look.figure), {}};
+}
+
+void write_attention_text(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+  Page page;
+  if (!look.heading.empty()) {
+    const Charset charset(look.terminal.style);
+    page.add(charset.fitted(charset.sentence(look.heading), wide_enough(look.terminal).columns),
+             kBold);
+  }
+  page.add(next_tokens_page(shown.documents(), look.terminal));
+  const AttentionDocument& first = shown.first();
+  const bool has_answer = first.predictions || !first.all_predictions.empty();
+  if (!look.answer_alone || !has_answer) {
+    if (!page.lines.empty()) {
+      page.blank();
+    }
+    page.add(picture_page(shown, look.terminal));
+  }
+  sink(to_ansi(page, look.terminal.color));
+}
+
+void write_inspection_text(const ShownInspection& shown, const Look& look, const ByteSink& sink) {
+  sink(render_inspection(shown.page, look.terminal));
+}
+
+void write_report_text(const Report& report, const Look& look, const ByteSink& sink) {
+  write_report(report, /*as_json=*/false, look.terminal, sink);
+}
+
+OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
+  return shown.overview() ? terminal_cells(*shown.overview(), look.terminal)
+                          : OverviewCells{terminal_grid(shown.heatmap(), look.terminal), {}};
+}
+
+template <FigureFormat format>
+Format figure_format(std::string_view word, bool is_text) {
+  return {.word = word,
+          .content = Content::kFigure,
+          .is_text = is_text,
+          .attention = write_attention_figure<format>,
+          .inspection = write_inspection_figure<format>,
+          .report = write_report_figure<format>,
+          .cells = figure_cells_of};
+}
+
+}  // namespace
+
+Format png_format() {
+  return figure_format<FigureFormat::kPng>("png", /*is_text=*/false);
+}
+
+Format svg_format() {
+  return figure_format<FigureFormat::kSvg>("svg", /*is_text=*/true);
+}
+
+Format text_format() {
+  return {.word = "txt",
+          .content = Content::kScreen,
+          .is_text = true,
+          .attention = write_attention_text,
+          .inspection = write_inspection_text,
+          .report = write_report_text,
+          .cells = text_cells};
 }
 
 }  // namespace attnviz::app

@@ -9,13 +9,11 @@
 #include <limits>
 #include <utility>
 
-#include "attnviz/analysis/hidden_keys.h"
-#include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/parts/laurel.h"
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/row_weights.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/attention_kernels.h"

@@ -10,9 +10,9 @@
 
 #include "attnviz/analysis/head_trace.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/row_weights.h"
 #include "attnviz/core/error.h"
 
 namespace attnviz {

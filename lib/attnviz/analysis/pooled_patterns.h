@@ -1,4 +1,4 @@
-// A sink that keeps of patterns only the cells of a picture.
+// A sink that keeps of patterns only the cells of a picture. The largest weight of all.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
@@ -70,6 +71,28 @@ class PooledPatterns : public PatternSink {
   std::vector<std::uint8_t> visible_;     // whether there is a weight under a cell
   std::vector<std::uint64_t> n_visible_;  // how many there are; only for means
   std::array<std::mutex, 64> locks_;      // each for every 64th row of cells
+};
+
+/// Keeps nothing of the patterns but their largest weight, for scales that follow the data.
+class LargestWeight : public PatternSink {
+ public:
+  /// With `drop_first_key`, rows are scaled to 1 without their first key, as by
+  /// without_first_key().
+  explicit LargestWeight(const std::vector<HeadId>& heads, bool drop_first_key = false)
+      : heads_(heads.begin(), heads.end()), drops_first_key_(drop_first_key) {}
+
+  bool wants(HeadId head) const override { return heads_.contains(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+  /// Of all wanted heads; 0 before any row has come. Not while rows come.
+  float value() const noexcept { return largest_; }
+
+ private:
+  std::set<HeadId> heads_;
+  bool drops_first_key_;
+  std::mutex mutex_;
+  float largest_ = 0.0f;
 };
 
 }  // namespace attnviz

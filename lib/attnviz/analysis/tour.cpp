@@ -11,23 +11,22 @@
 #include <string>
 #include <utility>
 
+#include "attnviz/analysis/expected_looks.h"
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/analysis/pronouns.h"
-#include "attnviz/analysis/sink_store.h"
-#include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/analysis/token_roles.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/input_columns.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
-#include "attnviz/text/token_marks.h"
+#include "attnviz/text/fold.h"
+#include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
 #include "attnviz/text/unicode_classes.h"
-#include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/analysis/average.h"
-#include "attnviz/analysis/merge_sink.h"
+#include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/sinks.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/text/fold.h"
 

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/parts/cross_attention.h"
@@ -21,6 +19,7 @@
 #include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/parts/recurrence.h"
 #include "attnviz/attention/request.h"
+#include "attnviz/attention/row_weights.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"

@@ -1,6 +1,7 @@
 #include "attnviz/attention/blocked_product.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
@@ -97,6 +98,20 @@ void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_
                         projection.weight.col_block(block.first_col, block.n_cols), sum);
   };
   for_each_block(out.rows, out.cols, x.cols, n_threads, work, is_quantised(projection.weight.type));
+}
+
+InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()), ids(text.ids()) {
+  segments.reserve(text.size());
+  for (const Token& token : text.tokens) {
+    segments.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(token.segment, 255)));
+  }
+}
+
+ModelInput InputColumns::view() const noexcept {
+  ModelInput input(pieces);
+  input.ids = ids;
+  input.segments = segments;
+  return input;
 }
 
 }  // namespace attnviz

@@ -1,11 +1,16 @@
-// A matrix product cut into blocks that threads share.
+// A matrix product cut into blocks that threads share. A text as a model takes it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <string_view>
+#include <vector>
 
 #include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
 #include "attnviz/model/transformer_parts.h"
+#include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
 
@@ -51,5 +56,17 @@ std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noex
 /// by weights that are quantised or not.
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work, bool is_quantised = false);
+
+/// Pieces, ids and segments of a text's tokens: what a ModelInput is a view of. The pieces are
+/// views into the text.
+struct InputColumns {
+  explicit InputColumns(const TokenizedText& text);
+
+  std::vector<std::string_view> pieces;
+  std::vector<TokenId> ids;
+  std::vector<std::uint8_t> segments;
+
+  ModelInput view() const noexcept;
+};
 
 }  // namespace attnviz

@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
+#include <vector>
 
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
@@ -198,6 +201,22 @@ double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t 
                           std::size_t n_source) {
   return KeyValueCache::bytes(model, longest_text(model, n_prompt, n_tokens)) +
          layer_bytes(model, n_prompt) + cross_bytes(model, n_prompt, n_source);
+}
+
+MatrixBuffer encode(const Model& model, const ModelInput& source, const AttentionRequest& request,
+                    RunObserver* observer) {
+  assert(model.encoder != nullptr);
+  const Model& encoder = *model.encoder;
+  OutputRows output(encoder, 0, source.size());
+  std::vector<RunObserver*> observers{&output};
+  if (observer != nullptr) {
+    observers.push_back(observer);
+  }
+  ObserverGroup all(std::move(observers));
+  run(encoder, source, request, all);
+  MatrixBuffer encoded = output.take();
+  apply_norm(encoder.head.norm, encoded.view(), encoded.view());
+  return encoded;
 }
 
 }  // namespace attnviz

@@ -1,4 +1,5 @@
-// A text read token by token: what comes next, from the keys and values of what came before.
+// A text read token by token: what comes next, from the keys and values of what came before. An
+// encoder-decoder's first half: what its decoder looks at.
 #pragma once
 
 #include <cstddef>
@@ -109,5 +110,13 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
 /// Bytes that continue_greedily takes, with `n_source` tokens in `encoded`; an estimate.
 double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens,
                           std::size_t n_source = 0);
+
+/// What the encoder of `model` makes of a text, [n_source, d]: what leaves its last layer, normed
+/// where it norms that. The decoder is then run with it: `input.encoded` for run(), or Decoding.
+/// Layers and heads that `observer`, unless it is null, is told of are the encoder's.
+///
+/// Precondition: the model has an encoder. Throws as run() does.
+MatrixBuffer encode(const Model& model, const ModelInput& source, const AttentionRequest& request,
+                    RunObserver* observer = nullptr);
 
 }  // namespace attnviz

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/altup_streams.h"

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
 
 namespace attnviz {
 

@@ -7,11 +7,10 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/parts/altup_streams.h"
-#include "attnviz/attention/parts/convolution.h"
 #include "attnviz/attention/parts/expert_mlps.h"
-#include "attnviz/attention/parts/laurel.h"
 #include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/parts/not_finite.h"
+#include "attnviz/attention/parts/recurrence.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/softmax.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "attnviz/kernels/copy.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

@@ -5,10 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
+#include "attnviz/attention/row_weights.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
 #include "attnviz/model/different_projections.h"

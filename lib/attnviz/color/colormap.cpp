@@ -10,8 +10,8 @@
 
 #include "attnviz/color/oklab.h"
 #include "attnviz/color/published_colormaps.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 

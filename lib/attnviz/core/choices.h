@@ -1,10 +1,14 @@
-// Words that name values: one table that parses, names and lists them.
+// Words that name values: one table that parses, names and lists them. Did you mean: the known word
+// closest to a mistyped one. Numbers out of words.
 #pragma once
 
+#include <charconv>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace attnviz {
@@ -63,6 +67,25 @@ auto parse_choice(std::string_view parameter, std::string_view word, const Choic
     return *value;
   }
   fail_choice(parameter, word, choice_words(choices));
+}
+
+/// The candidate with the fewest edits (insert, delete, replace, swap of neighbours; Damerau 1964)
+/// from `word`, when that is at most a third of its length and at least one edit is allowed; before
+/// all others one with the same letters and digits, whatever their case and what stands between
+/// them.
+std::optional<std::string> closest_word(std::string_view word,
+                                        std::span<const std::string> candidates);
+
+/// " (did you mean \"x\"?)" or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+/// The number that all of `word` is, whatever the locale; nothing when it is none, or does not fit.
+template <class Number>
+std::optional<Number> parse_number(std::string_view word) noexcept {
+  Number number{};
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace attnviz

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "attnviz/core/ascii.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/load_number.h"
-#include "attnviz/core/parse_number.h"
+#include "attnviz/core/float16.h"
+#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 

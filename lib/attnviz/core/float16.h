@@ -1,6 +1,8 @@
-// Floating-point numbers of 16 bits.
+// Floating-point numbers of 16 bits. Numbers that lie among bytes, in either byte order.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +55,17 @@ float number_at(const Number* from) noexcept {
   Number number;
   std::memcpy(&number, from, sizeof(number));
   return to_float(number);
+}
+
+/// The number of type T that lies at `bytes`, which need not be aligned.
+template <class T>
+T load_number(const char* bytes, bool big_endian = false) noexcept {
+  std::array<char, sizeof(T)> order;
+  std::memcpy(order.data(), bytes, sizeof(T));
+  if (big_endian != (std::endian::native == std::endian::big)) {
+    std::reverse(order.begin(), order.end());
+  }
+  return std::bit_cast<T>(order);
 }
 
 }  // namespace attnviz

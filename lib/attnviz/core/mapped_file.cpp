@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,10 +17,9 @@
 #include <span>
 #include <string>
 
-#include "attnviz/core/descriptor.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/printable_line.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -282,6 +282,45 @@ MappedFile OpenFiles::open(const std::filesystem::path& path) {
     files_->emplace(path, file);
   }
   return file;
+}
+
+namespace {
+
+// Whether a call that failed is to be made again: it was interrupted, or nothing was ready and now
+// something is. Other programs that share a pipe or a terminal may have made it one that fails
+// instead of waiting.
+bool can_go_on(int fd, short events) noexcept {
+  if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    pollfd waited = {fd, events, 0};
+    return poll(&waited, 1, -1) >= 0 || errno == EINTR;
+  }
+  return errno == EINTR;
+}
+
+}  // namespace
+
+Transfer read_some(int fd, std::span<char> into, bool waits) noexcept {
+  for (;;) {
+    const ssize_t count = ::read(fd, into.data(), into.size());
+    if (count >= 0) {
+      return {static_cast<std::size_t>(count), 0};
+    }
+    if ((!waits && errno == EAGAIN) || !can_go_on(fd, POLLIN)) {
+      return {0, errno};
+    }
+  }
+}
+
+int write_all(int fd, std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (count < 0 && !can_go_on(fd, POLLOUT)) {
+      return errno;
+    }
+  }
+  return 0;
 }
 
 }  // namespace attnviz

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "attnviz/core/printable_line.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -63,6 +62,18 @@ std::string safe_message(std::string_view text, bool ascii) {
     message += ascii ? printable_ascii(word) : printable(word);
   }
   return message;
+}
+
+std::string printable_line(std::string_view text) {
+  std::string line;
+  for (const char c : printable_message(text)) {
+    if (c == '\n') {
+      line += "⏎";
+    } else {
+      line += c;
+    }
+  }
+  return line;
 }
 
 }  // namespace attnviz

@@ -1,4 +1,5 @@
-// Pieces of messages: counted nouns, quoted input and lists in words.
+// Pieces of messages: counted nouns, quoted input and lists in words. Text that is safe to print,
+// on one line.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +32,8 @@ std::vector<std::string_view> list_parts(std::string_view list, char separator =
 /// A sentence on one line: words with one space between them, everything else made visible as in a
 /// label. `ascii`: in 7 bits.
 std::string safe_message(std::string_view text, bool ascii);
+
+/// As printable_message(), but line feeds are made visible, too.
+std::string printable_line(std::string_view text);
 
 }  // namespace attnviz

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "attnviz/core/cpus.h"
-#include "attnviz/core/signals_held.h"
 
 namespace attnviz {
 

@@ -1,4 +1,5 @@
-// UTF-8 for people: code points, terminal columns, and labels that are safe to print.
+// UTF-8 for people: code points, terminal columns, and labels that are safe to print. Letters of
+// ASCII, whatever the locale.
 #pragma once
 
 #include <cstddef>
@@ -64,5 +65,14 @@ std::string fit_width(std::string_view text, std::size_t columns, std::string_vi
 /// `text` padded with spaces on the left or the right to `columns`; wider text is left alone.
 std::string pad_left(std::string_view text, std::size_t columns);
 std::string pad_right(std::string_view text, std::size_t columns);
+
+/// A to Z in lower case, every other byte as it is.
+inline std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return lower;
+}
 
 }  // namespace attnviz

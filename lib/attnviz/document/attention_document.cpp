@@ -11,12 +11,12 @@
 #include <tuple>
 #include <utility>
 
-#include "attnviz/analysis/compare/compare_patterns.h"
+#include "attnviz/analysis/compare/compare.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/intervention_words.h"
-#include "attnviz/text/word_groups.h"
+#include "attnviz/text/fold.h"
 
 namespace attnviz {
 

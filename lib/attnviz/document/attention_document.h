@@ -1,8 +1,10 @@
 // Everything a picture or a document says of some attention: tokens, model, run, patterns, and how
-// they are drawn.
+// they are drawn. What the numbers of patterns are: the weights of attention, or a step on the way
+// to or from them. Which of an encoder-decoder's attentions a pattern is of.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -10,29 +12,115 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/average.h"
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/analysis/rollout.h"
-#include "attnviz/analysis/router_store.h"
-#include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/run_stores.h"
+#include "attnviz/analysis/token_roles.h"
 #include "attnviz/analysis/turn_attention.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/color/color_scale.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/document/heatmap.h"
-#include "attnviz/document/next_tokens.h"
-#include "attnviz/document/patterns/attention_part.h"
-#include "attnviz/document/patterns/pattern_kind.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/fold.h"
-#include "attnviz/text/token_marks.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
+
+/// One row a query, one column a key.
+enum class PatternKind {
+  kWeights,      // after softmax; rows sum to 1
+  kScores,       // q·k, also of keys that the mask will hide
+  kScaled,       // the same times 1 / (√d_head · temperature)
+  kMasked,       // what softmax takes: capped, with biases; -inf where the key is hidden
+  kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
+                 // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
+  kRouter,       // no attention: a column an expert, what its output is multiplied by
+  kDecay,        // no attention: how much of what a state took in at the key is left at the query
+};
+
+inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWeights},
+                                             Choice{"scores", PatternKind::kScores},
+                                             Choice{"scaled", PatternKind::kScaled},
+                                             Choice{"masked", PatternKind::kMasked},
+                                             Choice{"values-shares", PatternKind::kValueShares},
+                                             Choice{"router", PatternKind::kRouter},
+                                             Choice{"decay", PatternKind::kDecay}};
+
+/// Whether they are numbers of either sign, whose rows sum to nothing in particular.
+constexpr bool is_before_softmax(PatternKind kind) noexcept {
+  return kind == PatternKind::kScores || kind == PatternKind::kScaled ||
+         kind == PatternKind::kMasked;
+}
+
+/// Whether they have nothing to do with heads of attention.
+constexpr bool is_no_attention(PatternKind kind) noexcept {
+  return kind == PatternKind::kRouter || kind == PatternKind::kDecay;
+}
+
+/// Whether no key is hidden yet.
+constexpr bool is_before_mask(PatternKind kind) noexcept {
+  return kind == PatternKind::kScores || kind == PatternKind::kScaled;
+}
+
+/// What a picture of them is of.
+constexpr std::string_view subject_of(PatternKind kind) noexcept {
+  switch (kind) {
+    case PatternKind::kScores:
+      return "attention scores";
+    case PatternKind::kScaled:
+      return "scaled attention scores";
+    case PatternKind::kMasked:
+      return "masked attention scores";
+    case PatternKind::kValueShares:
+      return "shares of values";
+    case PatternKind::kRouter:
+      return "experts of each token";
+    case PatternKind::kDecay:
+      return "state decay";
+    case PatternKind::kWeights:
+      break;
+  }
+  return "attention";
+}
+
+/// What one of the numbers is.
+constexpr std::string_view value_name_of(PatternKind kind) noexcept {
+  switch (kind) {
+    case PatternKind::kScores:
+      return "score q · k";
+    case PatternKind::kScaled:
+      return "scaled score";
+    case PatternKind::kMasked:
+      return "score before softmax";
+    case PatternKind::kValueShares:
+      return "share of ‖weight · value‖";
+    case PatternKind::kRouter:
+      return "factor of the expert";
+    case PatternKind::kDecay:
+      return "share that is left";
+    case PatternKind::kWeights:
+      break;
+  }
+  return "attention weight";
+}
+
+/// One row a query, one column a key.
+enum class AttentionPart {
+  kEncoder,  // the encoder's: source by source
+  kDecoder,  // the decoder's: target by target
+  kCross,    // what the decoder looks at of what the encoder gives: target by source
+};
+
+/// In the order of the enumerators.
+inline constexpr std::array kPartChoices = {Choice{"encoder", AttentionPart::kEncoder},
+                                            Choice{"decoder", AttentionPart::kDecoder},
+                                            Choice{"cross", AttentionPart::kCross}};
 
 /// The only token whose attention is drawn: what it looks at, or as a key: who looks at it.
 struct Focus {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/value_norms.h"
-#include "attnviz/analysis/sink_store.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/words/formula_signs.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 

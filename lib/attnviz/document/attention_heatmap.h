@@ -1,9 +1,13 @@
-// The picture of attention documents: panels, labels, and what a reader must know about them.
+// The picture of attention documents: panels, labels, and what a reader must know about them. What
+// given scores hide beyond the mask that a document names: those that are minus infinity.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attnviz/analysis/pooled_patterns.h"
@@ -41,5 +45,17 @@ std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_qu
 /// Throws Error{kUsage} when the token is not in it.
 Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
                       std::size_t n_keys);
+
+/// Puts it into panels, one after the other: patterns whose scores hide the same cells share a name
+/// for it in HeatmapPanel::mask.
+class MaskedScores {
+ public:
+  /// `panel` is that of `pattern`, a pattern of a document of this kind, and sees what `seen` says.
+  void hide_in(HeatmapPanel& panel, PatternKind kind, const DocumentPattern& pattern,
+               const Visibility& seen);
+
+ private:
+  std::map<std::uint64_t, std::string> names_;  // by a hash of the cells
+};
 
 }  // namespace attnviz

@@ -10,7 +10,6 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {

@@ -10,7 +10,6 @@
 
 #include "attnviz/analysis/why/citation.h"
 #include "attnviz/attention/interventions.h"
-#include "attnviz/document/next_tokens.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/sentences.h"
 #include "attnviz/text/tokenized_text.h"

@@ -8,7 +8,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/head_map.h"
+#include "attnviz/document/overview.h"
 
 namespace attnviz {
 

@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/compare/compare_models.h"
-#include "attnviz/analysis/compare/compare_patterns.h"
-#include "attnviz/analysis/compare/compare_tensors.h"
-#include "attnviz/analysis/compare/token_alignment.h"
+#include "attnviz/analysis/compare/compare.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/tokenized_text.h"

@@ -6,9 +6,9 @@
 #include <limits>
 #include <span>
 
-#include "attnviz/analysis/drop_sink.h"
+#include "attnviz/analysis/sinks.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/heatmap_notes.h"
+#include "attnviz/document/weight_notes.h"
 
 namespace attnviz {
 

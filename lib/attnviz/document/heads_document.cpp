@@ -13,7 +13,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/head_map.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {

@@ -10,8 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/known_heads.h"
-#include "attnviz/analysis/heads/naming.h"
+#include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"

@@ -13,8 +13,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_facts.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/document/words/formula_signs.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
+#include "attnviz/document/words/token_names.h"
 #include "attnviz/formats/gguf_types.h"
 #include "attnviz/formats/harmless_key.h"
 

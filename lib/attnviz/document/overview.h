@@ -1,14 +1,18 @@
-// A deep model in one picture: every head as a thumbnail, and the most telling one large.
+// A deep model in one picture: every head as a thumbnail, and the most telling one large. One
+// number of each head as a picture: a row for each layer, a column for each head.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/analysis/telling_head.h"
-#include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/token_roles.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
 
@@ -82,5 +86,15 @@ std::string choice_sentence(const AttentionDocument& document, const TellingHead
 /// The same below panels that are all of one size: "L0H1 is the most telling head. …"; of one head
 /// the sentence alone.
 std::string choice_remark(const AttentionDocument& document, const TellingHead& choice);
+
+/// The layers and heads between the least and the largest of `heads`, at least one. Throws
+/// Error{kUsage} when these are more than a million. Where there is no value is no cell. The scale
+/// goes from 0 to the largest value, or to both sides of 0 as far as the largest goes where some
+/// are negative; title and notes are empty.
+Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<double>> values,
+                 std::string_view value_name);
+
+/// A scale as far to both sides of 0 as `largest`, in colours that part there.
+void set_scale_around_zero(Heatmap& map, double largest);
 
 }  // namespace attnviz

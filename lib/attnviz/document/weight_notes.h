@@ -1,8 +1,10 @@
 // What a reader should know about the weights of a picture: that it would be nearly of one colour,
-// that rows do not sum to 1.
+// that rows do not sum to 1. What is said below a picture of attention.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/attention_document.h"
@@ -23,5 +25,11 @@ std::string row_sum_note(const AttentionDocument& document);
 /// Whether what is said to be weights can be none: numbers below 0 or above 1, where neither
 /// dropout nor a difference explains them.
 bool look_like_scores(const AttentionDocument& document);
+
+/// Whether learned sinks get a column. Of weights that nobody kept none is drawn.
+bool draws_sinks(const AttentionDocument& document);
+
+/// The lines that each of the documents says, and what they differ in.
+std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents);
 
 }  // namespace attnviz

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/document/head_map.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {

@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/analysis/why/attribution.h"
-#include "attnviz/analysis/why/leave_one_out.h"
 #include "attnviz/analysis/why/logit_lens.h"
-#include "attnviz/analysis/why/score_split.h"
+#include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/document/heatmap.h"

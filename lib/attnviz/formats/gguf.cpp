@@ -12,7 +12,6 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/formats/gguf_cursor.h"
 #include "attnviz/formats/gguf_types.h"
 
 namespace attnviz {

@@ -9,7 +9,6 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf.h"
-#include "attnviz/formats/native_tensors.h"
 #include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {

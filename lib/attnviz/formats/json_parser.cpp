@@ -1,4 +1,5 @@
 // Fills a JsonTree from nlohmann_json's stream of events.
+#include "attnviz/formats/json_parser.h"
 
 #include <fmt/core.h>
 
@@ -13,10 +14,9 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_number_reader.h"
-#include "attnviz/formats/json_syntax_error.h"
+#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_scanner.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/formats/json_tree_data.h"
 
 namespace attnviz {
 

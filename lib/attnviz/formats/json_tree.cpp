@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_numbers.h"
-#include "attnviz/formats/json_tree_data.h"
+#include "attnviz/formats/json_parser.h"
 
 namespace attnviz {
 

@@ -12,7 +12,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/float16.h"
-#include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
 
 namespace attnviz {

@@ -12,7 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/load_number.h"
+#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/stored_tensor.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 

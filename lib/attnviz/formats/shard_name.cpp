@@ -5,9 +5,9 @@
 #include <system_error>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
 
 namespace attnviz {
 

@@ -14,6 +14,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/shard_name.h"
 
 namespace attnviz {
 

@@ -11,7 +11,6 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
-#include "attnviz/formats/native_tensors.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
 

@@ -1,15 +1,34 @@
-// The tensors of several files, by name.
+// The tensors of several files, by name. Tensors of files as kernels read them, whatever the byte
+// order of file and machine. A tensor as it lies in a file.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/stored_tensor.h"
+#include "attnviz/core/stored_matrix.h"
 
 namespace attnviz {
+
+/// One tensor in a file; a view.
+struct StoredTensor {
+  std::string_view name;
+  StoredType type = StoredType::kF32;
+  std::span<const std::size_t> shape;  // outermost first; empty: a single number
+  std::string_view bytes;              // row-major; may lie at any address
+  std::string_view other_type = {};    // the name of an unknown type; `type` then means nothing
+
+  /// The product of the shape.
+  std::size_t n_numbers() const noexcept {
+    return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+  }
+};
 
 /// A tensor, and where messages say that it is.
 struct FoundTensor {
@@ -32,6 +51,27 @@ class TensorIndex {
 
  private:
   std::map<std::string_view, FoundTensor, std::less<>> tensors_;
+};
+
+/// Whether numbers of that type lie in another order in a file than where they are computed with:
+/// there each by itself is in the machine's byte order, and blocks of quantised ones are
+/// little-endian on every machine.
+bool is_turned(StoredType type, std::endian file,
+               std::endian machine = std::endian::native) noexcept;
+
+/// Owns the copies of tensors that have to be turned: of big-endian files, and of all on big-endian
+/// machines. Movable; tensors stay in place.
+class NativeTensors {
+ public:
+  /// `tensor` itself, which must outlive the result, or a copy that is turned.
+  const StoredTensor& of(const StoredTensor& tensor, std::endian file);
+
+ private:
+  struct Turned {
+    std::vector<char> bytes;
+    StoredTensor tensor;
+  };
+  std::deque<Turned> turned_;
 };
 
 }  // namespace attnviz

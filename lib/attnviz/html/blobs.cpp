@@ -2,10 +2,16 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
+#include "attnviz/core/tensor.h"
 #include "attnviz/formats/base64.h"
 
 namespace attnviz {
@@ -63,6 +69,135 @@ std::size_t Blobs::add(std::span<const Rgb> colors) {
     bytes.insert(bytes.end(), {color.r, color.g, color.b});
   }
   return add(bytes);
+}
+
+namespace {
+
+// work(row) of what is kept of each row.
+void for_each_row(ConstMatrix weights, bool triangle, const auto& work) {
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    work(triangle ? weights.row(query).first(query + 1) : weights.row(query));
+  }
+}
+
+template <class Code>
+std::vector<Code> codes(ConstMatrix weights, bool triangle, const PackedPattern& pattern) {
+  constexpr double kNan = std::numeric_limits<Code>::max();
+  constexpr double kMost = kNan - 1.0;
+  const double low = static_cast<double>(pattern.low);
+  const double span = static_cast<double>(pattern.high) - low;
+  std::vector<Code> all;
+  all.reserve(packed_size(weights.rows, weights.cols, triangle));
+  for_each_row(weights, triangle, [&](std::span<const float> row) {
+    for (const float weight : row) {
+      double share = std::clamp((static_cast<double>(weight) - low) / span, 0.0, 1.0);
+      share = pattern.squares ? std::sqrt(share) : share;
+      all.push_back(static_cast<Code>(std::isfinite(weight) ? std::round(share * kMost) : kNan));
+    }
+  });
+  return all;
+}
+
+}  // namespace
+
+std::size_t packed_size(std::size_t n_queries, std::size_t n_keys, bool triangle) noexcept {
+  return triangle ? n_queries * (n_queries + 1) / 2 : n_queries * n_keys;
+}
+
+bool is_triangle(ConstMatrix weights) {
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const auto later = weights.row(query).subspan(std::min(query + 1, weights.cols));
+    if (std::ranges::any_of(later, [](float weight) { return weight != 0.0f; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code) {
+  PackedPattern pattern;
+  if (code == WeightCode::kFloat) {
+    std::vector<float> all;
+    all.reserve(packed_size(weights.rows, weights.cols, triangle));
+    for_each_row(weights, triangle, [&](std::span<const float> row) {
+      all.insert(all.end(), row.begin(), row.end());
+    });
+    pattern.values = std::move(all);
+    return pattern;
+  }
+  float low = std::numeric_limits<float>::infinity();
+  float high = -low;
+  for_each_row(weights, triangle, [&](std::span<const float> row) {
+    for (const float weight : row) {
+      if (std::isfinite(weight)) {
+        low = std::min(low, weight);
+        high = std::max(high, weight);
+      }
+    }
+  });
+  if (low <= high) {
+    pattern.low = std::min(low, 0.0f);  // what is not seen is 0
+    pattern.high = pattern.low < high ? high : pattern.low < 0.0f ? 0.0f : 1.0f;
+  }
+  pattern.squares = code == WeightCode::k8 && pattern.low >= 0.0f;
+  if (code == WeightCode::k16) {
+    pattern.values = codes<std::uint16_t>(weights, triangle, pattern);
+  } else {
+    pattern.values = codes<std::uint8_t>(weights, triangle, pattern);
+  }
+  return pattern;
+}
+
+namespace {
+
+void write_vectors(const Inspection& head, JsonWriter& json, Blobs& blobs) {
+  const auto add_matrix = [&blobs](ConstMatrix matrix) {
+    std::vector<float> numbers;
+    for (std::size_t row = 0; row < matrix.rows; ++row) {
+      numbers.insert(numbers.end(), matrix.row(row).begin(), matrix.row(row).end());
+    }
+    return blobs.add(std::span<const float>(numbers));
+  };
+  json.member("layer", head.head.layer);
+  json.member("head", head.head.head);
+  json.member("query", head.query);
+  json.member("q", add_matrix(head.q.view()));
+  json.member("k", add_matrix(head.k.view()));
+  json.member("v", add_matrix(head.v.view()));
+  json.member("d_head", head.d_head());
+  json.member("d_value", head.d_value());
+  const float temperature = head.soft_cap > 0.0f ? 1.0f : head.request.temperature;
+  json.member("scale", head.factor * temperature);  // without the temperature
+  json.member("soft_cap", head.soft_cap);
+  json.key("scores");
+  json.null();
+  json.key("bias");
+  if (head.bias.empty()) {
+    return json.null();
+  }
+  // ALiBi's falls off evenly with the distance, from one query as from another.
+  const std::size_t at = head.query > 0 ? 0 : std::min<std::size_t>(1, head.n_tokens() - 1);
+  const std::size_t distance = std::max(head.query, at) - std::min(head.query, at);
+  const float slope =
+      distance > 0 ? head.bias[at] / static_cast<float>(distance) * head.request.temperature : 0.0f;
+  MatrixBuffer bias(head.n_tokens(), head.n_tokens());
+  for (std::size_t query = 0; query < head.n_tokens(); ++query) {
+    for (std::size_t key = 0; key < head.n_tokens(); ++key) {
+      const std::size_t apart = std::max(query, key) - std::min(query, key);
+      bias.view()(query, key) = slope * static_cast<float>(apart);
+    }
+  }
+  json.value(add_matrix(std::as_const(bias).view()));
+}
+
+}  // namespace
+
+void write_page_steps(std::span<const Inspection> followed, JsonWriter& json, Blobs& blobs) {
+  json.begin_object();
+  json.member("temperature", followed.front().request.temperature);
+  json.objects("heads", followed,
+               [&](const Inspection& head) { write_vectors(head, json, blobs); });
+  json.end_object();
 }
 
 }  // namespace attnviz

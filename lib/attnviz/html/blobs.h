@@ -1,13 +1,18 @@
-// Binary parts of a page: packed, and written as text.
+// Binary parts of a page: packed, and written as text. Attention weights in fewer bytes than floats
+// take. Queries, keys and values of heads, from which a page computes their attention step by step.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "attnviz/analysis/inspection.h"
 #include "attnviz/color/colormap.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
 
@@ -28,5 +33,32 @@ class Blobs {
  private:
   std::vector<std::string> texts_;
 };
+
+/// As floats; or as codes c of 16 or 8 bits, of which the largest M stands for NaN. With t = c / (M
+/// - 1) a code of 16 bits is low + t (high - low), within half a step: (high - low) / (M - 1). Of 8
+/// bits it is low + t² (high - low), within a step, so that small weights keep more digits; where
+/// some are negative as of 16.
+enum class WeightCode { kFloat, k16, k8 };
+
+/// Rows one after the other: all keys, or, of a triangle, those up to the query.
+struct PackedPattern {
+  std::variant<std::vector<float>, std::vector<std::uint16_t>, std::vector<std::uint8_t>> values;
+  float low = 0.0f;
+  float high = 1.0f;
+  bool squares = false;
+};
+
+/// Whether no key behind its query has any weight.
+bool is_triangle(ConstMatrix weights);
+
+/// Packs `weights` [n_queries, n_keys]. Codes span 0 and the range of its finite values. Infinities
+/// are NaN in codes. Precondition: of a triangle as many keys as queries.
+PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code);
+
+/// How many numbers such a pattern has.
+std::size_t packed_size(std::size_t n_queries, std::size_t n_keys, bool triangle) noexcept;
+
+/// The object of `followed`, at least one head, whose matrices go to `blobs`.
+void write_page_steps(std::span<const Inspection> followed, JsonWriter& json, Blobs& blobs);
 
 }  // namespace attnviz

@@ -20,13 +20,11 @@
 #include "attnviz/document/patterns/pattern_scores.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/html/blobs.h"
-#include "attnviz/html/packed_pattern.h"
 #include "attnviz/html/page_file.h"
-#include "attnviz/html/page_steps.h"
-#include "attnviz/picture/fonts/text_order.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/text/fold.h"
 #include "attnviz/text/sentences.h"
-#include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/html/page_frame.h"
 
 namespace attnviz {
 

@@ -1,7 +1,9 @@
-// The frame of every page: head, style, script, and where its data stand.
+// The frame of every page: head, style, script, and where its data stand. The HTML around every
+// page's data, joined at build time from assets/page.
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,5 +23,7 @@ std::string html_text(std::string_view text);
 /// but the frame's, and nothing from elsewhere.
 void write_page(std::string_view title, std::string_view body,
                 const std::function<void(const ByteSink&)>& write_data, const ByteSink& sink);
+
+extern const std::span<const unsigned char> kPageFrame;
 
 }  // namespace attnviz

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/report_json.h"
+#include "attnviz/document/report/report.h"
 #include "attnviz/formats/base64.h"
 #include "attnviz/html/page_file.h"
 #include "attnviz/picture/figure_file.h"

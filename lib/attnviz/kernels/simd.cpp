@@ -11,9 +11,9 @@
 
 #include <hwy/highway.h>  // this comes after foreach_target.h
 
-#include "attnviz/core/ascii.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/kernels/integer_products.h"
 
 HWY_BEFORE_NAMESPACE();

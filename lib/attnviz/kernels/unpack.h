@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "attnviz/core/stored_type.h"
+#include "attnviz/core/stored_matrix.h"
 
 namespace attnviz::kernels {
 

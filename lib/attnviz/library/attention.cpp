@@ -1,8 +1,8 @@
 #include "attnviz/library/attention.h"
 
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/input_columns.h"
 
 namespace attnviz {
 

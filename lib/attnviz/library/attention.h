@@ -1,7 +1,7 @@
 // Where each token of a text looks, head by head.
 #pragma once
 
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/library/models.h"
 #include "attnviz/text/tokenized_text.h"

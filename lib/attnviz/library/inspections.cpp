@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "attnviz/analysis/inspection.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/document/json/inspection_json.h"
 
 namespace attnviz {

@@ -7,7 +7,7 @@
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/terminal/views.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/model/config_parameters.h"
+#include "attnviz/model/known_keys.h"
 
 #include <algorithm>
 #include <vector>

@@ -9,9 +9,9 @@
 #include <numbers>
 #include <optional>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/stored_numbers.h"

@@ -10,19 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
-#include "attnviz/formats/gguf/gguf_token_names.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
-#include "attnviz/model/unread_tensors.h"
 
 namespace attnviz {
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/families.h"
@@ -21,7 +21,6 @@
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
-#include "attnviz/model/unread_tensors.h"
 #include "attnviz/model/weight_files.h"
 
 namespace attnviz {

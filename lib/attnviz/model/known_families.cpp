@@ -1,16 +1,20 @@
 #include "attnviz/model/known_families.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
+#include "attnviz/model/hf_config.h"
 
 namespace attnviz {
 
@@ -108,6 +112,116 @@ std::string unknown_family(std::string_view key, std::string_view name) {
   const std::vector<std::string> near = near_names(name);
   return fmt::format("{} {}: not one of the families that are read{}{}", key, quoted(name),
                      near.empty() ? "" : "; near it: ", fmt::join(near, ", "));
+}
+
+bool is_class_of(const FamilyNames& family, std::string_view name) {
+  enum class Of { kAll, kCausal, kBothWays };
+  struct Task {
+    std::string_view name;
+    Of of = Of::kAll;
+    std::string_view only = {};  // one family's
+  };
+  static constexpr Task kTasks[] = {
+      {"Model"},
+      {"ForQuestionAnswering"},
+      {"ForSequenceClassification"},
+      {"ForTokenClassification"},
+      {"ForCausalLM", Of::kCausal},
+      {"LMHeadModel", Of::kCausal, "GPT2"},
+      {"DoubleHeadsModel", Of::kCausal, "GPT2"},
+      {"ForConditionalGeneration", Of::kCausal, "Bart"},
+      {"ForConditionalGeneration", Of::kCausal, "Gemma3"},
+      {"ForConditionalGeneration", Of::kCausal, "Gemma3n"},
+      {"ForConditionalGeneration", Of::kCausal, "Gemma4"},
+      {"ForConditionalGeneration", Of::kCausal, "MBart"},
+      {"ForConditionalGeneration", Of::kCausal, "Mistral3"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen2VL"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen2_5_VL"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen3VL"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen3_5"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen3_5Moe"},
+      {"ForConditionalGeneration", Of::kCausal, "T5"},
+      {"ForConditionalGeneration", Of::kCausal, "MT5"},
+      {"ForConditionalGeneration", Of::kCausal, "UMT5"},
+      {"WithLMHeadModel", Of::kCausal, "T5"},
+      {"MTModel", Of::kCausal, "Marian"},
+      {"TextModel", Of::kAll, "Gemma3"},
+      {"TextModel", Of::kAll, "Qwen3_5"},
+      {"TextModel", Of::kAll, "Qwen3_5Moe"},
+      {"TextModel", Of::kAll, "Gemma3n"},
+      {"TextModel", Of::kAll, "Gemma4"},
+      {"TextModel", Of::kAll, "Qwen2_5_VL"},
+      {"TextModel", Of::kAll, "Qwen3VL"},
+      {"TextForSequenceClassification", Of::kCausal, "Gemma3"},
+      {"ForMaskedLM", Of::kBothWays},
+      {"ForMultipleChoice", Of::kBothWays},
+      {"ForNextSentencePrediction", Of::kBothWays, "Bert"},
+      {"ForPreTraining", Of::kBothWays, "Bert"},
+      {"ForPreTraining", Of::kBothWays, "NomicBert"},
+  };
+  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // followed by a layer of its own
+    return true;
+  }
+  name.remove_prefix(name.starts_with("TF") ? 2 : name.starts_with("Flax") ? 4 : 0);
+  if (family.class_name == "T5" && name.starts_with("MT5")) {  // the same layers by another name
+    name.remove_prefix(1);
+  }
+  const std::size_t size = family.class_name.size();
+  if (ascii_lower(name.substr(0, size)) != ascii_lower(family.class_name)) {  // LLaMAForCausalLM
+    return false;
+  }
+  return std::ranges::any_of(kTasks, [&](const Task& task) {
+    return task.name == name.substr(size) &&
+           (task.of == Of::kAll || (task.of == Of::kCausal) == family.is_causal) &&
+           (task.only.empty() || task.only == family.class_name);
+  });
+}
+
+bool is_code_of(const FamilyNames& family, std::string_view reference) {
+  if (const std::size_t repository = reference.find("--"); repository != std::string_view::npos) {
+    reference.remove_prefix(repository + 2);
+  }
+  if (reference.starts_with("modeling_hf_")) {  // as Nomic names its file
+    reference.remove_prefix(std::string_view("modeling_hf_").size());
+  } else if (reference.starts_with("modeling_")) {
+    reference.remove_prefix(std::string_view("modeling_").size());
+  } else {
+    return false;
+  }
+  // The whole name, or, as DeepSeek names its file, what stands in front of the version.
+  for (const std::string_view type :
+       {family.model_type, family.model_type.substr(0, family.model_type.find("_v"))}) {
+    if (reference.starts_with(fmt::format("{}.", type))) {
+      return is_class_of(family, reference.substr(type.size() + 1));
+    }
+  }
+  return false;
+}
+
+std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames& family) {
+  if (node.key() == "architectures") {
+    return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
+               ? ""
+               : fmt::format(
+                     "expected {}Model or another class that transformers has for this "
+                     "family: other classes may compute something else",
+                     family.class_name);
+  }
+  if (node.key() != "auto_map" || node.kind() != JsonKind::kObject) {
+    return std::nullopt;
+  }
+  for (const JsonNode& one : node.as_object()) {
+    const bool is_model = one.key().starts_with("AutoModel");
+    const std::string_view code =
+        one.kind() == JsonKind::kString ? one.as_string() : std::string_view();
+    if (is_model && !is_code_of(family, code)) {
+      return fmt::format(
+          "code published with a model is not run, and {} is not a class that transformers has for "
+          "this family",
+          value_text(one));
+    }
+  }
+  return "";
 }
 
 }  // namespace attnviz

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/model/different_projections.h"
 
 namespace attnviz {

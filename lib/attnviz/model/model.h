@@ -15,12 +15,9 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/core/stored_type.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/core/unread.h"
-#include "attnviz/model/altup.h"
-#include "attnviz/model/experts.h"
-#include "attnviz/model/latents.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/mixers.h"
 #include "attnviz/model/transformer_parts.h"

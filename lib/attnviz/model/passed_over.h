@@ -1,4 +1,5 @@
-// Keys of a model's files that were not read: harmless, unknown, or refused.
+// Keys of a model's files that were not read: harmless, unknown, or refused. Tensors of a model's
+// files that were not read: harmless, unknown, or refused.
 #pragma once
 
 #include <string_view>
@@ -20,5 +21,10 @@ void pass_over_keys(const GgufMetadata& metadata, Model& model);
 /// are known. Architectures and code of other families are refused. Messages begin with `where`.
 void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model);
+
+/// Records in the model's config the tensors that change nothing, with the reason, and unknown ones
+/// outside of the layers, such as heads for other tasks. Throws Error{kUnsupported} naming an
+/// unknown tensor of a layer: it may change what is computed.
+void pass_over_tensors(Model& model);
 
 }  // namespace attnviz

@@ -11,7 +11,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/random_bits.h"
-#include "attnviz/kernels/random_fill.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

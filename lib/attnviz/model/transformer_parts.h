@@ -1,14 +1,18 @@
-// What stands around attention in a transformer's layer: norms, rotary positions, the MLP.
+// What stands around attention in a transformer's layer: norms, rotary positions, the MLP. Several
+// residual streams, of which each layer computes with one: Gemma 3n. Latents in the tokens' place:
+// the narrow vectors that queries, keys and values are made of. Experts in an MLP's place: many
+// MLPs, of which a router gives each token a few.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/rope.h"
+#include "attnviz/kernels/layer_kernels.h"
 
 namespace attnviz {
 
@@ -141,6 +145,126 @@ enum class LayerOrder {
                    // n without norm: OLMo 2
   kParallel,       // x + attention(norm(x)) + mlp(norm'(x))              GPT-NeoX
   kPostNorm,       // x = norm(x + attention(x)); x = norm(x + mlp(x))    BERT
+};
+
+/// Alternating Updates (Baykal et al. 2023): the embeddings x0 become n_streams streams [n_tokens,
+/// d_model], X_0 = x0 and X_i = x0 · enter[i - 1] with the root mean square of x0. What leaves the
+/// last layer is the mean of X_0 and the X_i · leave[i - 1] with the root mean square of X_0.
+struct AltUp {
+  std::vector<Projection> enter;  // [n_streams - 1], each [d_model, d_model]; empty: one stream
+  std::vector<Projection> leave;  // as many, of the same shape
+  std::size_t active = 0;         // the stream that layers compute with, less than n_streams()
+
+  bool present() const noexcept { return !enter.empty(); }
+  std::size_t n_streams() const noexcept { return enter.size() + 1; }
+};
+
+/// What a layer does with the streams X. With a the active one and m(x) = tanh(norm(x) / d_model ·
+/// router), it predicts Y_j = X_j + Σ_i C_ji X_i, C = m(X_a) · prediction; attention and MLP make z
+/// of Y_a; and it corrects X_j = Y_j + (1 + c_j)(z - Y_a), c = m(z) · correction. A LayerInput
+/// looks at the corrected X_a ∘ input_scale, and is added to all streams but X_0.
+struct AltUpLayer {
+  Norm norm;              // [d_model]
+  Projection router;      // [d_model, n_streams]
+  Projection prediction;  // [n_streams, n_streams²]: of each stream that is predicted all others'
+  Projection correction;  // [n_streams, n_streams]
+  std::span<const float> input_scale = {};  // [d_model], or empty
+
+  bool present() const noexcept { return !router.weight.empty(); }
+};
+
+/// A learned augmented residual (Menghani et al. 2024): with y what attention looks at, the stream
+/// behind attention is (x + attention + y + norm(y · left · right)) / √2.
+struct Laurel {
+  Projection left;   // [d_model, rank]
+  Projection right;  // [rank, d_model]
+  Norm norm;         // [d_model]
+
+  bool present() const noexcept { return !left.weight.empty(); }
+};
+
+/// What the heads of a layer read instead of y, the tokens as attention looks at them: vectors that
+/// all of them share, so narrow that they can be kept in place of keys and values (multi-head
+/// latent attention, DeepSeek-V2 2024, section 2.1).
+///
+/// Queries are made of query_norm(y · query_down), or of y itself where that is empty. Keys and
+/// values are made of c = key_norm of the first `rank` numbers of y · key_down. The n_shared
+/// numbers behind these are neither normed nor projected: they stand behind what a head makes of c,
+/// and are the last dimensions of every head's key.
+struct Latents {
+  Projection query_down;  // [d_model, query rank], or empty
+  Norm query_norm;        // of [query rank]
+  Projection key_down;    // [d_model, rank + n_shared]
+  Norm key_norm;          // of [rank]
+
+  bool present() const noexcept { return !key_down.weight.empty(); }
+  /// 0 where queries are made of y.
+  std::size_t query_rank() const noexcept { return query_down.d_out(); }
+  std::size_t rank() const noexcept { return key_norm.weight.size(); }
+  std::size_t n_shared() const noexcept { return key_down.d_out() - rank(); }
+};
+
+/// What the numbers that a router gives become; z = x · gate, one for each expert.
+enum class RouterKind {
+  kSoftmax,        // softmax over all experts (Fedus et al. 2022)
+  kChosenSoftmax,  // softmax over those that are chosen, by z itself (Mixtral, Jiang et al. 2024)
+  kSigmoid,        // of each by itself (DeepSeek-V3 2024)
+};
+
+/// Chooses each token's experts and says what their outputs are multiplied by: the factor.
+struct Router {
+  Projection gate;  // [d_model, n_experts]
+  RouterKind kind = RouterKind::kSoftmax;
+  std::size_t n_used = 0;  // experts that a token gets, at most n_experts
+  // [n_experts], or empty: added where experts are chosen, and no part of their factors.
+  std::span<const float> choice_bias = {};
+  // Groups of as many experts as follow one another, of which n_used_groups are looked at: those
+  // with the largest sum of their n_group_best best ones (DeepSeek-V2 2024). 1: no groups.
+  std::size_t n_groups = 1;
+  std::size_t n_used_groups = 1;
+  std::size_t n_group_best = 1;
+  bool normed = false;                       // factors add up to 1 before they are scaled
+  float scale = 1.0f;                        // of the factors
+  std::span<const float> expert_scale = {};  // [n_experts]: of each one's factors, or empty
+  Norm norm =
+      {};  // of the stream itself, which it looks at then (Gemma 4); absent: as the MLP does
+
+  std::size_t n_experts() const noexcept { return gate.d_out(); }
+};
+
+/// A matrix of MXFP4 numbers as OpenAI's files have them: of each stored row blocks of 16 bytes for
+/// 32 numbers, two that follow one another in a byte, and a byte of scale. Scales lie apart from
+/// their blocks (Hugging Face) or in front of each (Ollama).
+struct SplitBlocks {
+  const std::uint8_t* blocks = nullptr;
+  const std::uint8_t* scales = nullptr;
+  std::size_t block_step = 16;  // bytes from one to the next
+  std::size_t scale_step = 1;
+};
+
+/// What each token gets beside, or in place of, an MLP that all share: Σ factor · expert(x).
+struct Experts {
+  Router router;
+  std::vector<Mlp> each;  // to compute with: at()
+  // In the place of the numbers of `each`, whose matrices have shapes alone then; or empty.
+  std::vector<SplitBlocks> split_up = {}, split_down = {};
+  Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
+  // For experts that work on a narrower stream: [d_model, d] and [d, d_model], or empty. They read
+  // x · latent_in, and (Σ factor · expert) · latent_out is added (Nemotron 3, NVIDIA 2025).
+  Projection latent_in = {}, latent_out = {};
+  // Of layers whose experts stand apart from the MLP that all share (Gemma 4): n'(mlp(y)) +
+  // after_norm(Σ factor · expert(norm(x))), x the stream. Absent: none, and experts look at y.
+  Norm norm = {}, after_norm = {};
+  Norm after_shared_norm = {};  // n'
+
+  bool present() const noexcept { return !each.empty(); }
+
+  /// What blocks and scales are brought together in.
+  struct Memory {
+    std::vector<std::uint8_t> up, down;
+  };
+  /// One of them, with numbers: views into the file, or into `memory`, where its blocks are split.
+  Mlp at(std::size_t expert, Memory& memory) const;
 };
 
 }  // namespace attnviz

@@ -8,12 +8,9 @@
 #include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/document/overview.h"
-#include "attnviz/picture/layout/arcs_layout.h"
-#include "attnviz/picture/layout/bars_layout.h"
-#include "attnviz/picture/layout/chart_layout.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_scene.h"
-#include "attnviz/picture/layout/overview_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 #include "attnviz/picture/raster/scene_painter.h"
 #include "attnviz/picture/vector/svg_writer.h"
 

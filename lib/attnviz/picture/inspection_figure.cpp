@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/color/role_colors.h"
+#include "attnviz/color/group_colors.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"

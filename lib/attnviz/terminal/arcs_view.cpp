@@ -1,4 +1,4 @@
-#include "attnviz/terminal/arcs_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -15,10 +15,9 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/page/braille_canvas.h"
 #include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/group_ink.h"
 #include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/terminal/bars_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/color_ticks.h"
+#include "attnviz/color/color_scale.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/page/charset.h"

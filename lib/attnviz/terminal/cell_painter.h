@@ -9,8 +9,7 @@
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/color/color_scale.h"
-#include "attnviz/color/color_ticks.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"

@@ -1,4 +1,4 @@
-#include "attnviz/terminal/chart_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/page/braille_canvas.h"
 #include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/group_ink.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
-#include "attnviz/terminal/page/group_ink.h"
+#include "attnviz/terminal/page/braille_canvas.h"
 #include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {

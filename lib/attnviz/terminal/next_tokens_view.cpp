@@ -1,10 +1,10 @@
-#include "attnviz/terminal/next_tokens_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"

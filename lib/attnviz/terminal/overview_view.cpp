@@ -1,4 +1,4 @@
-#include "attnviz/terminal/overview_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,6 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
-#include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/terminal/report_view.h"
+#include "attnviz/terminal/views.h"
 
 #include <fmt/core.h>
 
@@ -10,13 +10,9 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/report_json.h"
-#include "attnviz/terminal/bars_view.h"
-#include "attnviz/terminal/chart_view.h"
-#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/document/report/report.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/running_text.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 #include "attnviz/terminal/page/text_table.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
 

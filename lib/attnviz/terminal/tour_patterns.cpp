@@ -9,7 +9,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/tour_page.h"
 
 namespace attnviz {

@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/tour_page.h"
-#include "attnviz/text/vocabulary_fit.h"
+#include "attnviz/text/tokenizers/prompt_lint.h"
 
 namespace attnviz {
 

@@ -1,9 +1,11 @@
-// Tokens of one word, line, sentence or turn, brought together.
+// Tokens of one word, line, sentence or turn, brought together. Tokens that are pieces of one word,
+// brought together.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,5 +58,17 @@ struct FoldedText {
 /// Special tokens stay alone, but in turns; lines and sentences end with their turn. Throws
 /// Error{kUsage} for turns of a text that has none.
 FoldedText folded(const TokenizedText& text, Fold by);
+
+/// The word of each token, [size()], numbered from 0 without gaps.
+///
+/// Neighbours are of one word when what they say, leading white space aside, begins in the same
+/// Unicode word of the source (UAX 29; "don't" is one, "3.14" too). Special tokens, white space and
+/// punctuation marks are words of their own; but where other pieces carry the space before them, a
+/// piece that is one space belongs to the word behind it.
+std::vector<std::size_t> word_numbers(const TokenizedText& text);
+
+/// One token a word: the piece itself, or, of several, what stands in the source; the id of the
+/// first; generated when a piece is. Precondition: `numbers` are those of the text's tokens.
+TokenizedText merged_words(const TokenizedText& text, std::span<const std::size_t> numbers);
 
 }  // namespace attnviz

@@ -7,11 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/normal_form.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/string_hash.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
 

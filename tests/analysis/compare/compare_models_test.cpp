@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare/compare_models.h"
+#include "attnviz/analysis/compare/compare.h"
 
 #include <doctest/doctest.h>
 

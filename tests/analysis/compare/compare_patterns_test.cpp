@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare/compare_patterns.h"
+#include "attnviz/analysis/compare/compare.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/compare/compare_models.h"
-#include "attnviz/analysis/restrict_sink.h"
+#include "attnviz/analysis/sinks.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/core/error.h"

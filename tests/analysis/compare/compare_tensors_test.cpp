@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare/compare_tensors.h"
+#include "attnviz/analysis/compare/compare.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/heads/detect_head.h"
+#include "attnviz/analysis/heads/score_run.h"
 
 #include <doctest/doctest.h>
 

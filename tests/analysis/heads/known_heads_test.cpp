@@ -1,4 +1,4 @@
-#include "attnviz/analysis/heads/known_heads.h"
+#include "attnviz/analysis/heads/head_names.h"
 
 #include <doctest/doctest.h>
 

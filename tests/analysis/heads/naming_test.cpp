@@ -1,5 +1,5 @@
 // What heads are called: measured, and known of the embedded model.
-#include "attnviz/analysis/heads/naming.h"
+#include "attnviz/analysis/heads/head_names.h"
 
 #include <doctest/doctest.h>
 

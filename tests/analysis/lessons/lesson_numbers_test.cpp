@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "attnviz/analysis/lessons/attention_cost.h"
-#include "attnviz/analysis/lessons/cache_savings.h"
 #include "attnviz/analysis/lessons/compared_attention.h"
-#include "attnviz/analysis/lessons/normal_numbers.h"
-#include "attnviz/analysis/lessons/scaling.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "support/naive.h"

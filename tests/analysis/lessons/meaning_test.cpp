@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"

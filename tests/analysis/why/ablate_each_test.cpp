@@ -1,6 +1,6 @@
 // Heads, layers and MLPs taken out one by one, against float64 numbers, double loops and whole
 // runs.
-#include "attnviz/analysis/why/ablate_each.h"
+#include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
 

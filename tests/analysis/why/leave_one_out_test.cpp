@@ -1,5 +1,5 @@
 // Stretches of a text that later tokens do not see, against float64 numbers and double loops.
-#include "attnviz/analysis/why/leave_one_out.h"
+#include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
 

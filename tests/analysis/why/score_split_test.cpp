@@ -1,6 +1,6 @@
 // Scores as sums of products of parts, against inspected scores, double loops and circuits that are
 // known.
-#include "attnviz/analysis/why/score_split.h"
+#include "attnviz/analysis/why/attribution.h"
 
 #include <doctest/doctest.h>
 

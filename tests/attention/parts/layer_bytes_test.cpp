@@ -9,7 +9,6 @@
 
 #include "attnviz/attention/attention_layer.h"
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/encoder_decoder.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare/compare_models.h"
+#include "attnviz/analysis/compare/compare.h"
 
 #include <fmt/core.h>
 
@@ -8,12 +8,11 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/analysis/compare/compare_tensors.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/entropy.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

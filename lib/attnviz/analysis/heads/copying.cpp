@@ -12,8 +12,8 @@
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>
 
-#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"

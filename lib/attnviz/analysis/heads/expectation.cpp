@@ -8,10 +8,9 @@
 #include <cmath>
 
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 

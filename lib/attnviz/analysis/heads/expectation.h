@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/score_table.h"
+#include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/attention/pattern_sink.h"
 
 namespace attnviz {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/entropy.h"
+#include "attnviz/kernels/row_kernels.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {

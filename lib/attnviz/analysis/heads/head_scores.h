@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "attnviz/analysis/heads/score_table.h"
+#include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/exact_sum.h"

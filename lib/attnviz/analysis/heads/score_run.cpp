@@ -1,11 +1,104 @@
 #include "attnviz/analysis/heads/score_run.h"
 
+#include <cmath>
+
 #include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/visibility.h"
 
 namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kColumn0 = 1, kDiagonal = 2;
+
+std::size_t kind_of(std::size_t query, std::size_t key) noexcept {
+  return (key == 0 ? kColumn0 : 0) + (key == query ? kDiagonal : 0);
+}
+
+bool is_left(std::size_t kind, const DetectOptions& options) noexcept {
+  return !(options.exclude_bos && (kind & kColumn0) != 0) &&
+         !(options.exclude_current_token && (kind & kDiagonal) != 0);
+}
+
+}  // namespace
+
+DetectHead::DetectHead(const std::vector<HeadId>& heads, const ScoredTokens& tokens)
+    : tokens_(tokens) {
+  for (const HeadId head : heads) {
+    heads_.emplace(head, std::make_unique<Head>());
+  }
+}
+
+void DetectHead::Sums::add(const Sums& other) {
+  for (std::size_t kind = 0; kind < attention.size(); ++kind) {
+    attention[kind].add(other.attention[kind]);
+    for (std::size_t pattern = 0; pattern < product.size(); ++pattern) {
+      product[pattern][kind].add(other.product[pattern][kind]);
+      apart[pattern][kind].add(other.apart[pattern][kind]);
+    }
+  }
+}
+
+void DetectHead::add_row(Sums& sums, std::size_t query, std::size_t first_key,
+                         std::span<const float> weights) const {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sums.attention[kind_of(query, first_key + i)].add(static_cast<double>(weights[i]));
+  }
+  const auto add_entry = [&](DetectionPattern pattern, std::size_t key) {
+    const auto index = static_cast<std::size_t>(pattern);
+    const std::size_t kind = kind_of(query, key);
+    const bool is_there = key >= first_key && key < first_key + weights.size();
+    const double weight = is_there ? static_cast<double>(weights[key - first_key]) : 0.0;
+    sums.product[index][kind].add(weight);
+    sums.apart[index][kind].add(std::abs(weight - 1.0));
+  };
+  if (query > 0) {
+    add_entry(DetectionPattern::kPrevious, query - 1);
+  }
+  for (std::size_t key = tokens_.latest(query); key != ScoredTokens::kNone;
+       key = tokens_.latest(key)) {
+    add_entry(DetectionPattern::kDuplicate, key);
+    add_entry(DetectionPattern::kInduction, key + 1);
+  }
+}
+
+void DetectHead::rows(HeadId id, std::size_t first_query, std::size_t first_key,
+                      ConstMatrix weights) {
+  Sums block;
+  for (std::size_t i = 0; i < weights.rows; ++i) {
+    add_row(block, first_query + i, first_key, weights.row(i));
+  }
+  Head& head = *heads_.at(id);
+  const std::scoped_lock lock(head.mutex);
+  head.sums.add(block);
+}
+
+DetectedHead DetectHead::detected(HeadId head, DetectionPattern pattern,
+                                  const DetectOptions& options) const {
+  const Sums& sums = heads_.at(head)->sums;
+  const auto index = static_cast<std::size_t>(pattern);
+  double product = 0.0, attention = 0.0, difference = 0.0;
+  for (std::size_t kind = 0; kind < sums.attention.size(); ++kind) {
+    if (!is_left(kind, options)) {
+      continue;
+    }
+    const double hit = sums.product[index][kind].value();
+    const double weight = sums.attention[kind].value();
+    product += hit;
+    attention += weight;
+    difference += weight - hit + sums.apart[index][kind].value();
+  }
+  constexpr double kDecimals = 1000.0;
+  const double mean = difference / static_cast<double>(tokens_.size());
+  DetectedHead detected;
+  detected.abs = 1.0 - std::nearbyint(mean * kDecimals) / kDecimals;
+  if (attention > 0.0) {
+    detected.mul = product / attention;
+  }
+  return detected;
+}
 
 DetectOptions detect_options(std::size_t index) noexcept {
   return {.exclude_bos = (index & 1) != 0, .exclude_current_token = (index & 2) != 0};

@@ -1,17 +1,87 @@
-// Runs a model and scores its heads.
+// Runs a model and scores its heads. The numbers of TransformerLens' detect_head(), for those who
+// compare with them.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/heads/detect_head.h"
 #include "attnviz/analysis/heads/head_scores.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
+#include "attnviz/core/exact_sum.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
+
+/// A detection pattern P of 0 and 1.
+enum class DetectionPattern {
+  kPrevious,   // k = q - 1
+  kDuplicate,  // k < q with t_k = t_q
+  kInduction,  // the same one key to the right: k <= q, where k = q counts
+};
+
+inline constexpr std::array kDetectionPatterns = {
+    Choice{"previous_token_head", DetectionPattern::kPrevious},
+    Choice{"duplicate_token_head", DetectionPattern::kDuplicate},
+    Choice{"induction_head", DetectionPattern::kInduction}};
+
+/// What detect_head(error_measure, exclude_bos, exclude_current_token) returns for one head.
+struct DetectOptions {
+  bool exclude_bos = false;
+  bool exclude_current_token = false;
+};
+
+/// Of one head with attention A, over all n rows: a perfect previous-token head has (n - 1) / n.
+struct DetectedHead {
+  std::optional<double> mul;  // sum of A P / sum of A; nothing where all of A is excluded
+  double abs = 0.0;           // 1 - sum of |A - P| / n rounded to three decimals
+};
+
+/// The sums that they are made of, while causal rows come.
+///
+/// Source  TransformerLens, transformer_lens/head_detector.py. Excluding zeroes column 0 or the
+///         diagonal, of A for `mul` and of |A - P| for `abs`. What it does to its caller's cache is
+///         not done here: the order of calls changes nothing.
+class DetectHead : public PatternSink {
+ public:
+  /// `tokens`, with ids, must outlive it; heads without repeats.
+  DetectHead(const std::vector<HeadId>& heads, const ScoredTokens& tokens);
+
+  bool wants(HeadId head) const override { return heads_.contains(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+  /// Of a wanted head, once all of its rows have come.
+  DetectedHead detected(HeadId head, DetectionPattern pattern, const DetectOptions& options) const;
+
+ private:
+  // Sums over four kinds of entries: neither column 0 nor diagonal, either of them, both.
+  struct Sums {
+    std::array<ExactSum, 4> attention;               // A
+    std::array<std::array<ExactSum, 4>, 3> product;  // A P, by pattern
+    std::array<std::array<ExactSum, 4>, 3> apart;    // |A - P| where P is 1
+
+    void add(const Sums& other);
+  };
+  struct Head {
+    std::mutex mutex;
+    Sums sums;
+  };
+
+  void add_row(Sums& sums, std::size_t query, std::size_t first_key,
+               std::span<const float> weights) const;
+
+  const ScoredTokens& tokens_;
+  std::map<HeadId, std::unique_ptr<Head>> heads_;
+};
 
 /// TransformerLens' numbers of one head: by pattern, then without and with exclude_bos, and of
 /// either without and with exclude_current_token.

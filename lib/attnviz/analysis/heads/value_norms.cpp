@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/layer_kernels.h"
 #include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/norms.h"
 
 namespace attnviz {
 

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <numbers>
+#include <utility>
 
-#include "attnviz/analysis/lessons/normal_numbers.h"
-#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/decoding.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/key_panels.h"
 
@@ -145,6 +151,137 @@ std::vector<CostPoint> measure_cost(const CostRequest& request) {
     last_seconds = point.naive_seconds + point.blocked_seconds;
     points.push_back(point);
     tell(n, 1.0);
+  }
+  return points;
+}
+
+namespace {
+
+using CacheClock = std::chrono::steady_clock;
+
+double since(CacheClock::time_point begin) {
+  return std::chrono::duration<double>(CacheClock::now() - begin).count();
+}
+
+}  // namespace
+
+PassCosts pass_costs(const ModelShape& shape) {
+  const LayerCounts layers = count_parameters(shape).layers;
+  PassCosts costs;
+  costs.token =
+      static_cast<double>(layers.attention.total() - layers.attention.biases + layers.mlp);
+  for (const LayerShape& layer : shape.layers) {
+    costs.token -= static_cast<double>(layer.n_layers * layer.mlp_biases);  // are added
+    for (const HeadsShape& heads : layer.heads) {
+      costs.edge += static_cast<double>(layer.n_layers * heads.n_heads) *
+                    static_cast<double>(heads.d_head + heads.d_value);
+    }
+  }
+  costs.head = static_cast<double>(shape.tied ? shape.n_vocab * shape.d_model : shape.unembedding);
+  return costs;
+}
+
+GenerationCosts generation_costs(const PassCosts& costs, std::size_t n_tokens) noexcept {
+  GenerationCosts total;
+  for (std::size_t step = 1; step <= n_tokens; ++step) {
+    const auto t = static_cast<double>(step);
+    total.with_cache += costs.token + costs.edge * t + costs.head;
+    total.without_cache += costs.token * t + costs.edge * t * (t + 1.0) / 2.0 + costs.head;
+  }
+  return total;
+}
+
+GenerationTimes measure_generation(const Model& model, std::span<const std::uint32_t> ids,
+                                   const AttentionRequest& request) {
+  AttentionRequest quiet = request;
+  quiet.report = {};
+  GenerationTimes times;
+  Decoding decoding(model, quiet, ids.size());
+  CacheClock::time_point begin = CacheClock::now();
+  for (const std::uint32_t& id : ids) {
+    decoding.feed(std::span(&id, 1));
+    times.with_cache.push_back(since(begin));
+  }
+  begin = CacheClock::now();
+  for (std::size_t n = 1; n <= ids.size(); ++n) {
+    OutputRows output(model, n - 1, 1);
+    ModelInput input;
+    input.ids = ids.first(n);
+    run(model, input, quiet, output);
+    run_output_head(model, output.rows(), quiet.n_threads);
+    times.without_cache.push_back(since(begin));
+    if (request.report) {
+      const double done = static_cast<double>(n) / static_cast<double>(ids.size());
+      request.report(done * done);
+    }
+  }
+  return times;
+}
+
+namespace {
+
+// In (0, 1), from the upper 53 bits.
+double uniform(std::uint64_t word) noexcept {
+  return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;
+}
+
+}  // namespace
+
+void fill_normal(const RandomBits& random, std::span<float> out) noexcept {
+  for (std::size_t i = 0; i < out.size(); i += 2) {
+    const double radius = std::sqrt(-2.0 * std::log(uniform(random[i])));
+    const double angle = 2.0 * std::numbers::pi * uniform(random[i + 1]);
+    out[i] = static_cast<float>(radius * std::cos(angle));
+    if (i + 1 < out.size()) {
+      out[i + 1] = static_cast<float>(radius * std::sin(angle));
+    }
+  }
+}
+
+Sharpness sharpness(std::span<const float> scores, double factor) {
+  const double largest = static_cast<double>(*std::ranges::max_element(scores));
+  double sum = 0.0;
+  double weighted = 0.0;  // the sum of exp(x) · x
+  for (const float score : scores) {
+    const double x = factor * (static_cast<double>(score) - largest);
+    sum += std::exp(x);
+    weighted += std::exp(x) * x;
+  }
+  return {1.0 / sum, std::max(0.0, (std::log(sum) - weighted / sum) / std::log(2.0))};
+}
+
+std::vector<ScalingPoint> measure_scaling(std::span<const std::size_t> sizes, std::uint64_t seed,
+                                          const ScalingSamples& samples) {
+  std::vector<ScalingPoint> points;
+  for (const std::size_t d : sizes) {
+    const double root = std::sqrt(static_cast<double>(d));
+    std::vector<float> query(d), keys(samples.n_keys * d), scores(samples.n_keys);
+    ScalingPoint point{d, 0.0, 0.0, {}, {}};
+    double sum = 0.0;
+    double squares = 0.0;
+    for (std::size_t q = 0; q < samples.n_queries; ++q) {
+      fill_normal(RandomBits({seed, d, q, 0}), query);
+      fill_normal(RandomBits({seed, d, q, 1}), keys);
+      for (std::size_t k = 0; k < samples.n_keys; ++k) {
+        double product = 0.0;
+        for (std::size_t i = 0; i < d; ++i) {
+          product += static_cast<double>(query[i]) * static_cast<double>(keys[k * d + i]);
+        }
+        scores[k] = static_cast<float>(product);
+        sum += product;
+        squares += product * product;
+      }
+      for (const auto& [into, factor] :
+           {std::pair(&point.plain, 1.0), std::pair(&point.scaled, 1.0 / root)}) {
+        const Sharpness of_row = sharpness(scores, factor);
+        into->largest += of_row.largest / static_cast<double>(samples.n_queries);
+        into->entropy_bits += of_row.entropy_bits / static_cast<double>(samples.n_queries);
+      }
+    }
+    const auto n = static_cast<double>(samples.n_queries * samples.n_keys);
+    point.variance = squares / n - (sum / n) * (sum / n);
+    point.variance_scaled = point.variance / static_cast<double>(d);
+    points.push_back(point);
   }
   return points;
 }

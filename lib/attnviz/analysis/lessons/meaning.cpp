@@ -4,12 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
+#include "attnviz/text/fold.h"
 #include "attnviz/text/token_choice.h"
-#include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 

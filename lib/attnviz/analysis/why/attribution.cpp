@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "attnviz/analysis/why/asked_tokens.h"
+#include "attnviz/analysis/why/logit_lens.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"

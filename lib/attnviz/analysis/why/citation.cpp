@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "attnviz/analysis/most_probable.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 

@@ -1,17 +1,29 @@
-// What the model would say if its layers ended early.
+// What the model would say if its layers ended early. Whether there is what someone asks about.
+// Where the last token of a text looks, over all heads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/most_probable.h"
+#include "attnviz/attention/logits.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
+
+/// Throws Error{kUsage} unless the text of `n_tokens` has token `at`.
+void require_token(std::size_t at, std::size_t n_tokens);
+
+/// Throws Error{kUsage} unless the vocabulary of `n_vocab` has token `id`.
+void require_id(std::uint32_t id, std::size_t n_vocab);
+
+/// Throws Error{kUnsupported} that ends in `consequence` for a model with several residual streams
+/// (AltUp): what a layer writes to one of them comes out through all.
+void require_one_stream(const Model& model, std::string_view consequence);
 
 /// The prediction behind a token as the stream stands at one point of the run.
 struct LensPoint {
@@ -35,5 +47,10 @@ struct LensPoint {
 std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
                                   const AttentionRequest& request, std::size_t at,
                                   std::uint32_t target, std::size_t n_top);
+
+/// The weight that the last token puts on each token, the mean over all heads of all layers,
+/// [n_tokens]. Throws what run() throws.
+std::vector<double> mean_last_row(const Model& model, const TokenizedText& text,
+                                  const AttentionRequest& request);
 
 }  // namespace attnviz

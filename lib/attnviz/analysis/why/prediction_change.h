@@ -1,13 +1,20 @@
-// What a change of a run does to what is predicted.
+// What a change of a run does to what is predicted. What a prediction owes to each stretch of the
+// text: runs in which later tokens do not see it. What a prediction owes to each head, each layer's
+// attention and each MLP: runs without it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "attnviz/analysis/most_probable.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/interventions.h"
+#include "attnviz/attention/logits.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
 
@@ -51,5 +58,55 @@ class UnchangedPrediction {
 /// UnchangedPrediction() does.
 std::vector<double> log_probabilities(const Model& model, ConstMatrix last, std::uint32_t target,
                                       std::size_t n_threads);
+
+/// Tokens [begin, end).
+struct TokenSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// For each span, by how much the target's log-probability behind the last token changes (new minus
+/// old, nats) when in every layer and head every query behind the span loses its keys; nothing for
+/// a span that reaches the last token, which no query is behind. All tokens keep their places, and
+/// those in the span still see each other. What request.interventions leave out is left out in all
+/// runs.
+///
+/// Of a model whose tokens do not look ahead, only the tokens behind a span run again.
+/// request.report is told the share of the spans that are done.
+///
+/// Throws Error{kUsage} for a span that is none of the text's or a target outside of the
+/// vocabulary, Error{kUnsupported} for a model that predicts nothing, and what run() throws.
+std::vector<std::optional<double>> leave_one_out(const Model& model, const TokenizedText& text,
+                                                 const AttentionRequest& request,
+                                                 std::uint32_t target,
+                                                 std::span<const TokenSpan> spans);
+
+enum class AblatedPart {
+  kHeads,
+  kMlps,    // none in a model without
+  kLayers,  // all heads of a layer
+};
+
+struct AblationEffect {
+  Ablation what;
+  PredictionChange change;
+};
+
+/// Each part taken out alone, at every position: in the order of `parts`, then by layer, then head.
+/// What request.interventions take out stays out in all runs, as they have it (0 or its mean), the
+/// run that changes are measured against among them: a part that is out already changes nothing, by
+/// exactly 0. Means are those of a run without any, as an Intervener's.
+///
+/// Below a part nothing changes, so only its layer and those above it run again.
+/// request.report is told the share of the parts that are done.
+///
+/// Throws Error{kUsage} for a target outside of the vocabulary, Error{kUnsupported} for a model
+/// that predicts nothing, and what run() throws.
+std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText& text,
+                                        const AttentionRequest& request, std::uint32_t target,
+                                        std::span<const AblatedPart> parts, bool by_mean);
+
+/// Bytes that it takes at most, beside the model; an estimate.
+double ablation_bytes(const Model& model, std::size_t n_tokens);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/why/score_split.h"
+#include "attnviz/analysis/why/attribution.h"
 
 #include <fmt/core.h>
 
@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/analysis/why/asked_tokens.h"
+#include "attnviz/analysis/why/logit_lens.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"

@@ -1,4 +1,5 @@
-// The residual streams of a model that has several: AltUp (model/altup.h).
+// The residual streams of a model that has several: AltUp (model/altup.h). The learned residual of
+// a layer: LAuReL (model/altup.h).
 #pragma once
 
 #include <cstddef>
@@ -30,5 +31,11 @@ template <class AnyMatrix>
 AnyMatrix stream_of(const Model& model, AnyMatrix streams, std::size_t index) noexcept {
   return streams.col_block(index * model.config.d_model, model.config.d_model);
 }
+
+/// What it adds before the sum is divided by √2: y + norm(y · left · right), y what attention looks
+/// at, [n_tokens, d_model]. `stream` of the same shape is what y is a norm of. Precondition: the
+/// layer has one.
+MatrixBuffer laurel(const Model& model, std::size_t layer, ConstMatrix stream,
+                    std::size_t n_threads);
 
 }  // namespace attnviz

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"

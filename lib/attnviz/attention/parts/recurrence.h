@@ -1,4 +1,5 @@
-// Layers that mix tokens by states in place of attention.
+// Layers that mix tokens by states in place of attention. Layers that mix tokens by a convolution
+// in place of attention.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mixers.h"
+#include "attnviz/model/transformer_parts.h"
 
 namespace attnviz {
 
@@ -29,5 +31,12 @@ void recur(const Recurrence& recurrence, ConstMatrix y, bool is_first, std::span
 
 /// Bytes that it takes, without what is kept; an estimate.
 double recurrence_bytes(const Recurrence& recurrence, std::size_t n_tokens) noexcept;
+
+/// out = out(C ∘ conv(B ∘ x)) of tokens y [n, d_model], C, B and x as Convolution says; tokens
+/// before the first count for 0. `channels` [n_before + n, n_channels] has B ∘ x of the n_before
+/// tokens in front of these, and gets theirs. `memory` is kept from layer to layer. out [n,
+/// d_model], no overlap. The bits do not depend on n_threads.
+void convolve(const Convolution& convolution, ConstMatrix y, std::size_t n_before, Matrix channels,
+              std::size_t n_threads, MatrixBuffer& memory, Matrix out);
 
 }  // namespace attnviz

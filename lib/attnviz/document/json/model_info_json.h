@@ -2,8 +2,8 @@
 // null.
 #pragma once
 
+#include "attnviz/document/json/datum.h"
 #include "attnviz/document/model_info.h"
-#include "attnviz/document/report/datum.h"
 
 namespace attnviz {
 

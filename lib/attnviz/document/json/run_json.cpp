@@ -84,7 +84,7 @@ Datum::List interventions_of(const RunFacts& facts) {
   return list;
 }
 
-Record layer_record(const LayerFacts& layer) {
+Record layer_facts_record(const LayerFacts& layer) {
   Record record{{"layer", layer.layer}};
   record.add_if_any("window", layer.window)
       .add_if_any("around", layer.around)
@@ -284,7 +284,7 @@ Record run_record(const RunFacts& facts) {
   if (facts.dropout > 0.0f) {
     record.add("dropout", facts.dropout).add("dropout_seed", facts.dropout_seed);
   }
-  return record.add_if_any("layer_facts", list_of(facts.layers, layer_record))
+  return record.add_if_any("layer_facts", list_of(facts.layers, layer_facts_record))
       .add_if_any("interventions", interventions_of(facts));
 }
 

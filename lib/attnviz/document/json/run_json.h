@@ -8,7 +8,7 @@
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/report/datum.h"
+#include "attnviz/document/json/datum.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
 

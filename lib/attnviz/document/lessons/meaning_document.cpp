@@ -51,7 +51,7 @@ std::string meaning_title(const MeaningDocument& document) {
                      counted(document.contexts.size(), "text"), model_title(document.model));
 }
 
-std::string point_name(std::size_t point) {
+std::string stream_point_name(std::size_t point) {
   return point == 0 ? "embedding" : fmt::format("layer {}", point - 1);
 }
 

@@ -39,7 +39,7 @@ struct MeaningDocument {
 std::string meaning_title(const MeaningDocument& document);
 
 /// "embedding", "layer 0", ….
-std::string point_name(std::size_t point);
+std::string stream_point_name(std::size_t point);
 
 /// "1-2": contexts counted from 1.
 std::string pair_name(std::pair<std::size_t, std::size_t> pair);

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "attnviz/analysis/lessons/compared_attention.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/input_columns.h"
-#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/lessons/lesson.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/text/files/load_tokenizer.h"

@@ -12,11 +12,10 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/color/color_ticks.h"
+#include "attnviz/color/color_scale.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/head_map.h"
-#include "attnviz/document/words/number_group.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/overview.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {

@@ -1,6 +1,8 @@
-// Scores of patterns that are kept in a document.
+// Scores of patterns that are kept in a document. What heads do whatever the words are, in a
+// sentence.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "attnviz/analysis/heads/head_scores.h"
@@ -21,5 +23,13 @@ struct PatternScores {
 /// Error{kMalformed}, with the head's name, for weights below 0, above 2^24 or that are no numbers.
 PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens,
                              PatternSink* also = nullptr);
+
+/// "L0H0 looks at the token before (99 %); L0H1 at the first token (98 %)": heads that put half of
+/// their weight, in the mean, on the token before, the token itself or the first one, and twice as
+/// much as a head that looks at all alike, and heads that do look at all alike. Where there are
+/// none, the clearest look at another token: `In L0H0 "saw" (2) looks at "cat" (1) with 100 %`.
+/// Empty when it is less than 0.25 above looking at all alike, and where queries and keys are not
+/// the same tokens.
+std::string habits_sentence(const AttentionDocument& document);
 
 }  // namespace attnviz

@@ -1,4 +1,5 @@
 // Which tokens a picture shows, and on which side: heatmaps with some of their rows and columns.
+// Tokens of documents that are no plain words of a text, and pictures without them.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
+#include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/text/fold.h"
 
@@ -40,5 +42,19 @@ LabelRoles label_roles(const std::vector<TokenTurn>& turns);
 /// Leaves out spaces around the words of labels, which would be shown as signs, where a word is
 /// left.
 void drop_space_marks(std::vector<std::string>& labels);
+
+/// What stays of the marks where tokens that the tokenizer added, or the first one, are left out;
+/// those of keys that are others are numbered behind the queries. Where sinks are drawn they are
+/// what `drop_sink` leaves out.
+TokenMarks shown_marks(const AttentionDocument& document, bool draws_sinks);
+
+/// The tokens that the tokenizer added, in quotes, each once, in order; of keys that are others
+/// behind those of the queries.
+std::vector<std::string> added_tokens(const AttentionDocument& document);
+/// How many there are.
+std::size_t n_added(const AttentionDocument& document);
+
+/// The panels without them. Throws Error{kUsage} where nothing would be left.
+Heatmap without_added(const Heatmap& heatmap, const AttentionDocument& document);
 
 }  // namespace attnviz

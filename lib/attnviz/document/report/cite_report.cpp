@@ -1,4 +1,4 @@
-#include "attnviz/document/report/cite_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/core.h>
 
@@ -14,7 +14,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/short_numbers.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/report/diff_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/pronouns.h"
+#include "attnviz/analysis/expected_looks.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"

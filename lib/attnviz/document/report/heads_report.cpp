@@ -1,4 +1,4 @@
-#include "attnviz/document/report/heads_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

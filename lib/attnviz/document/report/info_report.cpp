@@ -1,4 +1,4 @@
-#include "attnviz/document/report/info_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_facts.h"
 #include "attnviz/document/json/model_info_json.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 
 namespace attnviz {
 

@@ -1,5 +1,6 @@
 // What is said of a run, as a value without a medium. A terminal, JSON, CSV, a page and a picture
-// each walk its blocks and know no report.
+// each walk its blocks and know no report. Any report as a JSON document, and its numbers as
+// comma-separated rows. Cells of comma-separated tables.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,11 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
+#include "attnviz/core/byte_sink.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/document/json/datum.h"
 #include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/document/patterns/focus_bars.h"
-#include "attnviz/document/report/datum.h"
 #include "attnviz/document/run_facts.h"
 
 namespace attnviz {
@@ -204,5 +206,19 @@ double largest_of(const std::vector<std::size_t>& rows, const auto& size_of) {
   const double largest = rows.empty() ? 0.0 : size_of(rows.front());
   return largest > 0.0 ? largest : 1.0;
 }
+
+/// One object: "schema", and the report's members.
+void write_report_json(const Report& report, const ByteSink& sink);
+
+/// Comma-separated rows of numbers_of(report) (RFC 4180 but for line feeds at the ends of lines),
+/// under their keys; nothing where it has none.
+void write_report_csv(const Report& report, const ByteSink& sink);
+
+/// A text in double quotes, as RFC 4180 has it. A table may go to a terminal, which is to obey
+/// nothing in it: control characters are made visible as in printable_message().
+std::string csv_text(std::string_view text);
+
+/// The shortest decimals that read back to the same number; empty where there is none.
+std::string csv_number(const std::optional<double>& number);
 
 }  // namespace attnviz

@@ -1,4 +1,5 @@
-// The numbers of why as rows, a part each, and as records.
+// The numbers of why as rows, a part each, and as records. What a head's score is the sum of, as
+// part of a report.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +30,9 @@ std::string short_names(const ModelFacts& model, HeadId head);
 
 /// " (rounding: 4e-08)", or nothing for 0.
 std::string off_by(double rounding);
+
+/// Tables of the `top` parts and pairs of parts (0: all) that add most to the score, and the
+/// numbers of all pairs. Precondition: the document has a split.
+void add_score_split(Report& report, const WhyDocument& document, std::size_t top);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/document/report/why_report.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/core.h>
 
@@ -15,10 +15,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
-#include "attnviz/document/report/score_split_report.h"
 #include "attnviz/document/report/why_numbers.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {

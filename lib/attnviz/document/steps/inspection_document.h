@@ -1,19 +1,101 @@
-// What is said of one query in one or several heads: steps made of blocks, without a medium.
+// What is said of one query in one or several heads: steps made of blocks, without a medium. The
+// shapes of attention's steps as libraries compute them: all heads and tokens of a batch at once.
+// What the steps of an inspection are shown by: vectors, matrices, tables. Views walk them.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/document/steps/inspection_blocks.h"
+#include "attnviz/color/group_colors.h"
+#include "attnviz/core/tensor.h"
 #include "attnviz/document/steps/inspection_steps.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
+
+/// A text and what it is about.
+struct RoleText {
+  std::string text;
+  InspectionRole role = InspectionRole::kPlain;
+  bool is_faint = false;
+};
+
+/// One vector of a table: "q sat" and its numbers.
+struct VectorRow {
+  std::string label;
+  std::span<const float> values;
+  InspectionRole role = InspectionRole::kPlain;
+};
+
+/// Vectors of one size below each other, on one scale.
+struct VectorBlock {
+  std::vector<VectorRow> rows{};
+  NumberGroup numbers{};  // that they are written as
+  std::string caption{};
+  std::vector<std::string> remarks{};                // below: "… 10 later keys are masked"
+  bool is_apart = false;                             // from the block before it
+  std::shared_ptr<const std::vector<float>> kept{};  // what a row looks at, where nobody has it
+};
+
+/// What a row or a column of a matrix is labelled with: a token, or the number of a dimension.
+struct MatrixAxis {
+  bool is_tokens = false;
+  InspectionRole role = InspectionRole::kPlain;
+};
+
+struct MatrixBlock {
+  std::string title;  // "W_Q"
+  ConstMatrix values;
+  MatrixAxis rows;
+  MatrixAxis columns;
+  InspectionRole role = InspectionRole::kPlain;
+};
+
+struct TableRow {
+  RoleText label;
+  bool is_faint = false;  // what stands beside it, too
+};
+
+struct TableColumn {
+  std::string heading;
+  InspectionRole role = InspectionRole::kPlain;
+  std::vector<std::string> cells{};  // one a row
+  bool with_previous = false;        // belongs to the column before it
+};
+
+/// Rows with their labels and columns of numbers, and a bar for each of the first rows.
+struct TableBlock {
+  RoleText corner;
+  std::vector<TableRow> rows;
+  std::vector<TableColumn> columns;
+  std::vector<float> bars;  // empty: none
+  double bar_end = 1.0;     // what a whole bar stands for
+  std::vector<std::string> remarks;
+};
+
+/// What each key gives to the context: its value, its weight, and the product.
+struct ShareBlock {
+  struct Row {
+    std::string label;
+    std::span<const float> value;
+    std::string weight;
+    std::span<const float> share;
+  };
+  std::vector<Row> rows;
+  ConstMatrix values, shares;      // of all keys: what the numbers are written as
+  std::size_t weight_columns = 1;  // of the widest weight
+  std::vector<std::string> remarks;
+};
+
+using InspectionBlock = std::variant<VectorBlock, MatrixBlock, TableBlock, ShareBlock>;
 
 /// One query in one or several heads, and what is to be shown of it.
 struct InspectionPage {
@@ -72,5 +154,12 @@ std::span<const RoleText> inspection_legend();
 /// kFull needs the heads' matrices over all queries.
 InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,
                                        bool ascii);
+
+/// "[1, 4, 128] · [128, 4 · 32] → [1, 4, 4, 32]": batch, then heads, tokens, dimensions. The batch
+/// is the one text that is followed.
+std::string batch_shape(const Inspection& head, InspectionStep step);
+
+/// Where this head's numbers are among those of all heads; empty for most steps.
+std::string batch_sentence(const Inspection& head, InspectionStep step);
 
 }  // namespace attnviz

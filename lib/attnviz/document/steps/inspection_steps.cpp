@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/document/steps/step_table.h"
 
 namespace attnviz {

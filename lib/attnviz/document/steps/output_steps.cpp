@@ -8,7 +8,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/document/steps/step_table.h"
-#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/number_formats.h"
 
 namespace attnviz {
 

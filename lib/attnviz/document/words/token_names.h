@@ -1,12 +1,16 @@
-// The tokens of a text as labels, and as they are called in a sentence.
+// The tokens of a text as labels, and as they are called in a sentence. The keys of one query in
+// sentences: sorted, told apart, and named as a person would. The signs that formulas are written
+// with, in 7 bits.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/text/token_marks.h"
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
 
@@ -46,5 +50,40 @@ void mark_labels(const TokenMarks& marks, std::vector<std::string>& labels);
 
 /// What these signs mean, in one line; empty when no label has one.
 std::string marks_note(const TokenMarks& marks);
+
+/// What the sentences of a page have in common. The head and the names must outlive it.
+class KeyWords {
+ public:
+  using Keys = std::vector<std::size_t>;
+
+  KeyWords(const Inspection& head, const TokenNames& names);
+
+  /// The query's token, as TokenNames::quoted() has it.
+  const std::string& query() const noexcept { return query_; }
+  const Keys& visible() const noexcept { return visible_; }
+  const Keys& hidden() const noexcept { return hidden_; }
+
+  /// All keys that share the place of the first in `sorted`, which are sorted by `values`: equal
+  /// but for the rounding of floats. In order of position.
+  static Keys ties(const Keys& sorted, std::span<const float> values);
+  /// The largest value first.
+  static Keys sorted_by(Keys keys, std::span<const float> values);
+
+  std::string quoted(std::size_t key) const { return names_.quoted(key); }
+  /// "itself", or the key's token.
+  std::string itself_or(std::size_t key) const;
+  /// `"The", "cat" and 3 others`. `refers_back`: in a sentence whose subject is the query.
+  std::string named(const Keys& keys, bool refers_back = false) const;
+
+ private:
+  const Inspection& head_;
+  const TokenNames& names_;
+  std::string query_;
+  Keys visible_;
+  Keys hidden_;
+};
+
+/// q · k is q * k, √d is sqrt(d), → is ->. What is 7-bit stays as it is.
+std::string in_ascii(std::string_view formula);
 
 }  // namespace attnviz

@@ -9,7 +9,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
-#include "attnviz/model/families/readers/state_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
 

@@ -12,7 +12,7 @@
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
-#include "attnviz/model/families/readers/state_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
 

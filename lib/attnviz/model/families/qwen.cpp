@@ -1,14 +1,19 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
 // head's queries and keys in their place. Of Qwen 2-VL to 3-VL (Wang et al. 2024, Bai et al. 2025)
-// what reads text. Of both a form with experts.
-
+// what reads text. Of both a form with experts. Qwen3-Next (Qwen Team 2025) and Qwen 3.5 (2026):
+// gated delta nets in most layers, in the others attention whose heads' outputs are gated; of both
+// a form with experts.
 #include <fmt/core.h>
 
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
 
@@ -149,6 +154,127 @@ Model read_qwen3_vl(const HfConfig& config, TensorFiles files) {
                         {.sizes = {.n_kv_heads = 32, .d_head = 128, .n_ctx = 128000},
                          .base = 5e5,
                          .has_pictures = true});
+}
+
+namespace {
+
+// Which layers have a gated delta net: "layer_types", or all but every n-th.
+std::function<bool(std::size_t layer)> delta_layers(const HfConfig& config, std::size_t n_layers) {
+  constexpr std::size_t kInterval = 4;
+  const std::size_t interval = config.size_or("full_attention_interval", kInterval);
+  const auto listed =
+      listed_layers(config, "layer_types", n_layers, {"linear_attention", "full_attention"});
+  return [listed, interval](std::size_t layer) {
+    return listed ? (*listed)[layer] == "linear_attention" : (layer + 1) % interval != 0;
+  };
+}
+
+void add_delta_nets(const HfConfig& config, Traits& traits) {
+  constexpr std::size_t kKeyHeads = 16;
+  constexpr std::size_t kValueHeads = 32;
+  constexpr std::size_t kWidth = 128;
+  constexpr std::size_t kTaps = 4;
+  Recurrence& shape = traits.states.shape;
+  shape.kind = MixerKind::kGatedDelta;
+  shape.n_key_heads = config.size_or("linear_num_key_heads", kKeyHeads);
+  shape.n_heads = shape.n_norm_groups = config.size_or("linear_num_value_heads", kValueHeads);
+  shape.d_key = config.size_or("linear_key_head_dim", kWidth);
+  shape.d_value = config.size_or("linear_value_head_dim", kWidth);
+  shape.width = config.size_or("linear_conv_kernel_dim", kTaps);
+  TensorNames& names = traits.names;
+  names.state_conv = "linear_attn.conv1d";
+  names.state_log_rate = "linear_attn.A_log";
+  names.state_step_bias = "linear_attn.dt_bias";
+  names.state_norm = "linear_attn.norm";
+  names.state_out = "linear_attn.out_proj";
+  traits.vary = [is_delta = delta_layers(config, traits.n_layers)](std::size_t layer,
+                                                                   LayerTraits& shape_of_layer) {
+    shape_of_layer.has_states = is_delta(layer);
+  };
+}
+
+Traits hybrid_traits(const HfConfig& config, ConfigDefaults defaults) {
+  constexpr double kRotated = 0.25;
+  defaults.d_head = 256;
+  defaults.n_ctx = 32768;
+  Traits traits = read_traits(config, defaults);
+  traits.activation = read_activation(config, "hidden_act", "silu");
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
+  traits.query_key_norm = Presence::kYes;
+  traits.norm_offset = 1.0f;
+  traits.gated_output = config.flag_or("attn_output_gate", true);
+  RopeFacts rope{traits.d_head, traits.n_ctx};
+  rope.rotated_share = kRotated;
+  rope.has_sections = true;
+  rotate_all(config, rope, traits);
+  add_delta_nets(config, traits);
+  for (const char* key : {"use_sliding_window", "mamba_ssm_dtype", "mtp_num_hidden_layers",
+                          "mtp_use_dedicated_embeddings"}) {
+    config.find(key);  // of no use in these models, of precision, or of tokens further on
+  }
+  if (const auto outer = config.outer()) {
+    outer->find("language_model_only");  // of what reads pictures
+  }
+  return traits;
+}
+
+void add_gated_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_used,
+                       Traits& traits) {
+  constexpr std::size_t kWidth = 512;
+  ExpertTraits& experts = traits.experts;
+  experts.n = config.size_or("num_experts", n_experts);
+  experts.d_ff = config.size_or("moe_intermediate_size", kWidth);
+  experts.router.n_used = config.size_or("num_experts_per_tok", n_used);
+  experts.router.normed = config.flag_or("norm_topk_prob", true);
+  experts.shared_d_ff = config.size_or("shared_expert_intermediate_size", kWidth);
+  experts.has_shared_gate = true;
+  traits.names.router = "mlp.gate";
+  name_experts(traits.names);
+  traits.names.shared_gate = "mlp.shared_expert_gate";
+  traits.names.shared_mlp_gate = "mlp.shared_expert.gate_proj";
+  traits.names.shared_mlp_up = "mlp.shared_expert.up_proj";
+  traits.names.shared_mlp_down = "mlp.shared_expert.down_proj";
+}
+
+void name_split_inputs(TensorNames& names) {
+  names.state_qkv = "linear_attn.in_proj_qkv";
+  names.state_z = "linear_attn.in_proj_z";
+  names.state_step = "linear_attn.in_proj_a";
+  names.state_beta = "linear_attn.in_proj_b";
+}
+
+Model read_model(TensorFiles files, const Traits& traits) {
+  return read_hf_decoder(std::move(files), traits, {{"mtp.*", kMultiToken}});
+}
+
+}  // namespace
+
+Model read_qwen3_next(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kExperts = 512;
+  constexpr std::size_t kUsed = 10;
+  Traits traits = hybrid_traits(config, {.n_kv_heads = 2, .d_ff = 5632});
+  traits.names.state_qkvz = "linear_attn.in_proj_qkvz";
+  traits.names.state_ba = "linear_attn.in_proj_ba";
+  add_gated_experts(config, kExperts, kUsed, traits);
+  traits.experts.in_layer = sparse_layers(config);
+  return read_model(std::move(files), traits);
+}
+
+Model read_qwen3_5(const HfConfig& config, TensorFiles files) {
+  Traits traits = hybrid_traits(config, {.n_kv_heads = 4, .d_ff = 12288});
+  name_split_inputs(traits.names);
+  config.find("mlp_only_layers");  // all are
+  return read_model(std::move(files), traits);
+}
+
+Model read_qwen3_5_moe(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kExperts = 256;
+  constexpr std::size_t kUsed = 8;
+  Traits traits = hybrid_traits(config, {.n_kv_heads = 2, .d_ff = 512});
+  name_split_inputs(traits.names);
+  add_gated_experts(config, kExperts, kUsed, traits);
+  config.find("mlp_only_layers");  // none is
+  return read_model(std::move(files), traits);
 }
 
 }  // namespace attnviz

@@ -11,7 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
 

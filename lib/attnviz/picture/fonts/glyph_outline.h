@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "attnviz/picture/scene/pixel_geometry.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
 

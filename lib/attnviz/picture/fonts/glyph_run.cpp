@@ -13,9 +13,9 @@
 #include "attnviz/core/normal_form.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_face.h"
-#include "attnviz/picture/fonts/font_fallback.h"
+#include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/picture/fonts/glyph_outline.h"
-#include "attnviz/picture/fonts/text_order.h"
+#include "attnviz/picture/fonts/text_box.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/arcs_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 #include <fmt/core.h>
 
@@ -15,7 +15,6 @@
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
-#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 

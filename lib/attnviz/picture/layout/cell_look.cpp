@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {
 

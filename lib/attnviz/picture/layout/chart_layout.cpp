@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/chart_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "attnviz/color/group_colors.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_grid.h"
-#include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {
 

@@ -12,10 +12,9 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/cell_look.h"
+#include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_legend.h"
-#include "attnviz/picture/layout/figure_texts.h"
-#include "attnviz/picture/layout/grid_of_heatmap.h"
 
 namespace attnviz {
 

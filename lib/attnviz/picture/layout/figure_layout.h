@@ -6,7 +6,6 @@
 #include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/scene/pixel_geometry.h"
 #include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/color/color_ticks.h"
+#include "attnviz/color/color_scale.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 

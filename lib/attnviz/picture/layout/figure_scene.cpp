@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/color_ticks.h"
+#include "attnviz/color/color_scale.h"
 #include "attnviz/color/group_colors.h"
 #include "attnviz/picture/layout/cell_look.h"
+#include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_layout.h"
-#include "attnviz/picture/layout/figure_texts.h"
-#include "attnviz/picture/layout/overview_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 namespace attnviz {
 

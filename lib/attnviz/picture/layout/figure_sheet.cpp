@@ -13,7 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_grid.h"
-#include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {
 

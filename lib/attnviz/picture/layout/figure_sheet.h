@@ -9,9 +9,8 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/document/words/number_group.h"
+#include "attnviz/document/words/number_formats.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/scene/pixel_geometry.h"
 #include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {

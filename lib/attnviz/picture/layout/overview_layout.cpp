@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/overview_layout.h"
+#include "attnviz/picture/layout/layouts.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {
 

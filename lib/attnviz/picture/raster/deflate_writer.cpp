@@ -1,4 +1,4 @@
-#include "attnviz/picture/raster/deflate_writer.h"
+#include "attnviz/picture/raster/pixel_compression.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/picture/raster/deflate_writer.h"
-
 namespace attnviz {
 
 namespace {

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "attnviz/core/error.h"
+#include "attnviz/picture/raster/canvas.h"
 #include "attnviz/picture/raster/pixel_compression.h"
-#include "attnviz/picture/raster/pixel_palette.h"
 
 namespace {
 

@@ -1,6 +1,7 @@
-// Scenes as pixels.
+// Scenes as pixels. What strokes cover of a picture's pixels.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,5 +22,14 @@ Canvas paint(Scene scene, const FontSet& fonts);
 /// stands under each (see PngFacts). Throws as encode_png.
 std::string scene_png(Scene scene, const FontSet& fonts,
                       std::vector<std::pair<std::string, std::string>> texts);
+
+struct StrokeMask {
+  PixelRect rect;                    // inside of the picture; may be empty
+  std::vector<std::uint8_t> shares;  // [rect.height, rect.width]: opacity times coverage, of 255
+};
+
+/// The strokes' mask in a picture of this size. A pixel is covered by how far its centre lies
+/// inside of the nearest stroke's edge: half on the edge itself.
+StrokeMask stroke_mask(const Strokes& strokes, int width, int height);
 
 }  // namespace attnviz

@@ -1,5 +1,6 @@
 // What a picture shows, as a list in the order in which it is painted. Layout makes it; a painter
-// needs to know no more, neither what is drawn nor in which theme.
+// needs to know no more, neither what is drawn nor in which theme. Points and rectangles in pixels;
+// x to the right, y down, the origin at the top left.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,25 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/picture/scene/length.h"
-#include "attnviz/picture/scene/pixel_geometry.h"
 
 namespace attnviz {
+
+struct PixelPoint {
+  double x = 0.0;
+  double y = 0.0;
+};
+
+/// The pixels [x, x + width) by [y, y + height).
+struct PixelRect {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+
+  int right() const noexcept { return x + width; }
+  int bottom() const noexcept { return y + height; }
+  bool empty() const noexcept { return width <= 0 || height <= 0; }
+};
 
 /// The colours of a grid of cells, as numbers of a palette: a byte a cell.
 struct CellColors {

@@ -1,11 +1,14 @@
-// Lines on a terminal, in dots: 2 by 4 of them in a column's cell.
+// Lines on a terminal, in dots: 2 by 4 of them in a column's cell. The colours of groups on a
+// terminal.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "attnviz/color/group_colors.h"
 #include "attnviz/terminal/page/page.h"
+#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
@@ -41,5 +44,17 @@ class BrailleCanvas {
   std::size_t rows_;
   std::vector<Cell> cells_;  // [rows, columns]
 };
+
+/// The ink of group_color(number); none without colours.
+inline Style group_ink(std::size_t number, ColorDepth depth) noexcept {
+  if (depth == ColorDepth::kNone) {
+    return {};
+  }
+  constexpr int kFillOfInk = 10;  // codes of 16 colours are those of fills
+  const GroupColor& color = group_color(number);
+  return {.ink = PaletteColor{
+              depth == ColorDepth::k16 ? color.terminal_code + kFillOfInk : color.terminal_256,
+              color.terminal}};
+}
 
 }  // namespace attnviz

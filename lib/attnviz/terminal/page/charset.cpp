@@ -6,7 +6,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/formula_signs.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -11,18 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/core/ascii.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/formats/base64.h"
-#include "attnviz/formats/gguf/gguf_token_names.h"
-#include "attnviz/text/files/gguf_tokenizer_keys.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/text/files/sentence_pieces.h"
-#include "attnviz/text/files/tokenizer_json.h"
-#include "attnviz/text/files/vocabulary_files.h"
-#include "attnviz/text/tokenizers/bpe.h"
-#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/byte_level.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "attnviz/text/tokenizers/word_models.h"
 

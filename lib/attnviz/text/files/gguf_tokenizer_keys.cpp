@@ -1,4 +1,4 @@
-#include "attnviz/text/files/gguf_tokenizer_keys.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -9,8 +9,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/gguf/llama_cpp_keys.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 
 namespace attnviz {
 

@@ -15,14 +15,9 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/shard_name.h"
-#include "attnviz/text/files/demo_vocabulary.h"
-#include "attnviz/text/files/gguf_tokenizer.h"
-#include "attnviz/text/files/named_tokens.h"
-#include "attnviz/text/files/sentencepiece_model.h"
 #include "attnviz/text/files/tokenizer_class.h"
-#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/files/tokenizer_settings.h"
-#include "attnviz/text/files/vocabulary_files.h"
 
 namespace attnviz {
 
@@ -353,10 +348,9 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
-                                               const NamedBytes& tokenizer_config,
-                                               const Vocabulary::Tables* ready) {
+                                               const NamedBytes& tokenizer_config) {
   const TokenizerSettings settings(tokenizer_config);
-  TokenizerParts parts = read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name, ready);
+  TokenizerParts parts = read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name);
   add_missing_tokens(parts, settings);
   auto tokenizer = finished(std::move(parts), settings, std::nullopt);
   if (auto chat = settings.chat_template(settings.chat_templates())) {
@@ -366,13 +360,8 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
 }
 
 std::unique_ptr<ModelTokenizer> demo_tokenizer() {
-  const auto [bytes, name] = demo_file(kDemoTokenizer, "demo: tokenizer.json");
-  std::string rest(bytes.substr(0, kDemoVocabularyText.begin));
-  rest += "null";
-  rest += bytes.substr(kDemoVocabularyText.end);
-  return load_tokenizer({rest, name},
-                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"),
-                        &kDemoVocabulary);
+  return load_tokenizer(demo_file(kDemoTokenizer, "demo: tokenizer.json"),
+                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"));
 }
 
 std::vector<fs::path> tokenizer_files(const fs::path& file_or_folder) {

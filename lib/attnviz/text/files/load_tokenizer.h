@@ -7,7 +7,6 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
-#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 
@@ -45,11 +44,9 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file
 /// The same of a GGUF file that is open already: of several the first.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf);
 
-/// The same of a tokenizer.json and a tokenizer_config.json that are in memory; `ready` as
-/// read_tokenizer_json() has it.
+/// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
-                                               const NamedBytes& tokenizer_config,
-                                               const Vocabulary::Tables* ready = nullptr);
+                                               const NamedBytes& tokenizer_config);
 
 /// All files that load_tokenizer() may read for this one, with it: what a folder has, what belongs
 /// to a file beside it. Not all of them need to be there.

@@ -8,10 +8,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/text/tokenizers/bpe.h"
-#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/byte_level.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
-#include "attnviz/text/tokenizers/unigram.h"
+#include "attnviz/text/tokenizers/word_models.h"
 
 namespace attnviz {
 

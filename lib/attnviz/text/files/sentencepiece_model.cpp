@@ -1,4 +1,4 @@
-#include "attnviz/text/files/sentencepiece_model.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -11,13 +11,13 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/load_number.h"
+#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_scanner.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/token_model_json.h"
-#include "attnviz/text/tokenizers/post_processor.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
 

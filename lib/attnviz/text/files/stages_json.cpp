@@ -11,10 +11,9 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 #include "attnviz/formats/base64.h"
 #include "attnviz/text/files/stage_list.h"
-#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/byte_level.h"
 #include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"
 

@@ -8,9 +8,9 @@
 
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/tokenizers/normalizers.h"
-#include "attnviz/text/tokenizers/post_processor.h"
 #include "attnviz/text/tokenizers/pre_tokenizers.h"
 #include "attnviz/text/tokenizers/token_decoder.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
 

@@ -10,7 +10,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
-#include "attnviz/text/tokenizers/unigram.h"
 #include "attnviz/text/tokenizers/word_models.h"
 
 namespace attnviz {
@@ -96,9 +95,6 @@ std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceLis
 }  // namespace
 
 Vocabulary PieceList::vocabulary(std::string_view where) const {
-  if (ready != nullptr) {
-    return Vocabulary(*ready);
-  }
   if (pieces.empty()) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}vocab: expected at least one piece, found none", where));

@@ -7,8 +7,8 @@
 
 #include "attnviz/formats/json_scanner.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/text/tokenizers/bpe.h"
-#include "attnviz/text/tokenizers/token_model.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
+#include "attnviz/text/tokenizers/word_models.h"
 
 namespace attnviz {
 
@@ -21,7 +21,6 @@ struct PieceList {
   std::vector<Piece> pieces;
   std::vector<double> scores;  // by position, when the list has them
   bool has_scores = false;
-  const Vocabulary::Tables* ready = nullptr;  // in place of pieces: what they make
 
   /// If a piece comes twice, the last one counts. Throws Error{kMalformed} if there are no pieces.
   Vocabulary vocabulary(std::string_view where) const;

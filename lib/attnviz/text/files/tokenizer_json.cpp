@@ -1,4 +1,4 @@
-#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -48,11 +48,7 @@ void scan_model(JsonScanner& scanner, Scanned& scanned) {
         scanner.fail("one \"vocab\"");
       }
       scanned.has_vocabulary = true;
-      if (scanned.pieces.ready != nullptr) {
-        scanner.raw_value();
-      } else {
-        scanned.pieces = scan_pieces(scanner);
-      }
+      scanned.pieces = scan_pieces(scanner);
       append_member(scanned.rest, key, "null");
     } else if (key == "merges" && scanner.peek() != 'n') {
       scanned.merges = scan_merges(scanner);
@@ -64,9 +60,8 @@ void scan_model(JsonScanner& scanner, Scanned& scanned) {
   scanned.rest += "}";
 }
 
-Scanned scan(JsonScanner& scanner, const Vocabulary::Tables* ready) {
+Scanned scan(JsonScanner& scanner) {
   Scanned scanned;
-  scanned.pieces.ready = ready;
   bool is_first = true;
   scanner.expect('{');
   scanned.rest = "{";
@@ -166,13 +161,12 @@ void find_special_ids(TokenizerParts& parts) {
   }
 }
 
-TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name,
-                                   const Vocabulary::Tables* ready) {
+TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name) {
   if (bytes.empty()) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: expected JSON, found an empty file", name));
   }
   JsonScanner scanner(bytes, name);
-  const Scanned scanned = scan(scanner, ready);
+  const Scanned scanned = scan(scanner);
   const JsonTree tree = parse_rest(scanned.rest, bytes, name);
   const JsonNode root = tree.root();
   const JsonNode model = root.at("model");

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 namespace attnviz {
 

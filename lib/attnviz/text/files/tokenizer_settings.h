@@ -10,7 +10,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/chat.h"
-#include "attnviz/text/tokenizers/added_tokens.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
 

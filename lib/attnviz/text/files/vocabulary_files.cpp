@@ -1,4 +1,4 @@
-#include "attnviz/text/files/vocabulary_files.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_scanner.h"
 #include "attnviz/text/files/token_model_json.h"
-#include "attnviz/text/tokenizers/bpe.h"
 #include "attnviz/text/tokenizers/word_models.h"
 
 namespace attnviz {

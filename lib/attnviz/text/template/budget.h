@@ -1,4 +1,5 @@
-// What a template may take: it is input, and may be hostile.
+// What a template may take: it is input, and may be hostile. Where in a template something stands,
+// for messages.
 #pragma once
 
 #include <algorithm>
@@ -134,5 +135,12 @@ class Budget {
   std::size_t n_read_ = 0;
   std::size_t depth_ = 0;
 };
+
+/// "line 3, column 14", counted from 1, the column in characters.
+std::string place_in(std::string_view source, std::size_t at);
+
+/// Throws what went wrong at a place; `where` stands in front of messages.
+[[noreturn]] void fail_at(std::string_view where, std::string_view source, std::size_t at,
+                          std::string_view message, ErrorKind kind = ErrorKind::kMalformed);
 
 }  // namespace attnviz::templates

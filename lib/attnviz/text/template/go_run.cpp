@@ -4,13 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/go_functions.h"
-#include "attnviz/text/template/go_syntax.h"
 #include "attnviz/text/template/go_template.h"
-#include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
 #include "attnviz/text/template/python_operators.h"
 #include "attnviz/text/template/python_text.h"
 

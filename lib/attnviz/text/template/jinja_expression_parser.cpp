@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parse_number.h"
-#include "attnviz/text/template/source_place.h"
+#include "attnviz/text/template/budget.h"
 
 namespace attnviz::templates {
 

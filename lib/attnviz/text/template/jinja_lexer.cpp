@@ -10,8 +10,8 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/python_text.h"
-#include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 

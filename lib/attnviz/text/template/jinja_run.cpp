@@ -10,7 +10,6 @@
 #include "attnviz/text/template/jinja_builtins.h"
 #include "attnviz/text/template/python_operators.h"
 #include "attnviz/text/template/python_text.h"
-#include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 

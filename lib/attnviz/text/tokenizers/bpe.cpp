@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/bpe.h"
+#include "attnviz/text/tokenizers/word_models.h"
 
 #include <fmt/core.h>
 

@@ -1,10 +1,21 @@
 #include "attnviz/text/tokenizers/byte_level.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "attnviz/core/error.h"
+#include "attnviz/core/float16.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/tokenizers/prefix_index.h"
 
 namespace attnviz {
 
@@ -68,6 +79,176 @@ std::string byte_level_decoded(std::string_view piece) {
     i += point.length;
   }
   return bytes;
+}
+
+namespace {
+
+struct Found {
+  std::size_t length = 0;  // bytes of the text
+  std::string_view replacement;
+};
+
+class CharsMap {
+ public:
+  CharsMap() = default;
+  CharsMap(std::vector<std::uint32_t> units, std::string_view replacements)
+      : units_(std::move(units)), replacements_(replacements) {}
+
+  // The longest entry that `text` begins with. A trie that leads back into itself has entries
+  // without end.
+  std::optional<Found> find(std::string_view text) const noexcept {
+    constexpr std::size_t kLongest = 64;
+    std::optional<Found> longest;
+    if (units_.empty()) {
+      return longest;
+    }
+    text = text.substr(0, kLongest);
+    std::size_t node = offset_of(units_[0]);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      node ^= static_cast<unsigned char>(text[i]);
+      // A unit's label is its lowest byte; the highest bit marks values, which no byte equals.
+      constexpr std::uint32_t kLabel = 0x800000FF;
+      if (node >= units_.size() || (units_[node] & kLabel) != static_cast<unsigned char>(text[i])) {
+        break;
+      }
+      const bool has_value = (units_[node] >> 8 & 1) != 0;
+      node ^= offset_of(units_[node]);
+      if (has_value && node < units_.size()) {
+        const std::size_t begin = units_[node] & 0x7FFFFFFF;
+        if (begin < replacements_.size()) {
+          longest = {i + 1, std::string_view(replacements_).substr(begin)};
+        }
+      }
+    }
+    if (longest) {
+      longest->replacement = longest->replacement.substr(0, longest->replacement.find('\0'));
+    }
+    return longest;
+  }
+
+ private:
+  static std::size_t offset_of(std::uint32_t unit) noexcept {
+    return std::size_t{unit >> 10} << ((unit & 0x200) >> 6);
+  }
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;
+};
+
+// The end of each is looked for wherever it is put.
+void check_replacements(std::string_view replacements, std::string_view where) {
+  constexpr std::size_t kLongest = 1024;
+  for (std::size_t begin = 0; begin < replacements.size();) {
+    const std::size_t size = std::min(replacements.find('\0', begin), replacements.size()) - begin;
+    if (size > kLongest) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}expected replacements of at most {}, found {}", where,
+                              counted(kLongest, "byte"), size));
+    }
+    begin += size + 1;
+  }
+}
+
+CharsMap read_map(std::string_view bytes, std::string_view where) {
+  if (bytes.empty()) {
+    return {};
+  }
+  constexpr std::size_t kHead = 4;
+  const std::size_t size = bytes.size() < kHead ? 0 : load_number<std::uint32_t>(bytes.data());
+  if (size == 0 || size % 4 != 0 || size > bytes.size() - kHead) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected a trie of up to {} bytes, a multiple of 4, found a size "
+                            "of {}",
+                            where, bytes.size() < kHead ? 0 : bytes.size() - kHead, size));
+  }
+  std::vector<std::uint32_t> units(size / 4);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    units[i] = load_number<std::uint32_t>(bytes.data() + kHead + 4 * i);
+  }
+  const std::string_view replacements = bytes.substr(kHead + size);
+  check_replacements(replacements, where);
+  if (!is_utf8(replacements)) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected replacements in UTF-8, found other bytes", where));
+  }
+  return {std::move(units), replacements};
+}
+
+class CharsMapNormalizer {
+ public:
+  CharsMapNormalizer(CharsMap map, KeptStrings kept)
+      : map_(std::move(map)),
+        kept_(std::move(kept)),
+        index_({kept_.strings.begin(), kept_.strings.end()}) {}
+  CharsMapNormalizer(const CharsMapNormalizer&) = delete;  // the index has views
+  CharsMapNormalizer& operator=(const CharsMapNormalizer&) = delete;
+
+  void apply(AlignedText& text) const {
+    AlignedBuilder builder(text);
+    bool is_changed = false;
+    bool behind_space = true;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::string_view rest = text.text().substr(i);
+      std::size_t size = 0;
+      index_.prefixes(rest, [&](std::uint32_t, std::size_t length) { size = length; });
+      std::string_view made = rest.substr(0, size);
+      if (size > 0) {
+        is_changed |= keep_string(text.text(), {i, i + size}, behind_space, builder);
+      } else if (const auto found = map_.find(rest)) {
+        size = found->length;
+        made = found->replacement;
+        if (made == rest.substr(0, size)) {
+          builder.keep({i, i + size});
+        } else {
+          builder.put(made, {i, i + size});
+          is_changed = true;
+        }
+      } else {
+        size = decode_utf8(text.text(), i).length;
+        made = rest.substr(0, size);
+        builder.keep({i, i + size});
+      }
+      behind_space = made.empty() ? behind_space : made.ends_with(' ');
+      i += size;
+    }
+    if (is_changed) {
+      text = builder.finish();
+    }
+  }
+
+ private:
+  // Whether that changed some of it.
+  bool keep_string(std::string_view text, ByteRange range, bool behind_space,
+                   AlignedBuilder& builder) const {
+    bool is_changed = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      behind_space = behind_space && text[i] == ' ';
+      if (text[i] == ' ' && !behind_space && i + 1 < range.end && !kept_.inner_space.empty()) {
+        builder.put(kept_.inner_space, {i, i + 1});
+        is_changed = true;
+      } else {
+        builder.keep({i, i + 1});
+      }
+    }
+    return is_changed;
+  }
+
+  CharsMap map_;
+  KeptStrings kept_;
+  PrefixIndex index_;
+};
+
+}  // namespace
+
+Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where, KeptStrings kept) {
+  const auto has_space = [](const std::string& string) { return string.find(' ') != string.npos; };
+  if (bytes.empty() &&
+      (kept.inner_space.empty() || std::ranges::none_of(kept.strings, has_space))) {
+    return {};
+  }
+  const auto normalizer =
+      std::make_shared<const CharsMapNormalizer>(read_map(bytes, where), std::move(kept));
+  return [normalizer](AlignedText& text) { normalizer->apply(text); };
 }
 
 }  // namespace attnviz

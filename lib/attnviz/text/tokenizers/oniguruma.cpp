@@ -17,7 +17,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/text/tokenizers/counted_pattern.h"
-#include "attnviz/text/tokenizers/regex_engine.h"
+#include "attnviz/text/tokenizers/regex.h"
 
 namespace attnviz {
 

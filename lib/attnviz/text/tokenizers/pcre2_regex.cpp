@@ -11,7 +11,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/text/tokenizers/regex_engine.h"
+#include "attnviz/text/tokenizers/regex.h"
 
 namespace attnviz {
 

@@ -8,7 +8,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/tokenizers/regex_engine.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 
 namespace attnviz {

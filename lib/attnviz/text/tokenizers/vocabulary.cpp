@@ -47,23 +47,15 @@ void Vocabulary::grow(std::size_t n_slots) {
     }
   }
   slots_ = std::move(larger);
-  show_own();
-}
-
-void Vocabulary::show_own() noexcept {
-  tables_.characters = {characters_.data(), characters_.size()};
-  tables_.entries = entries_;
-  tables_.places = places_;
-  tables_.slots = slots_;
 }
 
 std::size_t Vocabulary::slot_of(std::string_view piece, std::uint32_t hash) const noexcept {
-  const std::size_t mask = tables_.slots.size() - 1;
+  const std::size_t mask = slots_.size() - 1;
   for (std::size_t n = 0; n <= kLongestSearch; ++n) {
     const std::size_t i = (hash + n) & mask;
-    const Slot& slot = tables_.slots[i];
+    const Slot& slot = slots_[i];
     if (slot.entry == 0 ||
-        (slot.hash == hash && text_of(tables_.entries[slot.entry - 1].place) == piece)) {
+        (slot.hash == hash && text_of(entries_[slot.entry - 1].place) == piece)) {
       return i;
     }
   }
@@ -102,20 +94,19 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
     places_.resize(std::max(places_.size(), std::size_t{id} + 1));
     places_[id] = place;
   }
-  tables_.longest = std::max(tables_.longest, piece.size());
-  show_own();
+  longest_ = std::max(longest_, piece.size());
   return is_new;
 }
 
 std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
-  if (tables_.slots.empty()) {
+  if (slots_.empty()) {
     return std::nullopt;
   }
   const std::size_t at = slot_of(piece, hash_of(piece));
-  if (at == kNoSlot || tables_.slots[at].entry == 0) {
+  if (at == kNoSlot || slots_[at].entry == 0) {
     return std::nullopt;
   }
-  return tables_.entries[tables_.slots[at].entry - 1].id;
+  return entries_[slots_[at].entry - 1].id;
 }
 
 void Vocabulary::find(std::span<const std::string_view> pieces,
@@ -125,35 +116,35 @@ void Vocabulary::find(std::span<const std::string_view> pieces,
   constexpr std::size_t kBatch = 32;
   std::array<std::uint32_t, kBatch> hashes{};
   std::array<std::uint32_t, kBatch> entries{};
-  const std::size_t mask = tables_.slots.size() - 1;
+  const std::size_t mask = slots_.size() - 1;
   for (std::size_t begin = 0; begin < pieces.size(); begin += kBatch) {
-    const std::size_t n = tables_.slots.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
+    const std::size_t n = slots_.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
     for (std::size_t i = 0; i < n; ++i) {
       hashes[i] = hash_of(pieces[begin + i]);
-      __builtin_prefetch(&tables_.slots[hashes[i] & mask]);
+      __builtin_prefetch(&slots_[hashes[i] & mask]);
     }
     for (std::size_t i = 0; i < n; ++i) {
       std::size_t slot = hashes[i] & mask;
-      for (std::size_t step = 0; step < kLongestSearch && tables_.slots[slot].entry != 0 &&
-                                 tables_.slots[slot].hash != hashes[i];
+      for (std::size_t step = 0;
+           step < kLongestSearch && slots_[slot].entry != 0 && slots_[slot].hash != hashes[i];
            ++step) {
         slot = (slot + 1) & mask;
       }
-      entries[i] = tables_.slots[slot].entry;
+      entries[i] = slots_[slot].entry;
       if (entries[i] != 0) {
-        __builtin_prefetch(&tables_.entries[entries[i] - 1]);
+        __builtin_prefetch(&entries_[entries[i] - 1]);
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (entries[i] != 0) {
-        __builtin_prefetch(tables_.characters.data() + tables_.entries[entries[i] - 1].place.begin);
+        __builtin_prefetch(characters_.data() + entries_[entries[i] - 1].place.begin);
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
       TokenId& id = ids[begin + i];
       id = kNoToken;
       if (entries[i] != 0) {
-        const Entry& entry = tables_.entries[entries[i] - 1];
+        const Entry& entry = entries_[entries[i] - 1];
         const bool is_it = text_of(entry.place) == pieces[begin + i];
         id = is_it ? entry.id : find(pieces[begin + i]).value_or(kNoToken);
       }
@@ -165,10 +156,10 @@ void Vocabulary::find(std::span<const std::string_view> pieces,
 }
 
 std::string_view Vocabulary::piece(TokenId id) const noexcept {
-  if (id >= tables_.places.size()) {
+  if (id >= places_.size()) {
     return {};
   }
-  return text_of(tables_.places[id]);
+  return text_of(places_[id]);
 }
 
 }  // namespace attnviz

@@ -21,37 +21,6 @@ class Vocabulary {
  public:
   static constexpr std::size_t kMostIds = std::size_t{1} << 22;
 
-  struct Place {
-    std::uint32_t begin = 0;
-    std::uint32_t size = 0;
-  };
-  struct Entry {
-    Place place;
-    TokenId id = kNoToken;
-  };
-  struct Slot {
-    std::uint32_t hash = 0;
-    std::uint32_t entry = 0;  // 0: free, else the place in the entries and 1
-  };
-  /// What finding looks at.
-  struct Tables {
-    std::string_view characters;
-    std::span<const Entry> entries;
-    std::span<const Place> places;  // by id
-    std::span<const Slot> slots;    // a power of 2, at most half of them taken
-    std::size_t longest = 0;
-  };
-
-  Vocabulary() = default;
-  /// One that was made before, as tables() told it. The tables must outlive it, and nothing can be
-  /// added.
-  explicit Vocabulary(const Tables& ready) noexcept : tables_(ready) {}
-  Vocabulary(const Vocabulary&) = delete;
-  Vocabulary& operator=(const Vocabulary&) = delete;
-  Vocabulary(Vocabulary&&) = default;
-  Vocabulary& operator=(Vocabulary&&) = default;
-  ~Vocabulary() = default;
-
   /// Makes room, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
   /// Returns false if the piece exists already: find() then gives the later id, as Hugging Face's
@@ -65,12 +34,24 @@ class Vocabulary {
   /// Empty for an id that is not there.
   std::string_view piece(TokenId id) const noexcept;
   /// The largest id and 1.
-  std::size_t size() const noexcept { return tables_.places.size(); }
+  std::size_t size() const noexcept { return places_.size(); }
   /// Bytes of the longest piece.
-  std::size_t longest() const noexcept { return tables_.longest; }
-  const Tables& tables() const noexcept { return tables_; }
+  std::size_t longest() const noexcept { return longest_; }
 
  private:
+  struct Place {
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;
+  };
+  struct Entry {
+    Place place;
+    TokenId id = kNoToken;
+  };
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t entry = 0;  // 0: free, else the place in the entries and 1
+  };
+
   // In a table that is half full only pieces that were made for it lie so far from their places,
   // and looking for them, or for others in a run of them, would take long.
   static constexpr std::size_t kLongestSearch = 512;
@@ -79,17 +60,15 @@ class Vocabulary {
   // The slot that holds the piece, or the free one where it belongs; kNoSlot where that is too far.
   std::size_t slot_of(std::string_view piece, std::uint32_t hash) const noexcept;
   std::string_view text_of(Place place) const noexcept {
-    return tables_.characters.substr(place.begin, place.size);
+    return {characters_.data() + place.begin, place.size};
   }
   void grow(std::size_t n_slots);
-  void show_own() noexcept;
 
-  // Empty where the tables are another's. Vectors all, which keep their place when they are moved.
   std::vector<char> characters_;
   std::vector<Entry> entries_;
-  std::vector<Place> places_;
-  std::vector<Slot> slots_;
-  Tables tables_;
+  std::vector<Place> places_;  // by id
+  std::vector<Slot> slots_;    // a power of 2, at most half of them taken
+  std::size_t longest_ = 0;
 };
 
 }  // namespace attnviz

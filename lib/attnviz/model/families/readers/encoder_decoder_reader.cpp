@@ -1,4 +1,4 @@
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/model/families/readers/state_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 
 #include <fmt/core.h>
 

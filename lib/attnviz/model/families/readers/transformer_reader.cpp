@@ -9,11 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/families/readers/altup_reader.h"
-#include "attnviz/model/families/readers/encoder_decoder_reader.h"
-#include "attnviz/model/families/readers/expert_reader.h"
-#include "attnviz/model/families/readers/latent_reader.h"
-#include "attnviz/model/families/readers/state_reader.h"
+#include "attnviz/model/families/readers/part_readers.h"
 #include "attnviz/model/families/traits.h"
 
 namespace attnviz {

@@ -1,0 +1,346 @@
+// The options of attnviz cite. The options of attnviz diff. The options of attnviz lesson, softmax
+// and meaning. The options of attnviz why.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/choices.h"
+#include "attnviz/core/cpus.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/lessons/lesson_names.h"
+#include "attnviz/document/why_document.h"
+#include "options/option_groups.h"
+#include "options/option_values.h"
+
+namespace attnviz::app {
+
+namespace {
+
+float parse_factor(std::string_view option, const std::string& word) {
+  const float factor = parse_decimal(option, word);
+  if (!(factor > 1.0f)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a number above 1, found \"{}\"", option, word));
+  }
+  return factor;
+}
+
+}  // namespace
+
+void define_cite(OptionList& list, CiteOptions& options) {
+  constexpr std::uint64_t kMost = 1'000'000;
+  InputOptions& input = options.input;
+  define_text(list, input);
+  list.add_list("Input", "--doc", "FILE",
+                "put this document before TEXT, which is then a question; may be repeated. "
+                "Without any, TEXT is the whole prompt and its sentences are ranked",
+                options.documents);
+  list.add_value("Input", "-f,--file", "FILE", "read TEXT from a file", input.file);
+  list.add_value("Input", "--answer", "TEXT",
+                 "score this answer (default: the one that the model writes)", options.answer);
+  list.add_value("Input", "--generate", "N",
+                 fmt::format("how many tokens the model writes at most (default {}); it ends at "
+                             "the end of a line",
+                             options.generate),
+                 options.generate, count_between(1, kMost));
+  list.add_value(
+      "Input", "--span-words", "N",
+      "cut sentences that are longer than N words, as in texts without punctuation; what is "
+      "ranked are then spans of at most N words",
+      options.span_words, count_between(1, kMost));
+  list.add_flag("Input", "--print-prompt", "print what the model is given, and nothing else",
+                options.print_prompt);
+  list.add_flag(
+      "Input", "--bos",
+      "begin the prompt with the token that does (default: as the model's tokenizer has it)",
+      [&input] { input.bos = true; });
+  list.add_flag("Input", "--no-bos", "begin the prompt without it",
+                [&input] { input.bos = false; });
+  list.add_flag("Input", "--special",
+                "names of special tokens in the prompt, such as <|endoftext|>, are these tokens",
+                input.special);
+  define_tokenizer(list, options.tokenizer);
+  // The end of a prompt is what the answer stands behind.
+  list.add_choice("Input", "--truncate", std::span(kTruncateSides).first(1),
+                  "leave out the beginning of a prompt that, with the answer, is longer than the "
+                  "model's context (default: refuse it)",
+                  options.truncate);
+  define_named_model(
+      list, options.model.model, options.talk,
+      "a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model on this "
+      "machine, as attnviz models lists them (default: demo, the embedded one)");
+  define_softmax(list, options.request);
+  define_what_if(list, options.what_if);
+  list.add_flag("Attention", "--retrieval-heads",
+                "find the heads that copy a needle from random tokens first, and tell their "
+                "attention by itself",
+                options.retrieval_heads);
+  list.add_value("Output", "--matters", "FACTOR",
+                 "a sentence matters if the answer is this many times less probable, or more, when "
+                 "the sentence is hidden from the answer's tokens (default 2)",
+                 options.least_factor, parse_factor);
+  list.add_value(
+      "Output", "--top", "N",
+      fmt::format("only the first N sentences of the table; 0: all (default {})", options.top),
+      options.top, count_between(0, kMost));
+  define_files(list, options.output, Result::kTextReport);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_run(list, options);
+}
+
+void define_diff(OptionList& list, DiffOptions& options) {
+  for (const char* name : {kText, kOtherText}) {
+    list.add_positional(name,
+                        [&options](const std::string& word) { options.texts.push_back(word); });
+  }
+  list.add_list("Input", "--text", "TEXT", "a text to compare; give it twice, or two TEXTs",
+                options.other_texts);
+  define_reading(list, options.input);
+  define_chat(list, options.input);
+  define_cutting(list, options);
+  list.add_list("Model", kModelNames, "FILE",
+                "given twice: two models to compare on one TEXT, as a base and a fine-tune, or F16 "
+                "and Q4_K; else the model of both texts (default: demo, the embedded one)",
+                options.models);
+  define_strict(list, options.talk);
+  define_random(list, options);
+  define_attention(list, options, "all; with --head the change of each of these is drawn");
+  list.add_flag("Output", "--map", "a map of all heads in place of the table, as pictures have it",
+                options.map);
+  list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
+                 options.top, count_between(0, 1'000'000));
+  list.add_value("Output", "--threshold", "SHARE",
+                 "two models: from where on their residual streams are called apart (default 0.05)",
+                 options.threshold, parse_share);
+  define_files(list, options.output, Result::kReport);
+  define_drawing(list, options.drawing);
+  define_run(list, options);
+}
+
+namespace {
+
+[[noreturn]] void fail_diff(const std::string& what) {
+  throw Error(ErrorKind::kUsage,
+              "diff compares two texts in one model, or one text in two models" + what);
+}
+
+bool is_blank(const std::string& text) {
+  return words_of(text).empty();
+}
+
+}  // namespace
+
+void settle_compared(DiffOptions& options) {
+  std::vector<std::string>& texts = options.texts;
+  std::move(options.other_texts.begin(), options.other_texts.end(), std::back_inserter(texts));
+  options.other_texts.clear();
+  const std::vector<std::string>& models = options.models;
+  const InputOptions& input = options.input;
+  if (texts.size() > 2 || models.size() > 2) {
+    fail_diff(fmt::format(": found {} and {}", counted(texts.size(), "text"),
+                          counted(models.size(), "model")));
+  }
+  if (models.size() == 2) {
+    if (texts.size() == 2) {
+      fail_diff(": found two of both; leave out a text or a model");
+    }
+    if (!texts.empty() && (input.file || input.ids)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--text and {} exclude each other", input.messages ? "--messages"
+                                                                  : input.file   ? "--file"
+                                                                                 : "--ids"));
+    }
+    options.second = options.model;
+    options.second->model = given_model(models[1]);
+  } else if (texts.size() < 2) {
+    fail_diff(
+        texts.empty() && !input.is_given()
+            ? std::string(", as in: attnviz diff --text \"The cat sat\" --text \"The dog sat\", "
+                          "or attnviz diff -m A -m B TEXT")
+            : std::string(": found one text and one model; give another --text, or another -m"));
+  } else if (input.file || input.ids) {
+    fail_diff(fmt::format(": {} gives a third text", input.file ? "--file" : "--ids"));
+  }
+  if (std::ranges::any_of(texts, is_blank)) {
+    throw Error(ErrorKind::kUsage, "TEXT: empty or blank: there is nothing to look at");
+  }
+  if (!models.empty()) {
+    options.model.model = given_model(models[0]);
+  }
+  if (!texts.empty()) {
+    options.input.text = texts[0];
+  }
+}
+
+namespace {
+
+// Commands that teach, too, but are no lessons.
+void refuse_commands(const std::string& word) {
+  constexpr std::array kTeaching = {
+      Choice{"softmax", "attnviz softmax 2.1 8.7 3.2"},
+      Choice{"meaning",
+             "attnviz meaning bank --in \"the river bank\" --in \"the bank gave a loan\""},
+      Choice{"tour", "attnviz tour"}};
+  if (const auto line = choice_named(kTeaching, word)) {
+    throw AdviceError(ErrorKind::kUsage, {fmt::format("lesson: {} is a command of its own:", word),
+                                          {std::string(*line)}});
+  }
+}
+
+}  // namespace
+
+void define_lesson(OptionList& list, LessonOptions& options) {
+  options.n_threads = available_threads();
+  list.add_positional(kLesson, [&options](const std::string& word) {
+    refuse_commands(word);
+    options.lesson = parse_choice("lesson", word, kLessonChoices);
+  });
+  list.propose(choice_words(kLessonChoices));
+  list.add_value("Model", "--seed", "N",
+                 "seed of what is drawn at random (default " + std::to_string(kDefaultSeed) + ")",
+                 options.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
+  define_files(list, options.output, Result::kReport);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  list.add_value("General", "--threads", "N", "threads to compute with (default: all cores)",
+                 options.n_threads, count_between(1, 1024));
+  define_talk(list, options.talk);
+}
+
+void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
+  list.add_positionals(kScores, options.scores);
+  list.add_value("Attention", "--divide-by", "N",
+                 "divide the scores by this first: the root of d_head, as 11.31 of 128 (default 1)",
+                 options.divide_by, parse_positive);
+  list.add_value("Attention", "--temperature", "T", "and by this (default 1)", options.temperature,
+                 parse_positive);
+  define_files(list, options.output, Result::kReport);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  define_talk(list, options.talk);
+}
+
+void check_lesson(const Given& given, const LessonOptions& options) {
+  for (const char* option : {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi",
+                             "--width", "--colormap", "--font", "--no-values", "--no-footer"}) {
+    if (!options.lesson && given.has(option)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} goes with a lesson's NAME, as in: attnviz lesson {} -o FILE.png; "
+                              "attnviz lesson lists them",
+                              option, kLessonChoices.front().word));
+    }
+  }
+  check_output(options.output);
+}
+
+void check_softmax(const Given& /*given*/, const SoftmaxOptions& options) {
+  check_output(options.output);
+}
+
+void check_meaning(const Given& given, MeaningOptions& options) {
+  if (options.word.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw Error(ErrorKind::kUsage,
+                "meaning needs a WORD, as in: attnviz meaning bank --in \"…\" --in \"…\"");
+  }
+  if (options.contexts.size() < 2) {
+    throw Error(ErrorKind::kUsage, fmt::format("meaning compares texts: give --in twice or more, "
+                                               "found {}",
+                                               options.contexts.size()));
+  }
+  options.input.may_be_absent = true;
+  check_attention(given, options);
+}
+
+void define_meaning(OptionList& list, MeaningOptions& options) {
+  list.add_positional(kWord, [&options](const std::string& word) { options.word = word; });
+  list.add_list("Input", "--in", "TEXT",
+                "a text with the word in it; twice or more. Of several places in one text the last "
+                "is taken; bank#1 is the first",
+                options.contexts);
+  define_model(list, options);
+  define_files(list, options.output, Result::kReport);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  define_run(list, options);
+}
+
+namespace {
+
+std::vector<AblatedPart> parse_parts(std::string_view option,
+                                     const std::vector<std::string>& lists) {
+  std::vector<AblatedPart> parts;
+  for (const std::string& list : lists) {
+    for (const std::string_view item : list_parts(list)) {
+      const AblatedPart part = parse_choice(option, item, kAblatedParts);
+      if (std::ranges::find(parts, part) == parts.end()) {
+        parts.push_back(part);
+      }
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+void define_why(OptionList& list, WhyOptions& options) {
+  define_input(list, options.input);
+  define_model(list, options);
+  define_attention(list, options, "none: of a score that is split");
+  define_names(list, options);
+  list.add_value("Prediction", "--toward", "TOKEN",
+                 "the token that is asked about (default: the most probable one): \" Potter\", or "
+                 "id:301",
+                 options.toward);
+  list.add_value("Prediction", "--versus", "TOKEN",
+                 "the one beside it (default: the most probable other one)", options.versus);
+  list.add_value(
+      "Prediction", "--at", "TOKEN|INDEX",
+      "behind this token (default: the last); no text behind it is read: -1 of --hide is this "
+      "token",
+      options.at);
+  list.add_flag("Prediction", "--tokens",
+                "only what the prediction loses without each word (all parts unless one is named)",
+                options.tokens);
+  list.add_flag("Prediction", "--attribution", "only what heads and MLPs write into the logit",
+                options.attribution);
+  list.add_list("Prediction", "--ablate-each", "PARTS",
+                "only what is lost without each of these: heads, mlps, layers (of attention), a "
+                "list with commas; may be repeated",
+                [&options](const std::vector<std::string>& lists) {
+                  options.ablate_each = parse_parts("--ablate-each", lists);
+                });
+  list.propose({"heads", "mlps", "layers"});
+  list.add_choice("Prediction", "--by", kReplacements,
+                  "what stands in the place of what is taken out: 0, or its mean over the text "
+                  "(default zero)",
+                  options.by_mean);
+  list.add_flag("Prediction", "--lens",
+                "only what the model would say if it ended after each layer", options.lens);
+  list.add_value("Attention", "--query", "TOKEN|INDEX",
+                 "with --key and --head: split the score of this query, over what was written into "
+                 "the two tokens, in place of a prediction",
+                 options.query);
+  list.add_value("Attention", "--key", "TOKEN|INDEX", "the key of that score", options.key);
+  constexpr std::uint64_t kMostRows = 1'000'000;
+  list.add_value("Output", "--top", "N", "only the first N rows of a table; 0: all (default 8)",
+                 options.top, count_between(0, kMostRows));
+  define_files(list, options.output, Result::kReport);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  define_run(list, options);
+}
+
+}  // namespace attnviz::app
