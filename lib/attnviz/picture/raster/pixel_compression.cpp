@@ -190,10 +190,26 @@ bool is_smooth(std::span<const std::uint8_t> row, std::span<const std::uint8_t> 
   return balance > 0 && 8 * differences < numbers;
 }
 
+constexpr std::string_view kZlibHeader("\x78\x01");  // deflate with a window of 32 KB, fastest
+
+void append_checksum(std::string& zlib, std::uint32_t checksum) {
+  for (const int shift : {24, 16, 8, 0}) {
+    zlib.push_back(static_cast<char>(checksum >> shift & 0xFF));
+  }
+}
+
 }  // namespace
 
+std::string compress_filtered(std::span<const std::uint8_t> rows) {
+  std::string out(kZlibHeader);
+  MatchFinder finder(out);
+  finder.add(rows);
+  append_checksum(out, finder.finish());
+  return out;
+}
+
 std::string compress_rows(std::span<const std::uint8_t> pixels, std::size_t row_bytes) {
-  std::string out("\x78\x01");  // deflate with a window of 32 KB, fastest
+  std::string out(kZlibHeader);
   MatchFinder finder(out);
   constexpr std::uint8_t kNone[] = {0};
   constexpr std::uint8_t kUp[] = {2};
@@ -212,10 +228,7 @@ std::string compress_rows(std::span<const std::uint8_t> pixels, std::size_t row_
     finder.add(filtered);
     above = row;
   }
-  const std::uint32_t checksum = finder.finish();
-  for (const int shift : {24, 16, 8, 0}) {
-    out.push_back(static_cast<char>(checksum >> shift & 0xFF));
-  }
+  append_checksum(out, finder.finish());
   return out;
 }
 

@@ -11,15 +11,18 @@
 
 namespace attnviz {
 
-/// The data of a PNG picture with a palette: `pixels` of shape [height, row_bytes] as filtered
-/// rows (ISO 15948, 9.2) in a zlib stream (RFC 1950 and 1951). A row that equals the one
-/// above it becomes zeros by filter 2 ("up"), and one that differs from it by small numbers becomes
-/// these; others have filter 0 ("none").
+/// Filtered rows of a PNG picture (ISO 15948, 9.2), in which runs are long, as a zlib stream (RFC
+/// 1950 and 1951).
 ///
-/// Matches are looked for one pixel back, which finds runs, and where the same four bytes began a
+/// Matches are looked for one byte back, which finds runs, and where the same four bytes began a
 /// literal or a match before. Within a match nothing is looked up or noted, on which a compressor
 /// for any data spends most of its time in such pictures.
 /// It needs less than 1 MB beside the stream. Not for 2^32 bytes or more. Throws std::bad_alloc.
+std::string compress_filtered(std::span<const std::uint8_t> rows);
+
+/// The same of a picture with a palette, whose pixels [height, row_bytes] are filtered here. A row
+/// that equals the one above it becomes zeros by filter 2 ("up"), and one that differs from it by
+/// small numbers becomes these; others have filter 0 ("none").
 std::string compress_rows(std::span<const std::uint8_t> pixels, std::size_t row_bytes);
 
 /// Appends what it is given to a string, in blocks of deflate (RFC 1951) with codes of their own.

@@ -20,22 +20,19 @@ namespace {
 // What stb_image_write calls instead of its own compressor, which is slower and packs worse. stb
 // frees the result.
 unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
-                             int level) noexcept {
-  const auto length = static_cast<std::size_t>(size);
+                             int /*level*/) noexcept {
   *compressed_size = 0;
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
-  if (compressor == nullptr) {
+  try {
+    const std::string zlib = attnviz::compress_filtered({data, static_cast<std::size_t>(size)});
+    auto* const compressed = static_cast<unsigned char*>(std::malloc(zlib.size()));
+    if (compressed != nullptr) {
+      std::memcpy(compressed, zlib.data(), zlib.size());
+      *compressed_size = static_cast<int>(zlib.size());
+    }
+    return compressed;
+  } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
-  auto* const compressed = static_cast<unsigned char*>(std::malloc(bound));
-  if (compressed == nullptr) {
-    return nullptr;
-  }
-  *compressed_size =
-      static_cast<int>(libdeflate_zlib_compress(compressor.get(), data, length, compressed, bound));
-  return compressed;
 }
 
 unsigned int crc32(const unsigned char* data, int size) noexcept {
@@ -170,9 +167,7 @@ std::string packed_by_stb(const Rows& rows) {
   // stb's settings are variables: set once, so that threads can encode at the same time.
   [[maybe_unused]] static const bool configured = [] {
     constexpr int kUpFilter = 2;  // rows mostly repeat the one above
-    constexpr int kCompressionLevel = 1;
     stbi_write_force_png_filter = kUpFilter;
-    stbi_write_png_compression_level = kCompressionLevel;
     return true;
   }();
   std::string png;
