@@ -10,6 +10,8 @@ file(WRITE "${OUTPUT}.new"
 asm(R\"asm(
 .pushsection .rodata
 .balign 64
+.globl attnviz_${NAME}
+.hidden attnviz_${NAME}
 attnviz_${NAME}: .incbin \"${path}\"
 .byte 0
 .popsection

@@ -130,7 +130,7 @@ struct Report {
   std::optional<Table> numbers = {};    // of CSV; absent: those of the first table with keys
   std::size_t json_indent = 0;
 
-  void add(std::string key, Datum value) { members.add(std::move(key), std::move(value)); }
+  void add(std::string_view key, Datum value) { members.add(key, std::move(value)); }
   void say(std::string text, Emphasis emphasis = Emphasis::kPlain, std::size_t indent = 0);
   void draw(Block block) { blocks.push_back(std::move(block)); }
 };

@@ -1,5 +1,4 @@
-// What the readers of GGUF architectures have in common. What the readers of GGUF architectures
-// share.
+// What the readers of GGUF architectures share.
 #pragma once
 
 #include <cstddef>
