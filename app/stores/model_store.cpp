@@ -131,7 +131,7 @@ void name_models_in(const fs::path& given, const fs::path& folder) {
 // The model that a folder without weights of its own stands for.
 fs::path model_in(const fs::path& given) {
   const auto current = snapshot(given);
-  const fs::path folder = current.value_or(given);
+  fs::path folder = current.value_or(given);
   if (has_weights(folder)) {
     return folder;
   }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +27,7 @@ unsigned char* compress_zlib(const unsigned char* data, int size, int* compresse
     const std::string zlib = attnviz::compress_filtered({data, static_cast<std::size_t>(size)});
     auto* const compressed = static_cast<unsigned char*>(std::malloc(zlib.size()));
     if (compressed != nullptr) {
-      std::memcpy(compressed, zlib.data(), zlib.size());
+      std::ranges::copy(zlib, compressed);
       *compressed_size = static_cast<int>(zlib.size());
     }
     return compressed;

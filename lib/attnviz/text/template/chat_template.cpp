@@ -208,6 +208,7 @@ Written run_go_template(const ChatTemplate& with, const Given& given, const Chat
   const std::vector<Joined> all = joined(given.messages);
   if (own.mentions("messages")) {
     std::vector<Value> values;
+    values.reserve(all.size());
     for (const Joined& one : all) {
       values.push_back(go_part(one.message.where,
                                [&] { return templates::go_message(one.message, one.first); }));
