@@ -46,10 +46,9 @@ std::string formatted(const std::string& format, const std::tm& time) {
 templates::Function time_function(const std::tm& now) {
   return [now, budget = std::make_shared<templates::Budget>()](const Arguments& given) -> Value {
     constexpr std::size_t kReadsOfField = 1000;  // some look for the time zone each time
-    const std::string format =
-        given.values.empty()
-            ? std::string()
-            : std::string(templates::needed_text(given.values.front(), "strftime_now"));
+    const std::string format(given.values.empty()
+                                 ? std::string_view()
+                                 : templates::needed_text(given.values.front(), "strftime_now"));
     budget->read(format.size() +
                  kReadsOfField * static_cast<std::size_t>(std::ranges::count(format, '%')));
     return formatted(format, now);
