@@ -38,7 +38,7 @@ class Record {
   Record& add_if_any(std::string_view key, const auto& content) {
     return is_any(content) ? add(key, content) : *this;
   }
-  /// With the members of `other` behind its own.
+  /// Adds the members of `other` after its own.
   Record& add_all(Record other);
   bool empty() const noexcept;
   const Member* begin() const noexcept;
