@@ -57,7 +57,7 @@ class DiffReport {
       if (!models.settings.empty()) {
         report_.say("settings that differ: " + joined(models.settings, "and"));
       }
-      report_.add("settings", list_of(models.settings, std::identity()));
+      report_.add("settings", models.settings);
       tensors(models);
     }
     report_.numbers = numbers();
@@ -197,8 +197,7 @@ class DiffReport {
         .data("largest_change", &HeadDifference::largest_change)
         .data("at",
               [this](const HeadDifference& one) { return list_of(place_of(one), std::identity()); })
-        .data("weights",
-              [](const HeadDifference& one) { return list_of(one.weights, std::identity()); })
+        .data("weights", [](const HeadDifference& one) { return one.weights; })
         .column({.heading = "largest change"},
                 [this](const HeadDifference& one) {
                   return one.largest_change > 0.0f

@@ -350,7 +350,7 @@ Report families_report(std::span<const KnownFamily> families) {
       TableOf(rows)
           .column({.key = "name", .heading = "family"}, &KnownFamily::name)
           .column({.key = "hugging_face", .heading = "Hugging Face"}, &KnownFamily::hugging_face)
-          .data("gguf", [](const KnownFamily& one) { return list_of(one.gguf, std::identity()); })
+          .data("gguf", [](const KnownFamily& one) { return one.gguf; })
           .column({.heading = "GGUF"},
                   [](const KnownFamily& one) {
                     return one.gguf.empty() ? "no" : fmt::format("{}", fmt::join(one.gguf, ", "));

@@ -70,7 +70,7 @@ void add_figure(Report& report, const Lesson& lesson, bool has_table) {
     // A table below takes lines, too.
     report.draw(Figure{.drawing = *chart, .rows = has_table ? 6U : 8U});
   } else if (const auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
-    report.add("tokens", list_of(heatmap->query_labels, std::identity()));
+    report.add("tokens", heatmap->query_labels);
     report.add("patterns", list_of(heatmap->panels, [](const HeatmapPanel& panel) {
                  return Record{{"title", panel.title}, {"weights", rows_of(panel.values)}};
                }));
@@ -101,7 +101,7 @@ Report lesson_report(const Lesson& lesson) {
   if (lesson.seed) {
     report.add("seed", *lesson.seed);
   }
-  report.add("says", list_of(lesson.says, std::identity()));
+  report.add("says", lesson.says);
   for (const std::string& sentence : lesson.says) {
     report.say(sentence);
   }
@@ -115,7 +115,7 @@ Report lesson_report(const Lesson& lesson) {
     report.draw(std::move(table));
     report.draw(Gap{});
   }
-  report.add("ends", list_of(lesson.ends, std::identity()));
+  report.add("ends", lesson.ends);
   for (const std::string& sentence : lesson.ends) {
     report.say(sentence);
   }
@@ -242,7 +242,7 @@ void add_members(Report& report, const MeaningDocument& document) {
                                 return document.cosine_at(point, pair.first, pair.second);
                               })}};
              }));
-  report.add("notes", list_of(document.notes, std::identity()));
+  report.add("notes", document.notes);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class SoftmaxReport {
     report_.add("divide_by", steps_.divide_by);
     report_.add("temperature", steps_.temperature);
     report_.add("scores", steps_.scores);
-    report_.add("masked", list_of(masked, std::identity()));
+    report_.add("masked", masked);
     report_.add("all_masked", steps_.all_masked());
     report_.add("divided", steps_.divided);
     report_.add("max", steps_.largest);
@@ -75,11 +75,10 @@ class SoftmaxReport {
     report_.add("weights", steps_.weights);
     report_.add("entropy_bits", steps_.entropy_bits);
     if (steps_.naive) {
-      report_.add("naive",
-                  Record{{"fault", steps_.naive->overflows() ? "overflow" : "underflow"},
-                         {"exponentials", list_of(steps_.naive->exponentials, std::identity())},
-                         {"sum", steps_.naive->sum},
-                         {"weights", list_of(steps_.naive->weights, std::identity())}});
+      report_.add("naive", Record{{"fault", steps_.naive->overflows() ? "overflow" : "underflow"},
+                                  {"exponentials", steps_.naive->exponentials},
+                                  {"sum", steps_.naive->sum},
+                                  {"weights", steps_.naive->weights}});
     }
   }
 
