@@ -2,7 +2,7 @@
 # Builds the program as others would, and compares what it draws and computes with the release:
 #   tests/elsewhere.sh [plain] [baseline] [clang] [clang-asan] [arm64] [s390x] [debian13]
 #
-#   plain       without any optimization
+#   plain       without any optimization, each source alone
 #   baseline    for the oldest x86-64: no SIMD that is chosen at start
 #   clang       Clang in place of GCC
 #   clang-asan  Clang with the sanitizers
@@ -107,7 +107,10 @@ try() {
   step "$name: compare" compare "$place/results/release" "$place/results/$name"
 }
 
-plain() { try plain -- -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0; }
+plain() {
+  try plain -- -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 -DATTNVIZ_UNITE=1 \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+}
 
 baseline() {
   if [[ $(uname -m) != x86_64 ]]; then
