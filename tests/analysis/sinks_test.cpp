@@ -36,24 +36,24 @@ TEST_CASE("without_first_key: rows and columns need not be as many, nor rows adj
 
 namespace {
 
-constexpr std::size_t kTokens = 5;
+constexpr std::size_t kSinkTokens = 5;
 constexpr std::size_t kWords = 3;
 constexpr HeadId kHead{0, 0};
 
 // Five tokens, of which the second and third, and the last two, are words.
 const std::vector<std::size_t> kWordOf = {0, 1, 1, 2, 2};
-constexpr float kWeights[kTokens][kTokens] = {{1.0f, 0.0f, 0.0f, 0.0f, 0.0f},
-                                              {0.5f, 0.5f, 0.0f, 0.0f, 0.0f},
-                                              {0.25f, 0.25f, 0.5f, 0.0f, 0.0f},
-                                              {0.5f, 0.0f, 0.25f, 0.25f, 0.0f},
-                                              {0.125f, 0.125f, 0.25f, 0.25f, 0.25f}};
+constexpr float kWeights[kSinkTokens][kSinkTokens] = {{1.0f, 0.0f, 0.0f, 0.0f, 0.0f},
+                                                      {0.5f, 0.5f, 0.0f, 0.0f, 0.0f},
+                                                      {0.25f, 0.25f, 0.5f, 0.0f, 0.0f},
+                                                      {0.5f, 0.0f, 0.25f, 0.25f, 0.0f},
+                                                      {0.125f, 0.125f, 0.25f, 0.25f, 0.25f}};
 // Merged by hand: row 1 is the mean of (0.5, 0.5, 0) and (0.25, 0.75, 0), row 2 that of
 // (0.5, 0.25, 0.25) and (0.125, 0.375, 0.5).
 constexpr float kMerged[kWords][kWords] = {
     {1.0f, 0.0f, 0.0f}, {0.375f, 0.625f, 0.0f}, {0.3125f, 0.3125f, 0.375f}};
 
 ConstMatrix rows_from(std::size_t first, std::size_t count) {
-  return {&kWeights[first][0], count, kTokens, kTokens};
+  return {&kWeights[first][0], count, kSinkTokens, kSinkTokens};
 }
 
 void check_merged(ConstMatrix pattern) {
@@ -72,7 +72,7 @@ void check_merged(ConstMatrix pattern) {
 TEST_CASE("MergeSink: sums over the keys of a word, means over its queries") {
   PatternStore words({kHead}, kWords);
   MergeSink sink(words, kWordOf, 1.0f);
-  sink.rows(kHead, 0, 0, rows_from(0, kTokens));
+  sink.rows(kHead, 0, 0, rows_from(0, kSinkTokens));
   check_merged(words.pattern(kHead));
 }
 
@@ -82,12 +82,13 @@ TEST_CASE("MergeSink: blocks may cut words and come in any order") {
     PatternStore words({kHead}, kWords);
     MergeSink sink(words, kWordOf, 1.0f);
     std::vector<std::size_t> firsts;
-    for (std::size_t first = 0; first < kTokens; first += rows) {
+    for (std::size_t first = 0; first < kSinkTokens; first += rows) {
       firsts.push_back(first);
     }
     std::reverse(firsts.begin(), firsts.end());
     for (const std::size_t first : firsts) {
-      sink.rows(kHead, first, 0, rows_from(first, std::min<std::size_t>(rows, kTokens - first)));
+      sink.rows(kHead, first, 0,
+                rows_from(first, std::min<std::size_t>(rows, kSinkTokens - first)));
     }
     check_merged(words.pattern(kHead));
   }
@@ -110,7 +111,7 @@ TEST_CASE("MergeSink: heads that the target does not want are left alone") {
   MergeSink sink(words, kWordOf, 1.0f);
   CHECK(sink.wants(kHead));
   CHECK(!sink.wants({0, 1}));
-  sink.rows({0, 1}, 0, 0, rows_from(0, kTokens));
+  sink.rows({0, 1}, 0, 0, rows_from(0, kSinkTokens));
   CHECK(words.pattern(kHead)(0, 0) == 0.0f);
 }
 
@@ -118,12 +119,12 @@ TEST_CASE("MergeSink: means of heads are means of merged patterns") {
   AverageSink mean({{{0, 0}, {0, 1}}}, kWords, 1.0f);
   MergeSink sink(mean, kWordOf, 1.0f);
   // The second head puts all on the first token.
-  float first_only[kTokens][kTokens] = {};
+  float first_only[kSinkTokens][kSinkTokens] = {};
   for (auto& row : first_only) {
     row[0] = 1.0f;
   }
-  sink.rows({0, 0}, 0, 0, rows_from(0, kTokens));
-  sink.rows({0, 1}, 0, 0, {&first_only[0][0], kTokens, kTokens, kTokens});
+  sink.rows({0, 0}, 0, 0, rows_from(0, kSinkTokens));
+  sink.rows({0, 1}, 0, 0, {&first_only[0][0], kSinkTokens, kSinkTokens, kSinkTokens});
   const MatrixBuffer pattern = mean.take_mean(0);
   CHECK(pattern.view()(1, 0) == doctest::Approx((0.375 + 1.0) / 2));
   CHECK(pattern.view()(2, 2) == doctest::Approx(0.375 / 2));

@@ -229,8 +229,10 @@ TEST_CASE("the token that a decoder begins with is known, and Marian never write
 }
 
 TEST_CASE("near distances have a bucket each, farther ones share some, the farthest the last") {
-  const auto buckets = [](std::size_t n, std::size_t most, std::vector<std::size_t> distances) {
+  const auto buckets = [](std::size_t n, std::size_t most,
+                          const std::vector<std::size_t>& distances) {
     std::vector<std::size_t> found;
+    found.reserve(distances.size());
     for (const std::size_t distance : distances) {
       found.push_back(distance_bucket(distance, n, most));
     }

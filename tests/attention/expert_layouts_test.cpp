@@ -68,13 +68,13 @@ std::vector<TestTensor> put_together(std::vector<TestTensor> tensors, const std:
   std::vector<TestTensor> rest;
   std::map<std::string, std::map<std::size_t, std::map<std::string, TestTensor>>> layers;
   for (TestTensor& tensor : tensors) {
-    const std::string kExperts = ".experts.";
-    const std::size_t at = tensor.name.find(kExperts);
+    const std::string experts = ".experts.";
+    const std::size_t at = tensor.name.find(experts);
     if (at == std::string::npos) {
       rest.push_back(std::move(tensor));
       continue;
     }
-    const std::size_t number = at + kExperts.size();
+    const std::size_t number = at + experts.size();
     const std::size_t dot = tensor.name.find('.', number);
     const std::string part = tensor.name.substr(dot + 1, tensor.name.rfind('.') - dot - 1);
     layers[tensor.name.substr(0, at)][std::stoul(tensor.name.substr(number, dot - number))][part] =

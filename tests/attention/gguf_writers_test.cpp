@@ -157,10 +157,10 @@ RoutedTokens first_routes(const GgufParts& parts, const std::vector<std::uint32_
 }  // namespace
 
 TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that is reported") {
-  const std::pair<const char*, const char*> kModels[] = {
+  const std::pair<const char*, const char*> models[] = {
       {"qwen3.5", "qwen35"},      {"qwen3.5-moe", "qwen35moe"},    {"qwen3next", "qwen3next"},
       {"deepseek3", "deepseek2"}, {"deepseek2-lite", "deepseek2"}, {"mixtral", "llama"}};
-  for (const auto& [name, architecture] : kModels) {
+  for (const auto& [name, architecture] : models) {
     const GgufParts parts = with_layer_ahead(parts_of(name), architecture);
     test::check_gguf(kWriterCases / name, parts.bytes());
     const Model model = load_parts(parts);

@@ -70,7 +70,7 @@ TEST_CASE("MappedFile: a Git LFS pointer is a file that was not downloaded") {
 TEST_CASE("MappedFile: a file of /proc that has nothing to read now is not waited for") {
   const std::filesystem::path kernel_messages = "/proc/kmsg";
   try {
-    MappedFile{kernel_messages};  // what was not read before
+    const MappedFile file(kernel_messages);  // what was not read before
     MESSAGE("SKIPPED: /proc/kmsg ends");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::kIo);

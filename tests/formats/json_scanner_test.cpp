@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -50,8 +51,9 @@ TEST_CASE("JsonScanner: whole numbers end where digits do, and fit 32 bits") {
                                      {" 17]", 17U},
                                      {"4294967295", 4294967295U},
                                      {"00000000000000000000012 ", 12U}}) {
-    CAPTURE(json);
-    JsonScanner scanner(json, "f");
+    const std::string_view text = json;
+    CAPTURE(text);
+    JsonScanner scanner(text, "f");
     CHECK(scanner.whole_number() == number);
   }
   for (const char* json : {"4294967296", "99999999999999999999999", "-1", "+1", "1.5", "1e3", "1-",

@@ -34,7 +34,9 @@ double left_times(std::span<const float> x, ConstMatrix state, std::size_t colum
 
 TEST_CASE("states: read and written as in double precision, and nothing past their ends") {
   test::for_each_target([] {
-    for (const auto& [n, m] : kShapes) {
+    for (const Shape& shape : kShapes) {
+      const std::size_t n = shape.n;
+      const std::size_t m = shape.m;
       CAPTURE(n);
       CAPTURE(m);
       const std::vector<float> k = test::random_values(n, 1);

@@ -383,9 +383,9 @@ TEST_CASE("HunYuan: what only the code of its first models could do is refused")
                                    {"use_qk_norm", false},
                                    {"use_rotary_pos_emb", false},
                                    {"position_embedding_xdrope", true}}) {
-    CAPTURE(key);
     const std::string name = key;
     const bool flag = value;
+    CAPTURE(name);
     test::check_refused(
         [&] {
           with_settings("hunyuan-0.5b", {{name, flag}});

@@ -2,6 +2,7 @@
 // known.
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -137,7 +138,7 @@ TEST_CASE("latents: settings that cannot be are refused, with the key or the ten
 }
 
 TEST_CASE("latents: keys of GGUF files that cannot be are refused") {
-  const std::pair<std::string_view, std::uint32_t> kChanges[] = {
+  const std::pair<std::string_view, std::uint32_t> changes[] = {
       {"attention.kv_lora_rank", 0},        {"attention.kv_lora_rank", 25},
       {"attention.q_lora_rank", 0},         {"attention.q_lora_rank", 4294967295U},
       {"rope.dimension_count", 7},          {"rope.dimension_count", 20},
@@ -148,14 +149,13 @@ TEST_CASE("latents: keys of GGUF files that cannot be are refused") {
       {"leading_dense_block_count", 0},     {"expert_shared_count", 2},
       {"expert_shared_count", 4294967295U}, {"expert_gating_func", 3}};
   const std::string whole = test::read_file(kLatentCases / "deepseek3/deepseek3.gguf");
-  for (const auto& [key, value] : kChanges) {
+  for (const auto& [key, value] : changes) {
     const TemporaryFolder folder;
     const std::string path = folder.file("changed.gguf");
     test::write_file(path, with_u32(whole, std::string("deepseek2.").append(key), value));
     const Failure failure = test::failure_of([&] { load_gguf(path); });
-    CAPTURE(key);
-    CAPTURE(value);
-    CAPTURE(failure.message);
+    const std::string change = fmt::format("{} {}: {}", key, value, failure.message);
+    CAPTURE(change);
     CHECK(failure.kind == (key == "expert_gating_func" ? kNotRead : kContradictory));
     CHECK(failure.message.find("changed.gguf") != std::string::npos);
   }

@@ -1,5 +1,6 @@
 // What templates get of a chat, and what they leave out of its prompt.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>
@@ -152,19 +153,19 @@ TEST_CASE("blank parts are written as a text, not as a printed list") {
   const std::string user = R"({"role": "user", "content": [{"type": "text", "text": "Hi"}]})";
   for (const char* const blank : {R"([{"type": "text", "text": ""}])", "[]"}) {
     CAPTURE(blank);
-    const std::string system = std::string(R"({"role": "system", "content": )") + blank + "}";
-    CHECK(prompt_of(prints, "[" + system + "," + user + "]") == "<system><user>Hi");
-    CHECK(prompt_of(prints, "[" + system + R"(,{"role": "user", "content": "Hi"}])") ==
+    const std::string system = fmt::format(R"({{"role": "system", "content": {}}})", blank);
+    CHECK(prompt_of(prints, fmt::format("[{},{}]", system, user)) == "<system><user>Hi");
+    CHECK(prompt_of(prints, fmt::format(R"([{},{{"role": "user", "content": "Hi"}}])", system)) ==
           "<system><user>Hi");
-    CHECK(prompt_of(prints, "[" + system + "]") == "<system>");
+    CHECK(prompt_of(prints, fmt::format("[{}]", system)) == "<system>");
     CHECK(prompt_of("{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }};"
                     "{% endfor %}{% endfor %}",
-                    "[" + user + "," + system + "]") ==
+                    fmt::format("[{},{}]", user, system)) ==
           (blank == std::string_view("[]") ? "<user>Hi;<system>" : "<user>Hi;<system>;"));
     // A template that leaves blank messages out loses nothing.
     CHECK(prompt_of("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}"
                     "{% endfor %}",
-                    "[" + system + "," + user + "]") == "Hi");
+                    fmt::format("[{},{}]", system, user)) == "Hi");
   }
 }
 

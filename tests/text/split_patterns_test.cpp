@@ -70,7 +70,8 @@ TEST_CASE("kimi-k2, youtu, tiny_aya and superbpe cut texts as the models' own pa
     REQUIRE(pattern != nullptr);
     for (std::size_t i = 0; i < splits.size(); ++i) {
       const std::string text = reference["texts"][i];
-      CAPTURE(name);
+      const std::string& model = name;
+      CAPTURE(model);
       CAPTURE(text);
       WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
       byte_level_words (*pattern)(cut);

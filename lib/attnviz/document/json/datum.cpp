@@ -37,6 +37,19 @@ const Member* Record::end() const noexcept {
   return members_.data() + members_.size();
 }
 
+Datum::Datum() noexcept = default;
+Datum::Datum(const Datum& other) = default;
+Datum::Datum(Datum&& other) noexcept = default;
+Datum& Datum::operator=(const Datum& other) = default;
+Datum& Datum::operator=(Datum&& other) noexcept = default;
+Datum::~Datum() = default;
+
+Datum::Datum(std::vector<float> numbers) : held(std::move(numbers)) {}
+Datum::Datum(std::vector<double> numbers) : held(std::move(numbers)) {}
+Datum::Datum(List list) : held(std::move(list)) {}
+Datum::Datum(Record record) : held(std::move(record)) {}
+Datum::Datum(Text /*tag*/, std::string_view text) : held(std::string(text)) {}
+
 std::optional<double> Datum::number() const {
   return std::visit(
       [](const auto& value) -> std::optional<double> {

@@ -49,7 +49,7 @@ class Record {
 };
 
 /// Null, a flag, a number, a text, a list or a record. Numbers keep their type: a float is written
-/// in the digits that a float has.
+/// in the digits that a float has. What it does by default is compiled once, not in every report.
 struct Datum {
   using List = std::vector<Datum>;
 
@@ -57,17 +57,22 @@ struct Datum {
                std::vector<float>, std::vector<double>, List, Record>
       held;
 
-  Datum() = default;
+  Datum() noexcept;
+  Datum(const Datum& other);
+  Datum(Datum&& other) noexcept;
+  Datum& operator=(const Datum& other);
+  Datum& operator=(Datum&& other) noexcept;
+  ~Datum();
+
   Datum(bool flag) : held(flag) {}
   Datum(std::unsigned_integral auto number) : held(std::uint64_t{number}) {}
   Datum(std::signed_integral auto number) : held(std::int64_t{number}) {}
   Datum(std::floating_point auto number) : held(number) {}
-  Datum(std::convertible_to<std::string_view> auto const& text)
-      : held(std::string(std::string_view(text))) {}
-  Datum(std::vector<float> numbers) : held(std::move(numbers)) {}
-  Datum(std::vector<double> numbers) : held(std::move(numbers)) {}
-  Datum(List list) : held(std::move(list)) {}
-  Datum(Record record) : held(std::move(record)) {}
+  Datum(std::convertible_to<std::string_view> auto const& text) : Datum(Text{}, text) {}
+  Datum(std::vector<float> numbers);
+  Datum(std::vector<double> numbers);
+  Datum(List list);
+  Datum(Record record);
   /// A list of anything that is a datum.
   template <std::ranges::range Items>
   requires(!std::convertible_to<const Items&, std::string_view>) Datum(const Items& items)
@@ -80,6 +85,10 @@ struct Datum {
   std::optional<double> number() const;
   /// Its text, where it is one.
   const std::string* text() const noexcept { return std::get_if<std::string>(&held); }
+
+ private:
+  struct Text {};
+  Datum(Text /*tag*/, std::string_view text);
 };
 
 struct Member {
