@@ -88,7 +88,7 @@ TEST_CASE("diff: a model and the GGUF file that is made from it have the same se
        {"glm-4-9b-chat", "glm-4-0414", "minicpm-2b", "minicpm4", "hunyuan-0.5b", "hunyuan-bias"}) {
     CAPTURE(name);
     const std::string model = kFamilies + name;
-    const ProgramResult result = run(model, {"diff", "-m", model + '/' + name + ".gguf"});
+    const ProgramResult result = run(model, {"diff", "-m", fmt::format("{}/{}.gguf", model, name)});
     CHECK(result.exit_code == 0);
     CHECK_FALSE(contains(result.out, "settings that differ"));
   }

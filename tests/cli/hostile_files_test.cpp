@@ -27,11 +27,12 @@ TEST_CASE("a named pipe or a device in place of a file is refused, not waited fo
   fs::create_directory(folder.file("model"));
   mkfifo(folder.file("model/config.json").c_str(), 0600);
   write_file(folder.file("model/model.safetensors"), "");
-  using Words = std::vector<std::string>;
-  for (const Words& words : {Words{"-m", "pipe.json", "x"}, Words{"-m", "link.json", "x"},
-                             Words{"tokenize", "--tokenizer", "pipe.json", "x"},
-                             Words{"render", "pipe.json"}, Words{"merge", "pipe.json"},
-                             Words{"--font", "pipe.json", "x"}, Words{"info", "-m", "model"}}) {
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& words :
+       {Arguments{"-m", "pipe.json", "x"}, Arguments{"-m", "link.json", "x"},
+        Arguments{"tokenize", "--tokenizer", "pipe.json", "x"}, Arguments{"render", "pipe.json"},
+        Arguments{"merge", "pipe.json"}, Arguments{"--font", "pipe.json", "x"},
+        Arguments{"info", "-m", "model"}}) {
     CAPTURE(words);
     const ProgramResult run = in_folder(folder, words);
     CHECK(run.exit_code == 1);

@@ -1,5 +1,6 @@
 // Models whose layers have states in most attentions' place, through the program.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <filesystem>
@@ -288,7 +289,7 @@ TEST_CASE("why: what a word is worth where states keep the text is what hiding i
       if (word["end"] < 6) {
         const std::string begin = std::to_string(word["begin"].get<int>());
         const std::string end = std::to_string(word["end"].get<int>());
-        const double hidden = logprob({"--hide", end + "-5>" + begin});
+        const double hidden = logprob({"--hide", fmt::format("{}-5>{}", end, begin)});
         CHECK(word["logprob_change"].get<double>() ==
               doctest::Approx(hidden - as_it_is).epsilon(1e-3).scale(0.01));
       }
@@ -387,15 +388,15 @@ TEST_CASE("what Falcon-H1's layers do not do is refused in words") {
 }
 
 TEST_CASE("what leaves output gates out says so") {
-  const char* const kSaid = "leave out the output gates";
-  CHECK(contains(show_hybrid(kQwenHybrid, {"--show", "values-shares"}).out, kSaid));
-  CHECK(!contains(show_hybrid(kQwenHybrid, {}).out, kSaid));
-  CHECK(!contains(show_hybrid(kGraniteHybrid, {"--show", "values-shares"}).out, kSaid));
+  const char* const note = "leave out the output gates";
+  CHECK(contains(show_hybrid(kQwenHybrid, {"--show", "values-shares"}).out, note));
+  CHECK(!contains(show_hybrid(kQwenHybrid, {}).out, note));
+  CHECK(!contains(show_hybrid(kGraniteHybrid, {"--show", "values-shares"}).out, note));
   const json heads = attnviz_json({"heads", "-m", kQwenHybrid, "--ids", kHybridIds});
-  CHECK(contains(heads["notes"].dump(), kSaid));
+  CHECK(contains(heads["notes"].dump(), note));
   const ProgramResult rolled =
       attnviz({"rollout", "-m", kQwenHybrid, "--ids", kHybridIds, "--weighted"});
-  CHECK(contains(rolled.out, kSaid));
+  CHECK(contains(rolled.out, note));
   CHECK(contains(rolled.out, "what states carry"));
 }
 

@@ -1,5 +1,6 @@
 // Lists in the published schemas against what the program reads and writes.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -62,7 +63,7 @@ TEST_CASE("comparisons of models with experts, streams and recurrent layers name
   const json& listed = names["anyOf"][0]["enum"];
   const std::regex numbered(names["anyOf"][1]["pattern"].get<std::string>());
   for (const std::string model : {"qwen2moe", "gemma3n", "qwen3next", "gptoss-bf16"}) {
-    const std::string folder = kReference + "experts/" + model;
+    const std::string folder = fmt::format("{}experts/{}", kReference, model);
     const json document = attnviz_json({"diff", "-m", folder, "-m", folder, "--ids", "5,6,7"});
     CHECK(document["tensors"].size() > 10);
     for (const json& tensor : document["tensors"]) {

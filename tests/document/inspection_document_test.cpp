@@ -130,8 +130,6 @@ TEST_CASE("every key is shown when all are asked for") {
   CHECK(keys_of(100, 60, "causal", true).keys.size() == 100);
 }
 
-using Step = InspectionStep;
-
 TEST_CASE("batch_shape: two heads of 6 dimensions that share keys and values, 3 tokens") {
   const test::SampleInspection sample(test::whole_layer(3), test::numbered_tokens(3), 2, {},
                                       {{0, 1}});
@@ -158,7 +156,6 @@ TEST_CASE("batch_shape: values of another width, and W_O behind what is concaten
 
 namespace {
 
-using Step = InspectionStep;
 using Texts = std::vector<std::string>;
 
 std::vector<VectorRow> rows_of(const test::SampleInspection& sample, Step step,

@@ -1,6 +1,7 @@
 #include "attnviz/document/report/report.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <functional>

@@ -1,6 +1,7 @@
 #include "attnviz/html/report_html.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <string>
