@@ -374,11 +374,15 @@ RunFacts facts_of_each(const AttentionOptions& options, const Model& model) {
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk) {
+            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk,
+            ConstMatrix encoded) {
   ProgressLine progress(what, talk);
   AttentionRequest reporting = request;
   reporting.report = progress.report();
-  attnviz::run(model, InputColumns(text).view(), reporting, observer);
+  const InputColumns columns(text);
+  ModelInput input = columns.view();
+  input.encoded = encoded;
+  attnviz::run(model, input, reporting, observer);
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,

@@ -84,9 +84,11 @@ AttentionRequest request_of(const AttentionOptions& options, const Model& model,
 /// above.
 RunFacts facts_of_each(const AttentionOptions& options, const Model& model);
 
-/// run(), with a line of progress on a terminal that says `what` is under way.
+/// run(), with a line of progress on a terminal that says `what` is under way. `encoded` is what a
+/// decoder looks at.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk);
+            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk,
+            ConstMatrix encoded = {});
 
 /// The same for the weights alone.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,

@@ -269,9 +269,7 @@ void run(const CiteOptions& options) {
   setup.phases.done("sentences");
   const Colormap colormap(options.drawing.colormap.value_or(Colormap().name()));
   const Report report = cite_report(document, options.top, colormap);
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  setup.outputs.write(report);
 }
 
 }  // namespace attnviz::app

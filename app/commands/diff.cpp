@@ -265,9 +265,7 @@ class Comparison {
     } else {
       report.draw(Figure{std::move(map), /*on_screen=*/false});
     }
-    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-      format.report(report, look, sink);
-    });
+    setup_.outputs.write(report);
     setup_.phases.done("render");
   }
 
@@ -374,9 +372,7 @@ class Comparison {
                                            options_.drawing.style, setup_.outputs);
     shown.set_extras(
         {.command = {.words = options_.output.command.words}, .first = first_shown(shown)});
-    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-      format.attention(shown, look, sink);
-    });
+    setup_.outputs.write(shown);
     setup_.phases.done("render");
   }
 

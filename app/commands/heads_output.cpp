@@ -68,9 +68,7 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
     report.draw(Figure{std::move(*map), /*on_screen=*/false});
   }
   draw_as_asked(report, options.drawing);
-  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  outputs.write(report);
 }
 
 void refuse_name(const HeadName& name, std::string_view why) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,7 +13,6 @@
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/run_stores.h"
 #include "attnviz/analysis/sinks.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_sink.h"
@@ -26,8 +25,9 @@
 #include "attnviz/document/words/intervention_words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
-#include "commands/show_parts.h"
-#include "commands/shown_text.h"
+#include "commands/prepared_text.h"
+#include "commands/show_encoder_decoder.h"
+#include "commands/show_streamed.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
 
@@ -39,7 +39,7 @@ std::size_t n_runs(const ShowOptions& options) {
   return std::max<std::size_t>(options.side_by_side.size(), 1);
 }
 
-void require_memory_for(const ShowSetup& setup, const ShownText& text) {
+void require_memory_for(const ShowSetup& setup, const PreparedText& text) {
   const ShowOptions& options = setup.options;
   if (options.rollout) {
     const std::size_t n = text.tokens.size();
@@ -88,20 +88,25 @@ double visible_share(const Mask& mask, std::size_t n) noexcept {
   return n_visible / std::max(1.0, static_cast<double>(n) * static_cast<double>(n));
 }
 
-void refuse_endless(ShowSetup& setup, const ShownText& text) {
-  const auto average = setup.options.pattern.average;
-  std::vector<std::vector<HeadId>> groups;
+// The heads that each pattern is made of.
+std::vector<std::vector<HeadId>> heads_of_patterns(const ShowSetup& setup) {
   if (setup.options.rollout) {
-    groups = {setup.heads};
-  } else if (average) {
-    groups = average_groups(setup.heads, *average);
-  } else {
-    for (const HeadId head : setup.heads) {
-      groups.push_back({head});
-    }
+    return {setup.heads};
   }
+  if (const auto average = setup.options.pattern.average) {
+    return average_groups(setup.heads, *average);
+  }
+  std::vector<std::vector<HeadId>> alone;
+  for (const HeadId head : setup.heads) {
+    alone.push_back({head});
+  }
+  return alone;
+}
+
+void check_output_size(ShowSetup& setup, const PreparedText& text) {
+  const std::vector<std::vector<HeadId>> patterns = heads_of_patterns(setup);
   const auto n = static_cast<double>(text.shown().size());
-  WeightsToCome weights{groups.size() * n_runs(setup.options), text.shown().size()};
+  ExpectedOutput weights{patterns.size() * n_runs(setup.options), text.shown().size()};
   for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
     std::vector<std::pair<Mask, double>> known;  // layers have few masks
     const auto share_of = [&](const HeadId head) {
@@ -111,42 +116,18 @@ void refuse_endless(ShowSetup& setup, const ShownText& text) {
                  ? found->second
                  : known.emplace_back(mask, visible_share(mask, text.tokens.size())).second;
     };
-    for (const std::vector<HeadId>& group : groups) {
+    for (const std::vector<HeadId>& heads : patterns) {
       double largest = 0.0;  // a mean has what any of its heads sees
-      for (const HeadId head : group) {
+      for (const HeadId head : heads) {
         largest = std::max(largest, share_of(head));
       }
       weights.n_visible += largest * n * n;
     }
   }
-  setup.outputs.refuse_endless(weights);
+  setup.outputs.check_output_size(weights);
 }
 
-// Fills `sink` with patterns over what is shown, and `router` with what routers choose.
-std::optional<TurnAttention> attend_shown(const ShowSetup& setup, ShownText& text,
-                                          const AttentionRequest& request, PatternSink& sink,
-                                          RouterStore& router, SinkStore& sinks) {
-  ObserverGroup observers({&router, &text.predictor.observer()});
-  const auto attend = [&](PatternSink& rows) {
-    SinkGroup both({&rows, &sinks});
-    PatternSink& all = has_sinks(setup.model) ? both : rows;
-    return attend_to(setup.heads, setup.model, text.tokens, request, all, observers,
-                     setup.options.talk);
-  };
-  if (!text.folded) {
-    return attend(sink);
-  }
-  MergeSink merged(sink, text.folded->numbers, request.largest_sum());
-  return attend(merged);
-}
-
-// Those whose choices stand in documents beside the attention of a whole text.
-std::vector<std::size_t> routed_layers(const ShowSetup& setup, const ShownText& text) {
-  return setup.outputs.writes(Content::kDocument) && !text.folded ? expert_layers(setup.model)
-                                                                  : std::vector<std::size_t>();
-}
-
-AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
+AttentionDocument rollout_document(const ShowSetup& setup, PreparedText& text,
                                    const AttentionRequest& request) {
   const RolloutRequest& asked = *setup.options.rollout;
   Rollout rollout(setup.model, setup.heads, text.tokens.size(), request, asked);
@@ -177,57 +158,77 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
   return document;
 }
 
-AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
-                               const AttentionRequest& request) {
-  AttentionDocument document;
-  std::optional<TurnAttention> turns;
-  RouterStore router(routed_layers(setup, text));
-  SinkStore sinks(setup.model, setup.heads, text.tokens.size());
-  if (setup.options.rollout) {
-    document = rollout_document(setup, text, request);
-  } else if (const auto average = setup.options.pattern.average) {
+AttentionDocument pattern_document(const ShowSetup& setup, PreparedText& text,
+                                   const AttentionRequest& request) {
+  TextRun run(setup, text, request);
+  if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
                       request.largest_sum());
-    turns = attend_shown(setup, text, request, means, router, sinks);
-    const std::vector<std::vector<HeadId>> groups = means.groups();
-    document = attention_document(setup.model, text.tokens, request, means, *average);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      document.patterns[i].sink = sinks.mean(groups[i]);
-    }
-  } else {
-    const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
-    turns = attend_shown(setup, text, request, *patterns, router, sinks);
-    document = attention_document(setup.model, text.tokens, request, *patterns);
-    document.storage = patterns;
-    for (DocumentPattern& pattern : document.patterns) {
-      pattern.sink = sinks.mean(std::span(&pattern.head, 1));
-    }
-    show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
-    if (setup.options.kind == PatternKind::kValueShares && has_output_gates(setup.model)) {
-      document.notes.emplace_back(kGatesLeftOut);
-    }
+    run.attend(means, setup.options.talk);
+    AttentionDocument document =
+        attention_document(setup.model, text.tokens, request, means, *average);
+    run.add_to(document);
+    return document;
   }
-  if (text.folded) {
-    name_words(document, text.tokens, *text.folded);
-    for (DocumentPattern& pattern : document.patterns) {
-      pattern.sink = folded_sink(pattern.sink, text.folded->numbers);
-    }
-  }
-  if (setup.options.kind != PatternKind::kWeights) {
+  const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
+  run.attend(*patterns, setup.options.talk);
+  AttentionDocument document = attention_document(setup.model, text.tokens, request, *patterns);
+  document.storage = patterns;
+  run.add_to(document);
+  const PatternKind kind = setup.options.kind;
+  if (kind != PatternKind::kWeights) {
+    show_step(document, setup.model, InputColumns(text.tokens).view(), request, kind);
     for (DocumentPattern& pattern : document.patterns) {
       pattern.sink.clear();
     }
   }
-  document.turn_attention = std::move(turns);
-  document.router = router.take();
-  document.continuation = text.continuation;
-  text.predictor.add_to(document);
+  if (kind == PatternKind::kValueShares && has_output_gates(setup.model)) {
+    document.notes.emplace_back(kGatesLeftOut);
+  }
   return document;
 }
 
+// Which experts tokens get, in place of whom they look at.
+AttentionDocument routed_document(const ShowSetup& setup, PreparedText& text,
+                                  const AttentionRequest& request) {
+  std::vector<std::size_t> layers;
+  std::ranges::transform(setup.heads, std::back_inserter(layers), &HeadId::layer);
+  RouterStore router(layers);
+  ObserverGroup observers({&router, &text.predictor.observer()});
+  attend("routers", setup.model, text.tokens, request, observers, setup.options.talk);
+  return router_document(setup.model, text.tokens, request, router.take());
+}
+
+// How long states keep what they take in.
+AttentionDocument kept_by_states(const ShowSetup& setup, PreparedText& text,
+                                 const AttentionRequest& request) {
+  DecayStore decays(setup.heads);
+  ObserverGroup observers({&decays, &text.predictor.observer()});
+  attend("states", setup.model, text.tokens, request, observers, setup.options.talk);
+  return decay_document(setup.model, text.tokens, request, setup.heads, decays);
+}
+
+// One for each of the variants that stand side by side.
+std::vector<AttentionDocument> documents_of(const ShowSetup& setup, PreparedText& text) {
+  const auto make = setup.options.rollout                        ? rollout_document
+                    : setup.options.kind == PatternKind::kRouter ? routed_document
+                    : setup.options.kind == PatternKind::kDecay  ? kept_by_states
+                                                                 : pattern_document;
+  std::vector<AttentionDocument> documents;
+  for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
+    AttentionDocument& document = documents.emplace_back(make(setup, text, request));
+    if (text.folded) {
+      name_words(document, text.tokens, *text.folded);
+    }
+    document.continuation = text.continuation;
+    text.predictor.add_to(document);
+    document.drawing.focus = text.focus;
+  }
+  return documents;
+}
+
 // One way of drawing for all of them, so that their colours mean the same.
-void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOptions& options,
-                       const std::optional<Focus>& focus) {
+void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOptions& options) {
   AttentionDocument all = documents.front();
   for (std::size_t i = 1; i < documents.size(); ++i) {
     all.patterns.insert(all.patterns.end(), documents[i].patterns.begin(),
@@ -240,7 +241,7 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
                                        ? intervention_title(documents[i].run.interventions)
                                        : variant.name());
   }
-  drawing.focus = focus;
+  drawing.focus = documents.front().drawing.focus;
   for (AttentionDocument& document : documents) {
     document.drawing = drawing;
   }
@@ -248,7 +249,7 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
 
 // Heads that a page follows step by step: all where they are few and the text is short, else the
 // one that it shows first.
-std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text,
+std::vector<HeadId> followed_heads(const ShowSetup& setup, const PreparedText& text,
                                    const std::optional<FirstShown>& first) {
   constexpr std::size_t kMostHeads = 64;
   constexpr std::size_t kMostTokens = 128;
@@ -263,36 +264,6 @@ std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text
     return setup.heads;
   }
   return {first ? first->head : setup.heads.front()};
-}
-
-// Calls `write` with what is shown, and with what a page has beside it where one is written.
-void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
-                 const std::function<void()>& write) {
-  if (!setup.outputs.writes(Content::kPage)) {
-    return write();
-  }
-  ExplorerExtras extras;
-  extras.command = setup.options.output.command;
-  const bool says_file = setup.options.input.file && !setup.options.live;
-  if (!says_file && !setup.options.input.ids && !extras.command.text) {
-    extras.command.text = text.tokens.source;  // of standard input, too
-  }
-  extras.text = &text.tokens;
-  extras.first = first_shown(shown);
-  if (text.focus) {
-    extras.first = FirstShown{
-        extras.first ? extras.first->head : HeadId{}, text.focus->token, {}, text.focus->as_key};
-  }
-  std::vector<Inspection> followed;
-  if (const auto heads = followed_heads(setup, text, extras.first); !heads.empty()) {
-    followed = inspect_heads(setup.model, InputColumns(text.tokens).view(), text.request, heads,
-                             text.tokens.size() - 1, false);
-    setup.phases.done("queries, keys and values");
-  }
-  extras.followed = followed;
-  extras.live = setup.options.live;
-  shown.set_extras(std::move(extras));
-  write();
 }
 
 // Says that what is left out does nothing to what is drawn: neither picture tells why.
@@ -317,78 +288,75 @@ void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& do
   }
 }
 
-// A document of what is no attention.
-void show_alone(ShowSetup& setup, ShownText& text, AttentionDocument document) {
+// What a page has beside its pictures.
+struct PageExtras {
+  // `text`: what was read, where its steps can be followed; may be null.
+  PageExtras(ShowSetup& setup, const PreparedText* text, const ShownAttention& shown) {
+    const ShowOptions& options = setup.options;
+    if (!setup.outputs.writes(Content::kPage) || is_no_attention(options.kind)) {
+      return;
+    }
+    extras.command = options.output.command;
+    extras.first = first_shown(shown);
+    if (text == nullptr) {
+      return;
+    }
+    const bool says_file = options.input.file && !options.live;
+    if (!says_file && !options.input.ids && !extras.command.text) {
+      extras.command.text = text->tokens.source;  // of standard input, too
+    }
+    extras.text = &text->tokens;
+    if (text->focus) {
+      extras.first = FirstShown{extras.first ? extras.first->head : HeadId{},
+                                text->focus->token,
+                                {},
+                                text->focus->as_key};
+    }
+    if (const auto heads = followed_heads(setup, *text, extras.first); !heads.empty()) {
+      followed = inspect_heads(setup.model, InputColumns(text->tokens).view(), text->request, heads,
+                               text->tokens.size() - 1, false);
+      setup.phases.done("queries, keys and values");
+    }
+    extras.followed = followed;
+    extras.live = options.live;
+  }
+
+  std::vector<Inspection> followed;
+  ExplorerExtras extras;
+};
+
+// `text`: as for PageExtras.
+void draw(ShowSetup& setup, std::vector<AttentionDocument> documents, const PreparedText* text) {
   const ShowOptions& options = setup.options;
-  std::vector<AttentionDocument> documents;
-  documents.push_back(std::move(document));
-  documents.front().continuation = text.continuation;
-  text.predictor.add_to(documents.front());
-  setup.phases.done(subject_of(options.kind));
-  choose_drawing_of(documents, options, text.focus);
-  const ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
-                                               options.drawing.style, setup.outputs);
-  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.attention(shown, look, sink);
-  });
-  setup.phases.done("render");
-}
-
-// Which experts tokens get, in place of whom they look at.
-void show_router(ShowSetup& setup, ShownText& text) {
-  const ShowOptions& options = setup.options;
-  std::vector<std::size_t> layers = expert_layers(setup.model);
-  if (layers.empty()) {
-    throw Error(ErrorKind::kUsage, fmt::format("--show router: {} has no experts: every token goes "
-                                               "through the same MLPs",
-                                               setup.model.config.name));
-  }
-  if (!options.heads.layers.empty() || !options.heads.heads.empty()) {
-    std::erase_if(layers, [&setup](std::size_t layer) {
-      return std::ranges::find(setup.heads, layer, &HeadId::layer) == setup.heads.end();
-    });
-  }
-  if (layers.empty()) {
-    throw Error(ErrorKind::kUsage, "--show router: no layer that was asked for has experts");
-  }
-  RouterStore router(layers);
-  ObserverGroup observers({&router, &text.predictor.observer()});
-  attend("routers", setup.model, text.tokens, text.request, observers, options.talk);
-  show_alone(setup, text, router_document(setup.model, text.tokens, text.request, router.take()));
-}
-
-// How long states keep what they take in.
-void show_decay(ShowSetup& setup, ShownText& text) {
-  require_memory_for(setup, text);
-  DecayStore decays(setup.heads);
-  ObserverGroup observers({&decays, &text.predictor.observer()});
-  attend("states", setup.model, text.tokens, text.request, observers, setup.options.talk);
-  show_alone(setup, text,
-             decay_document(setup.model, text.tokens, text.request, setup.heads, decays));
-}
-
-void show_kept(ShowSetup& setup, ShownText& text) {
-  require_memory_for(setup, text);
-  std::vector<AttentionDocument> documents;
-  for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
-    documents.push_back(run_document(setup, text, request));
-  }
-  setup.phases.done("attention");
+  setup.phases.done(is_no_attention(options.kind) ? subject_of(options.kind) : "attention");
   tell_alike(setup, documents);
-  const ShowOptions& options = setup.options;
-  choose_drawing_of(documents, options, text.focus);
+  choose_drawing_of(documents, options);
   tell_nothing_special(documents, setup.teller);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
                                          options.drawing.style, setup.outputs);
-  tell_flat(setup, shown);
+  if (!is_no_attention(options.kind)) {
+    tell_flat(setup, shown);
+  }
   tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
-  with_extras(setup, text, shown, [&] {
-    setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-      format.attention(shown, look, sink);
-    });
-  });
+  const PageExtras beside(setup, text, shown);
+  shown.set_extras(beside.extras);
+  setup.outputs.write(shown);
   setup.phases.done("render");
+}
+
+void show(ShowSetup& setup, const InputText& input) {
+  if (setup.model.encoder != nullptr) {
+    return draw(setup, {encoder_decoder_document(setup, input)}, nullptr);
+  }
+  PreparedText text(setup, input);
+  if (setup.options.kind != PatternKind::kRouter) {
+    check_output_size(setup, text);
+    if (should_stream(setup, text)) {
+      return show_streamed(setup, text);
+    }
+    require_memory_for(setup, text);
+  }
+  draw(setup, documents_of(setup, text), &text);
 }
 
 }  // namespace
@@ -411,23 +379,7 @@ void run(const ShowOptions& options) {
       setup.outputs.begin_result(setup.source.lines().count(),
                                  words != nullptr ? *words : std::string());
     }
-    if (setup.model.encoder != nullptr) {
-      return show_parts(setup, input);
-    }
-    ShownText text(setup, input);
-    if (options.kind == PatternKind::kRouter) {
-      return show_router(setup, text);
-    }
-    refuse_endless(setup, text);
-    if (options.kind == PatternKind::kDecay) {
-      return show_decay(setup, text);
-    }
-    if (should_stream(setup, text)) {
-      show_streamed(setup, text);
-      setup.phases.done("attention and render");
-    } else {
-      show_kept(setup, text);
-    }
+    show(setup, input);
   });
   setup.outputs.finish();
 }

@@ -384,9 +384,7 @@ void run(const WhyOptions& options) {
   if (!setup.outputs.writes(Content::kScreen) && !setup.outputs.writes(Content::kPage)) {
     tell_unused(options.talk, of_table, "no table was drawn");
   }
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  setup.outputs.write(report);
   setup.phases.done("render");
 }
 

@@ -174,7 +174,7 @@ void Outputs::begin_result(std::size_t line, std::string_view text) {
   }
 }
 
-void Outputs::refuse_endless(const WeightsToCome& weights) {
+void Outputs::check_output_size(const ExpectedOutput& weights) {
   constexpr double kMost = 10e9;
   const auto n = static_cast<double>(weights.n_tokens);
   const double n_hidden = static_cast<double>(weights.n_patterns) * n * n - weights.n_visible;
@@ -326,6 +326,18 @@ void Outputs::write(const Export& write) {
     files_.pop_back();
   }
   write_to_standard_output(write);
+}
+
+void Outputs::write(const ShownAttention& shown) {
+  write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.attention(shown, look, sink);
+  });
+}
+
+void Outputs::write(const Report& report) {
+  write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.report(report, look, sink);
+  });
 }
 
 void Outputs::finish() {

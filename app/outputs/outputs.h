@@ -32,7 +32,7 @@ struct OutputPlan {
 };
 
 /// How many weights a result has.
-struct WeightsToCome {
+struct ExpectedOutput {
   std::size_t n_patterns = 0;
   std::size_t n_tokens = 0;
   double n_visible = 0.0;  // weights of all patterns that no mask hides
@@ -62,7 +62,7 @@ class Outputs {
 
   /// Before each result. Throws Error{kUsage} when its weights would take more than 10 GB on
   /// standard output and, with those of all results before it, in files, unless that is forced.
-  void refuse_endless(const WeightsToCome& weights);
+  void check_output_size(const ExpectedOutput& weights);
 
   /// How what is written in this format looks, wherever it goes.
   std::vector<Look> looks(const Format& format) const;
@@ -81,6 +81,8 @@ class Outputs {
   /// standard output. Throws what `write` throws, Error{kIo} when a write fails, and ClosedPipe: of
   /// standard output neither as long as there are files to be finished, which finish() makes good.
   void write(const Export& write);
+  void write(const ShownAttention& shown);
+  void write(const Report& report);
 
   /// After many results: the files take their names.
   void finish();

@@ -72,20 +72,68 @@ void set_remark(ShownAttention& shown) {
   }
 }
 
+ArcsFigure telling_arcs(std::span<const AttentionDocument> documents, const TellingHead& choice) {
+  std::vector<AttentionDocument> alone;
+  for (const AttentionDocument& document : documents) {
+    alone.push_back(document_of_head(document, choice.head));
+  }
+  ArcsFigure figure = arcs_figure(alone);
+  figure.notes.insert(
+      figure.notes.begin(),
+      fmt::format("{} of {}. {}", choice_caption(choice), documents.front().patterns.size(),
+                  choice_sentence(documents.front(), choice)));
+  return figure;
+}
+
+// Of more heads than one picture tells apart the most telling one, where none were chosen and there
+// are weights to judge.
+ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadOptions& asked) {
+  const AttentionDocument& document = documents.front();
+  if (is_before_softmax(document.kind)) {
+    throw Error(ErrorKind::kUsage, "--style arcs draws weights, and these are scores");
+  }
+  const std::size_t n_heads = document.patterns.size();
+  if (n_heads <= kMostGroups) {
+    return arcs_figure(documents);
+  }
+  if (asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
+      document.kind == PatternKind::kWeights) {
+    if (const auto choice = most_telling(document)) {
+      return telling_arcs(documents, *choice);
+    }
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("--style arcs: {} {} are too many for one picture, which tells {} apart: "
+                          "choose them with {}",
+                          n_heads,
+                          document.average                        ? "means"
+                          : document.kind == PatternKind::kRouter ? "layers"
+                          : document.kind == PatternKind::kDecay  ? "states"
+                                                                  : "heads",
+                          kMostGroups,
+                          document.kind == PatternKind::kRouter ? "--layer, as in --layer 0-3"
+                                                                : "--head, as in --head 2.1,5.0"));
+}
+
 }  // namespace
+
+bool writes_arcs(StyleChoice style, const Outputs& outputs) {
+  return draws_arcs(style) &&
+         (outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen));
+}
 
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs) {
-  if (auto arcs = chosen_arcs(documents, asked, style, outputs)) {
-    return {documents, std::move(*arcs)};
+  if (writes_arcs(style, outputs)) {
+    return {documents, chosen_arcs(documents, asked)};
   }
   const AttentionDocument& document = documents.front();
   ShownAttention shown(documents);
   if (documents.size() == 1 && draws_maps(document, style)) {
     const Heatmap focus = attention_heatmap(document);
     if (auto maps = focus_maps(focus, heads_of(document), bars_subject(document, focus))) {
-      return {document, std::move(*maps)};
+      return {documents, std::move(*maps)};
     }
   }
   if (documents.size() > 1 || !shows_heads(document, asked)) {
@@ -93,7 +141,7 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   }
   if (draws_overview(heads_of(document), asked, pattern, style, outputs)) {
     if (const auto choice = most_telling(document)) {
-      return {document, overview_of(document, *choice)};
+      return {documents, overview_of(document, *choice)};
     }
   } else if (style != TerminalStyle::kMask && is_small(document)) {
     set_remark(shown);
@@ -149,7 +197,8 @@ void tell_unused_map(const DrawingRequest& map, const TalkOptions& talk, std::st
 
 void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
                          const DrawingOptions& drawing, Teller& teller) {
-  if (!shown.bars() || (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen))) {
+  const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
+  if (!is_drawn || !std::holds_alternative<BarsFigure>(shown.figure())) {
     return;
   }
   const DrawingRequest& request = drawing.request;
@@ -208,61 +257,6 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   return telling ? std::optional(FirstShown{telling->head, telling->query,
                                             choice_sentence(document, *telling)})
                  : std::nullopt;
-}
-
-namespace {
-
-ArcsFigure telling_arcs(std::span<const AttentionDocument> documents, const TellingHead& choice) {
-  std::vector<AttentionDocument> alone;
-  for (const AttentionDocument& document : documents) {
-    alone.push_back(document_of_head(document, choice.head));
-  }
-  ArcsFigure figure = arcs_figure(alone);
-  figure.notes.insert(
-      figure.notes.begin(),
-      fmt::format("{} of {}. {}", choice_caption(choice), documents.front().patterns.size(),
-                  choice_sentence(documents.front(), choice)));
-  return figure;
-}
-
-}  // namespace
-
-bool writes_arcs(StyleChoice style, const Outputs& outputs) {
-  return draws_arcs(style) &&
-         (outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen));
-}
-
-std::optional<ArcsFigure> chosen_arcs(std::span<const AttentionDocument> documents,
-                                      const HeadOptions& asked, StyleChoice style,
-                                      const Outputs& outputs) {
-  if (!writes_arcs(style, outputs)) {
-    return std::nullopt;
-  }
-  const AttentionDocument& document = documents.front();
-  if (is_before_softmax(document.kind)) {
-    throw Error(ErrorKind::kUsage, "--style arcs draws weights, and these are scores");
-  }
-  const std::size_t n_heads = document.patterns.size();
-  if (n_heads <= kMostGroups) {
-    return arcs_figure(documents);
-  }
-  if (asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
-      document.kind == PatternKind::kWeights) {
-    if (const auto choice = most_telling(document)) {
-      return telling_arcs(documents, *choice);
-    }
-  }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("--style arcs: {} {} are too many for one picture, which tells {} apart: "
-                          "choose them with {}",
-                          n_heads,
-                          document.average                        ? "means"
-                          : document.kind == PatternKind::kRouter ? "layers"
-                          : document.kind == PatternKind::kDecay  ? "states"
-                                                                  : "heads",
-                          kMostGroups,
-                          document.kind == PatternKind::kRouter ? "--layer, as in --layer 0-3"
-                                                                : "--head, as in --head 2.1,5.0"));
 }
 
 }  // namespace attnviz::app

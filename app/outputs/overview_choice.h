@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/attention_document.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
@@ -28,8 +27,9 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs);
 
 /// Patterns that are kept, as they are shown: as an overview one document that draws_overview() and
-/// that was not drawn otherwise before, unless it has no attention weights; as chosen_arcs() says;
-/// all else as panels. Throws as chosen_arcs().
+/// that was not drawn otherwise before, unless it has no attention weights; as lines, of more heads
+/// than one picture tells apart those of the most telling one, where none were chosen; all else as
+/// panels. Throws as arcs_figure(), and Error{kUsage} for the lines of too many heads or of scores.
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs);
@@ -54,12 +54,5 @@ void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& 
 
 /// Whether the style asks for lines, and a picture or a drawing is written.
 bool writes_arcs(StyleChoice style, const Outputs& outputs);
-
-/// The lines, where there are some to write. Of more heads
-/// than one picture tells apart the most telling one, where none were chosen and there are weights
-/// to judge; else throws Error{kUsage}, and as arcs_figure().
-std::optional<ArcsFigure> chosen_arcs(std::span<const AttentionDocument> documents,
-                                      const HeadOptions& asked, StyleChoice style,
-                                      const Outputs& outputs);
 
 }  // namespace attnviz::app

@@ -33,37 +33,39 @@
 
 namespace attnviz::app {
 
-const Heatmap& ShownAttention::heatmap() const {
-  if (overview_) {
-    return overview_->thumbnails;
+const Heatmap* panels_of(const AttentionFigure& figure) noexcept {
+  if (const auto* const bars = std::get_if<BarsFigure>(&figure)) {
+    return &bars->heatmap;
   }
-  if (!panels_) {
-    panels_ = attention_heatmap(documents_);
-    if (!remark_.empty()) {
-      panels_->notes.insert(panels_->notes.begin(), remark_);
-    }
-    const std::vector<HeadId> heads = heads_of(first());
-    if (const auto meant = remarked_ ? std::ranges::find(heads, remarked_->head) : heads.end();
-        meant != heads.end()) {
-      mark_cell(*panels_, static_cast<std::size_t>(meant - heads.begin()), remarked_->query,
-                remarked_->key);
-    }
-  }
-  return *panels_;
+  const auto* const overview = std::get_if<Overview>(&figure);
+  return overview != nullptr ? &overview->thumbnails : std::get_if<Heatmap>(&figure);
 }
 
-std::optional<BarsSubject> ShownAttention::bars() const {
-  const std::optional<Focus>& focus = first().drawing.focus;
-  if (!focus || overview_ || arcs_ || is_drawn_) {
-    return std::nullopt;
+const AttentionFigure& ShownAttention::figure() const {
+  if (figure_) {
+    return *figure_;
   }
-  return bars_subject(first(), heatmap());
+  Heatmap panels = attention_heatmap(documents_);
+  if (!remark_.empty()) {
+    panels.notes.insert(panels.notes.begin(), remark_);
+  }
+  const std::vector<HeadId> heads = heads_of(first());
+  if (const auto meant = remarked_ ? std::ranges::find(heads, remarked_->head) : heads.end();
+      meant != heads.end()) {
+    mark_cell(panels, static_cast<std::size_t>(meant - heads.begin()), remarked_->query,
+              remarked_->key);
+  }
+  if (first().drawing.focus) {
+    const BarsSubject subject = bars_subject(first(), panels);
+    return figure_.emplace(BarsFigure{std::move(panels), subject});
+  }
+  return figure_.emplace(std::move(panels));
 }
 
 void ShownAttention::check_drawing() const {
   const Drawing& drawing = first().drawing;
   if (drawing.drop_sink || drawing.no_special || drawing.focus) {
-    heatmap();
+    figure();
   }
 }
 
@@ -267,18 +269,16 @@ Format html_format() {
 
 namespace {
 
-// Lines where they were asked for, bars for one token, else cells.
-Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) {
-  if (shown.arcs()) {
-    return arcs_page(*shown.arcs(), terminal);
+struct PageOf {
+  const TerminalOptions& terminal;
+
+  Page operator()(const Heatmap& panels) const { return heatmap_page(panels, terminal); }
+  Page operator()(const BarsFigure& bars) const {
+    return bars_page(bars.heatmap, bars.subject, terminal);
   }
-  if (shown.overview()) {
-    return overview_page(*shown.overview(), terminal);
-  }
-  const auto bars = shown.bars();
-  return bars ? bars_page(shown.heatmap(), *bars, terminal)
-              : heatmap_page(shown.heatmap(), terminal);
-}
+  Page operator()(const Overview& overview) const { return overview_page(overview, terminal); }
+  Page operator()(const ArcsFigure& arcs) const { return arcs_page(arcs, terminal); }
+};
 
 // How the text goes on, and what the documents predict; may be empty.
 Page next_tokens_page(std::span<const AttentionDocument> documents,
@@ -308,22 +308,33 @@ Page next_tokens_page(std::span<const AttentionDocument> documents,
   return page;
 }
 
-template <FigureFormat format>
-void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
-  if (shown.arcs()) {
-    return sink(render_figure(*shown.arcs(), look.figure, attention_facts(shown.first()), format));
+// A figure of attention, or of a report, as a file.
+struct FileOf {
+  const FigureStyle& style;
+  std::string facts;
+  FigureFormat format;
+
+  std::string operator()(const BarsFigure& bars) const {
+    return render_figure(bars.heatmap, bars.subject, style, facts, format);
   }
-  if (const auto bars = shown.bars()) {
-    return sink(
-        render_figure(shown.heatmap(), *bars, look.figure, attention_facts(shown.first()), format));
+  std::string operator()(const auto& figure) const {
+    return render_figure(figure, style, facts, format);
   }
-  if (!shown.overview()) {
-    return sink(
-        render_figure(shown.heatmap(), look.figure, attention_facts(shown.first()), format));
+};
+
+std::string facts_of(const ShownAttention& shown) {
+  const auto* const overview = std::get_if<Overview>(&shown.figure());
+  if (overview == nullptr) {
+    return attention_facts(shown.first());
   }
   AttentionDocument drawn = shown.first();
-  drawn.drawing.overview = HeadChoice{shown.overview()->chosen, shown.overview()->sentence};
-  sink(render_figure(*shown.overview(), look.figure, attention_facts(drawn), format));
+  drawn.drawing.overview = HeadChoice{overview->chosen, overview->sentence};
+  return attention_facts(drawn);
+}
+
+template <FigureFormat format>
+void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+  sink(std::visit(FileOf{look.figure, facts_of(shown), format}, shown.figure()));
 }
 
 template <FigureFormat format>
@@ -334,19 +345,14 @@ void write_inspection_figure(const ShownInspection& shown, const Look& look, con
 // Precondition: the report has a figure.
 template <FigureFormat format>
 void write_report_figure(const Report& report, const Look& look, const ByteSink& sink) {
-  const auto& drawing = picture_of(report)->drawing;
-  if (const auto* const bars = std::get_if<BarsFigure>(&drawing)) {
-    sink(render_figure(bars->heatmap, bars->subject, look.figure, {}, format));
-  } else if (const auto* const heatmap = std::get_if<Heatmap>(&drawing)) {
-    sink(render_figure(*heatmap, look.figure, {}, format));
-  } else {
-    sink(render_figure(std::get<ChartFigure>(drawing), look.figure, {}, format));
-  }
+  sink(std::visit(FileOf{look.figure, {}, format}, picture_of(report)->drawing));
 }
 
-OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
-  return shown.overview() ? figure_cells(*shown.overview(), look.figure)
-                          : OverviewCells{figure_grid(shown.heatmap(), look.figure), {}};
+OverviewCells figure_cells_of(const AttentionFigure& figure, const Look& look) {
+  const auto* const overview = std::get_if<Overview>(&figure);
+  return overview != nullptr
+             ? figure_cells(*overview, look.figure)
+             : OverviewCells{figure_grid(std::get<Heatmap>(figure), look.figure), {}};
 }
 
 void write_attention_text(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
@@ -363,7 +369,7 @@ void write_attention_text(const ShownAttention& shown, const Look& look, const B
     if (!page.lines.empty()) {
       page.blank();
     }
-    page.add(picture_page(shown, look.terminal));
+    page.add(std::visit(PageOf{look.terminal}, shown.figure()));
   }
   sink(to_ansi(page, look.terminal.color));
 }
@@ -376,9 +382,11 @@ void write_report_text(const Report& report, const Look& look, const ByteSink& s
   write_report(report, /*as_json=*/false, look.terminal, sink);
 }
 
-OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
-  return shown.overview() ? terminal_cells(*shown.overview(), look.terminal)
-                          : OverviewCells{terminal_grid(shown.heatmap(), look.terminal), {}};
+OverviewCells text_cells(const AttentionFigure& figure, const Look& look) {
+  const auto* const overview = std::get_if<Overview>(&figure);
+  return overview != nullptr
+             ? terminal_cells(*overview, look.terminal)
+             : OverviewCells{terminal_grid(std::get<Heatmap>(figure), look.terminal), {}};
 }
 
 template <FigureFormat format>

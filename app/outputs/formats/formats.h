@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
@@ -33,22 +34,21 @@
 
 namespace attnviz::app {
 
-/// Documents, and the picture of them, which is made when it is first asked for.
+/// What is drawn of attention: a panel for each head, one token's bars, every head small and one
+/// large, lines between tokens.
+using AttentionFigure = std::variant<Heatmap, BarsFigure, Overview, ArcsFigure>;
+
+/// Its panels, those of an overview the small ones; null where it has none.
+const Heatmap* panels_of(const AttentionFigure& figure) noexcept;
+
+/// Documents, and the figure of them.
 class ShownAttention {
  public:
-  /// Of a panel for each head. `documents`, at least one, must outlive it; several stand side by
-  /// side.
+  /// Of panels, or of bars where one token is in focus, which are made when they are first asked
+  /// for. `documents`, at least one, must outlive it; several stand side by side.
   explicit ShownAttention(std::span<const AttentionDocument> documents) : documents_(documents) {}
-  /// Of all heads small and one large.
-  ShownAttention(const AttentionDocument& document, Overview overview)
-      : documents_(&document, 1), overview_(std::move(overview)) {}
-  /// Of panels that are drawn already.
-  ShownAttention(const AttentionDocument& document, Heatmap panels)
-      : documents_(&document, 1), is_drawn_(true), panels_(std::move(panels)) {}
-
-  /// Of lines between tokens.
-  ShownAttention(std::span<const AttentionDocument> documents, ArcsFigure arcs)
-      : documents_(documents), arcs_(std::move(arcs)) {}
+  ShownAttention(std::span<const AttentionDocument> documents, AttentionFigure figure)
+      : documents_(documents), figure_(std::move(figure)) {}
 
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
@@ -63,27 +63,18 @@ class ShownAttention {
   const ExplorerExtras& extras() const noexcept { return extras_; }
   void set_extras(ExplorerExtras extras) { extras_ = std::move(extras); }
 
-  /// Empty where panels are drawn.
-  const std::optional<Overview>& overview() const noexcept { return overview_; }
-  /// Empty where there are none.
-  const std::optional<ArcsFigure>& arcs() const noexcept { return arcs_; }
-  /// The panels, of an overview the small ones. Throws as attention_heatmap().
-  const Heatmap& heatmap() const;
-  /// Of one token: its bars are those of heatmap(). Empty where something else is drawn.
-  std::optional<BarsSubject> bars() const;
-  /// Throws what heatmap() throws where it may throw, for formats that hold no picture: nothing is
+  /// Throws as attention_heatmap().
+  const AttentionFigure& figure() const;
+  /// Throws what figure() throws where it may throw, for formats that hold no picture: nothing is
   /// written of what cannot be drawn as it was asked for.
   void check_drawing() const;
 
  private:
   std::span<const AttentionDocument> documents_;
-  std::optional<Overview> overview_;
-  std::optional<ArcsFigure> arcs_;
   ExplorerExtras extras_;
   std::string remark_;
   std::optional<TellingHead> remarked_;
-  bool is_drawn_ = false;
-  mutable std::optional<Heatmap> panels_;
+  mutable std::optional<AttentionFigure> figure_;
 };
 
 /// What a command may have to show.
@@ -140,8 +131,9 @@ struct Format {
                      const ByteSink& sink) = nullptr;
   void (*report)(const Report& report, const Look& look, const ByteSink& sink) = nullptr;
 
-  /// Of a picture: how it is cut into cells, panels as thumbnails; looks at no weight.
-  OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
+  /// Of panels or an overview: how they are cut into cells, panels as thumbnails; looks at no
+  /// weight.
+  OverviewCells (*cells)(const AttentionFigure& figure, const Look& look) = nullptr;
 
   /// Of a format that is written while weights come: writes what stands before them. The document,
   /// which need not have weights, must outlive the file. `line`: as in Look.

@@ -1,4 +1,4 @@
-#include "commands/show_parts.h"
+#include "commands/show_encoder_decoder.h"
 
 #include <fmt/core.h>
 
@@ -11,19 +11,16 @@
 #include <vector>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/part_documents.h"
 #include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"
-#include "outputs/overview_choice.h"
 #include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -71,14 +68,6 @@ void require_target(const ShowOptions& options, const InputText& input, const Mo
           (options.input.json_lines ? "; of a line \"target\" or \"decoder_ids\"" : "")}});
   }
 }
-
-// For those that nobody asked for.
-class NoRows : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
 
 TokenId first_id(const Model& model) noexcept {
   return model.config.first_token.value_or(0);
@@ -160,34 +149,55 @@ std::unique_ptr<ModelTokenizer> target_tokenizer(const ShowSetup& setup) {
   return stored == nullptr || setup.options.tokenizer ? nullptr : stored->load_target_tokenizer();
 }
 
-// One text on its way.
-class PartsRun {
+// A text that is read, and what it is folded to.
+struct Side {
+  TokenizedText tokens;
+  std::optional<FoldedText> folded = {};
+
+  std::size_t size() const noexcept { return tokens.size(); }
+  const TokenizedText& shown() const noexcept { return folded ? folded->text : tokens; }
+  PartText part() const noexcept { return {tokens, folded ? &*folded : nullptr}; }
+};
+
+class EncoderDecoderRun {
  public:
-  PartsRun(ShowSetup& setup, const InputText& input)
+  EncoderDecoderRun(ShowSetup& setup, const InputText& input)
       : setup_(setup),
         options_(setup.options),
         model_(setup.model),
-        source_(read_text(setup, setup.options, *setup.tokenizer,
-                          {.content = input.content, .tools = input.tools})),
+        part_(shown_part_of(setup.options)),
+        source_{read_text(setup, setup.options, *setup.tokenizer,
+                          {.content = input.content, .tools = input.tools})},
         own_tokenizer_(target_tokenizer(setup)),
-        target_(target_text(setup.options, input, setup.model, tokenizer())),
-        request_(request_of(setup.options, setup.model, target_)) {}
+        target_{target_text(setup.options, input, setup.model, tokenizer())},
+        n_target_(target_.size() + setup.options.generate),
+        request_(request_of(setup.options, setup.model, target_.tokens)) {}
 
-  void show() {
-    require_room();
-    encode_source();
-    write_target();
-    fold();
-    focus_ = chosen();
-    std::optional<Predictor> predictor;
-    predictor.emplace(options_, model_, tokenizer(), shown(target_, folded_target_),
-                      folded_target_ ? folded_target_->numbers : std::span<const std::size_t>());
-    decode(predictor->observer());
-    AttentionDocument document = document_of_parts();
-    document.continuation = continuation_;
-    predictor->add_to(document);
-    setup_.phases.done("attention");
-    draw(document);
+  AttentionDocument document() {
+    check_size();
+    const MatrixBuffer encoded = encode_source();
+    std::optional<Continuation> continuation;
+    if (options_.generate > 0) {
+      continuation = continue_text(options_, options_.generate, model_, tokenizer(), request_,
+                                   target_.tokens, {}, encoded.view());
+      n_target_ = target_.size();
+      setup_.phases.done("generate");
+    }
+    if (options_.fold) {
+      source_.folded = folded(source_.tokens, *options_.fold);
+      target_.folded = folded(target_.tokens, *options_.fold);
+    }
+    const std::optional<Focus> focus = chosen();
+    Predictor predictor(options_, model_, tokenizer(), target_.shown(),
+                        target_.folded ? target_.folded->numbers : std::span<const std::size_t>());
+    RunObserver patterns(begin(AttentionPart::kDecoder), begin(AttentionPart::kCross));
+    ObserverGroup both({&patterns, &predictor.observer()});
+    attend("decoder", model_, target_.tokens, request_, both, options_.talk, encoded.view());
+    AttentionDocument document = drawn_and_others();
+    document.continuation = std::move(continuation);
+    predictor.add_to(document);
+    document.drawing.focus = focus;
+    return document;
   }
 
  private:
@@ -196,36 +206,24 @@ class PartsRun {
     return own_tokenizer_ != nullptr ? static_cast<const Tokenizer&>(*own_tokenizer_)
                                      : *setup_.tokenizer;
   }
-  static const TokenizedText& shown(const TokenizedText& text,
-                                    const std::optional<FoldedText>& folded) noexcept {
-    return folded ? folded->text : text;
-  }
-  bool wants(AttentionPart part) const {
-    return part == shown_part_of(options_) || setup_.outputs.writes(Content::kDocument);
-  }
-  const Model& stack_of(AttentionPart part) const noexcept {
-    return part == AttentionPart::kEncoder ? *model_.encoder : model_;
-  }
   // The chosen ones of what is drawn, all of what stands beside it in documents.
   std::vector<HeadId> heads_of(AttentionPart part) const {
-    if (!wants(part)) {
-      return {};
+    if (part == part_) {
+      return setup_.heads;
     }
-    return part == shown_part_of(options_) ? setup_.heads : select_heads(stack_of(part), "", "");
+    const Model& stack = part == AttentionPart::kEncoder ? *model_.encoder : model_;
+    return setup_.outputs.writes(Content::kDocument) ? select_heads(stack, "", "")
+                                                     : std::vector<HeadId>();
   }
   std::size_t n_queries(AttentionPart part) const noexcept {
-    return part == AttentionPart::kEncoder ? source_.size() : n_target();
+    return part == AttentionPart::kEncoder ? source_.size() : n_target_;
   }
   std::size_t n_keys(AttentionPart part) const noexcept {
-    return part == AttentionPart::kDecoder ? n_target() : source_.size();
-  }
-  // With what is still to be written.
-  std::size_t n_target() const noexcept {
-    return target_.size() + (continuation_ ? 0 : options_.generate);
+    return part == AttentionPart::kDecoder ? n_target_ : source_.size();
   }
 
-  void require_room() {
-    WeightsToCome weights;
+  void check_size() {
+    ExpectedOutput weights;
     std::size_t n_kept = 0;
     double kept_bytes = 0.0;
     for (const auto& [name, part] : kPartChoices) {
@@ -236,114 +234,75 @@ class PartsRun {
       weights.n_visible += static_cast<double>(n_heads) * static_cast<double>(n_queries(part)) *
                            static_cast<double>(n_keys(part));
     }
-    weights.n_tokens = std::max(source_.size(), n_target());
+    weights.n_tokens = std::max(source_.size(), n_target_);
     // Beside the patterns, once more where words or means are made of them: what one layer takes.
     const double copies = options_.fold || options_.pattern.average ? 2.0 : 1.0;
     const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
       const double of_heads = static_cast<double>(n_heads) / static_cast<double>(n_kept);
       const double of_text = static_cast<double>(n_tokens) / static_cast<double>(weights.n_tokens);
       const std::size_t n_source = std::min(source_.size(), n_tokens);
-      const std::size_t n_written = std::min(n_target(), n_tokens);
+      const std::size_t n_written = std::min(n_target_, n_tokens);
       return copies * kept_bytes * of_heads * of_text * of_text +
              layer_bytes(*model_.encoder, n_source) + layer_bytes(model_, n_written) +
              cross_bytes(model_, n_written, n_source);
     };
     require_memory_for_heads(bytes, "the attention of", n_kept, weights.n_tokens);
-    setup_.outputs.refuse_endless(weights);
-  }
-
-  std::shared_ptr<PatternStore> store_of(AttentionPart part) const {
-    std::vector<HeadId> heads = heads_of(part);
-    return heads.empty()
-               ? nullptr
-               : std::make_shared<PatternStore>(std::move(heads), n_queries(part), n_keys(part));
+    setup_.outputs.check_output_size(weights);
   }
 
   std::shared_ptr<PatternStore>& store(AttentionPart part) {
     return stores_[static_cast<std::size_t>(part)];
   }
-  PatternSink& sink(AttentionPart part) {
-    PatternStore* const kept = store(part).get();
-    return kept == nullptr ? static_cast<PatternSink&>(nobody_) : *kept;
+  // Where the weights of a part go.
+  PatternStore& begin(AttentionPart part) {
+    return *(store(part) =
+                 std::make_shared<PatternStore>(heads_of(part), n_queries(part), n_keys(part)));
   }
 
-  void encode_source() {
-    store(AttentionPart::kEncoder) = store_of(AttentionPart::kEncoder);
-    RunObserver patterns(sink(AttentionPart::kEncoder));
+  MatrixBuffer encode_source() {
+    RunObserver patterns(begin(AttentionPart::kEncoder));
     ProgressLine progress("encoder", options_.talk);
     AttentionRequest reporting = request_;
     reporting.report = progress.report();
-    encoded_ = encode(model_, InputColumns(source_).view(), reporting, &patterns);
+    MatrixBuffer encoded =
+        encode(model_, InputColumns(source_.tokens).view(), reporting, &patterns);
     setup_.phases.done("encoder");
-  }
-
-  void write_target() {
-    if (options_.generate > 0) {
-      continuation_ = continue_text(options_, options_.generate, model_, tokenizer(), request_,
-                                    target_, {}, encoded());
-      setup_.phases.done("generate");
-    }
-  }
-
-  ConstMatrix encoded() const { return std::as_const(encoded_).view(); }
-
-  void fold() {
-    if (options_.fold) {
-      folded_source_ = folded(source_, *options_.fold);
-      folded_target_ = folded(target_, *options_.fold);
-    }
-  }
-
-  void decode(RunObserver& predictor) {
-    store(AttentionPart::kDecoder) = store_of(AttentionPart::kDecoder);
-    store(AttentionPart::kCross) = store_of(AttentionPart::kCross);
-    RunObserver patterns(sink(AttentionPart::kDecoder), sink(AttentionPart::kCross));
-    ObserverGroup both({&patterns, &predictor});
-    ProgressLine progress("decoder", options_.talk);
-    AttentionRequest reporting = request_;
-    reporting.report = progress.report();
-    const InputColumns columns(target_);
-    ModelInput input = columns.view();
-    input.encoded = encoded();
-    attnviz::run(model_, input, reporting, both);
+    return encoded;
   }
 
   AttentionDocument document_of(AttentionPart part) {
-    const PartText source{source_, folded_source_ ? &*folded_source_ : nullptr};
-    const PartText target{target_, folded_target_ ? &*folded_target_ : nullptr};
-    AttentionDocument document = part_document(model_, part, source, target, request_, store(part));
+    AttentionDocument document =
+        part_document(model_, part, source_.part(), target_.part(), request_, store(part));
     if (options_.pattern.average) {
       average_patterns(document, *options_.pattern.average);
     }
     return document;
   }
 
-  AttentionDocument document_of_parts() {
-    const AttentionPart part = shown_part_of(options_);
+  AttentionDocument drawn_and_others() {
     if (!setup_.outputs.writes(Content::kDocument)) {
-      return document_of(part);
+      return document_of(part_);
     }
     std::vector<AttentionDocument> all;
     all.reserve(kPartChoices.size());
-    for (const auto& [name, one] : kPartChoices) {
-      all.push_back(document_of(one));
+    for (const auto& [name, part] : kPartChoices) {
+      all.push_back(document_of(part));
     }
-    return shown_part(std::move(all), part);
+    return shown_part(std::move(all), part_);
   }
 
   // Of what is drawn.
   const TokenizedText& axis(bool is_of_keys) const noexcept {
-    const AttentionPart part = shown_part_of(options_);
     const bool is_source =
-        part == AttentionPart::kEncoder || (part == AttentionPart::kCross && is_of_keys);
-    return is_source ? shown(source_, folded_source_) : shown(target_, folded_target_);
+        part_ == AttentionPart::kEncoder || (part_ == AttentionPart::kCross && is_of_keys);
+    return is_source ? source_.shown() : target_.shown();
   }
 
-  // Who asks for a word of the other text hears where it is.
+  // An error about a word of the other text says where it is.
   std::optional<Focus> chosen() const {
     const PatternOptions& asked = options_.pattern;
-    const bool is_of_two = shown_part_of(options_) == AttentionPart::kCross;
-    if (asked.focus && is_of_two && !has_token(axis(asked.as_key), *asked.focus) &&
+    if (asked.focus && part_ == AttentionPart::kCross &&
+        !has_token(axis(asked.as_key), *asked.focus) &&
         has_token(axis(!asked.as_key), *asked.focus)) {
       fail(fmt::format("--focus: the {} has no token {}, but the {} has: {}",
                        asked.as_key ? "source" : "target", attnviz::quoted(*asked.focus),
@@ -354,42 +313,21 @@ class PartsRun {
     return chosen_focus(asked, axis(asked.as_key), options_.talk);
   }
 
-  void draw(AttentionDocument& document) {
-    document.drawing = choose_drawing(options_.drawing.request, document);
-    document.drawing.focus = focus_;
-    const std::span<const AttentionDocument> documents(&document, 1);
-    if (options_.drawing.request.no_special) {
-      tell_nothing_special(documents, setup_.teller);
-    }
-    ShownAttention drawn = shown_attention(documents, options_.heads, options_.pattern,
-                                           options_.drawing.style, setup_.outputs);
-    tell_flat(setup_, drawn);
-    tell_unused_of_bars(drawn, setup_.outputs, options_.drawing, setup_.teller);
-    drawn.set_extras({.command = options_.output.command, .first = first_shown(drawn)});
-    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& bytes) {
-      format.attention(drawn, look, bytes);
-    });
-    setup_.phases.done("render");
-  }
-
   ShowSetup& setup_;
   const ShowOptions& options_;
   const Model& model_;
-  TokenizedText source_;
+  AttentionPart part_;  // that is drawn
+  Side source_;
   std::unique_ptr<ModelTokenizer> own_tokenizer_;  // of the target
-  TokenizedText target_;
+  Side target_;
+  std::size_t n_target_;  // with what is still to be written
   AttentionRequest request_;
-  MatrixBuffer encoded_;
-  std::optional<Continuation> continuation_;
-  std::optional<FoldedText> folded_source_, folded_target_;
-  std::optional<Focus> focus_;
-  NoRows nobody_;
-  std::shared_ptr<PatternStore> stores_[kPartChoices.size()];  // null: nobody wants it
+  std::shared_ptr<PatternStore> stores_[kPartChoices.size()];
 };
 
 }  // namespace
 
-void check_stacks(const ShowOptions& options, const Model& model) {
+void check_architecture(const ShowOptions& options, const Model& model) {
   const std::string& name = model.config.name;
   if (model.encoder == nullptr) {
     const char* const option = options.part          ? "--show encoder, decoder and cross"
@@ -413,12 +351,12 @@ void check_stacks(const ShowOptions& options, const Model& model) {
   }
 }
 
-void show_parts(ShowSetup& setup, const InputText& input) {
+AttentionDocument encoder_decoder_document(ShowSetup& setup, const InputText& input) {
   if (input.pair) {
     fail(fmt::format("\"pair\": not of {}, an encoder-decoder", setup.model.config.name));
   }
   require_target(setup.options, input, setup.model);
-  PartsRun(setup, input).show();
+  return EncoderDecoderRun(setup, input).document();
 }
 
 }  // namespace attnviz::app
