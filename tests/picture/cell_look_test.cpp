@@ -1,5 +1,5 @@
 // Cells as discs, numbers and masks: what is painted, as items and as pixels.
-#include "attnviz/picture/layout/cell_look.h"
+#include "attnviz/picture/layout/figure_scene.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/layout/figure_layout.h"
-#include "attnviz/picture/layout/figure_scene.h"
 #include "picture/decoded_png.h"
 
 namespace attnviz {

@@ -15,7 +15,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_data.h"
 #include "attnviz/picture/fonts/font_set.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/raster/scene_painter.h"
 #include "support/naive.h"
 
 namespace attnviz {

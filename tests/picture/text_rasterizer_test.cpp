@@ -1,4 +1,4 @@
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/raster/scene_painter.h"
 
 #include <doctest/doctest.h>
 

@@ -6,22 +6,18 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_grid.h"
-#include "attnviz/picture/layout/figure_labels.h"
+#include "attnviz/picture/layout/panel_figure.h"
 
 namespace attnviz {
 
 namespace {
 
 // Lengths are pixels at 96 dpi.
-constexpr int kMargin = 16;
 constexpr int kLeastArcsWidth = 480;
 constexpr int kWidestArcs = 1500;  // of panels beside each other,
 constexpr int kWidestTall = 4096;  // and of panels higher than
@@ -31,8 +27,7 @@ constexpr int kPanelGap = 40;
 constexpr int kLabelSpace = 7;  // between a label and its lines
 constexpr int kSample = 26;     // a line in a legend
 constexpr int kSampleSpace = 6;
-constexpr int kItemSpace = 18;  // between the items of a legend
-constexpr std::size_t kMostLinesOfTitle = 3;
+constexpr int kItemSpace = 18;            // between the items of a legend
 constexpr std::size_t kLongestName = 48;  // columns
 
 // So few kinds of lines keep a file small, and are more than eyes tell apart.
@@ -50,13 +45,11 @@ struct LegendItem {
   std::size_t level = 0;  // of the sample; 0: it shows a colour alone
 };
 
-class ArcsLayout {
+class ArcsLayout : PanelFigure {
  public:
   ArcsLayout(const ArcsFigure& figure, const FigureStyle& style)
-      : figure_(figure),
-        style_(style),
-        texts_(style),
-        line_(line_height(style.pixels(kTextColumn))),
+      : PanelFigure(style),
+        figure_(figure),
         left_(axis(figure.query_labels.size(), figure.first_query)),
         right_(axis(figure.key_labels.size(), figure.first_key)),
         left_labels_(query_axis_labels(left_, figure.query_labels, style)),
@@ -68,33 +61,17 @@ class ArcsLayout {
 
   Scene make() && {
     measure();
-    int y = px(kMargin);
-    const int room = width_ - 2 * px(kMargin);
-    y = texts_.add_title(figure_.title, kMostLinesOfTitle, {px(kMargin), y, room});
+    int y = add_title(figure_.title);
     y = add_legend(group_items(), "", y);
     for (std::size_t first = 0; first < n_panels(); first += columns_) {
       y = add_row(first, std::min(columns_, n_panels() - first), y + px(kSpace));
     }
     y = add_legend(scale_items(), figure_.value_name + ":", y + px(kSpace));
-    const int notes_y = y;
-    y = texts_.add_notes(figure_.notes, weaker_note(figure_, figure_.least),
-                         {px(kMargin), y, room});
-    Scene scene = {width_, y + px(kMargin), style_.dpi, theme().background, {}};
-    check_size(scene.width, scene.height, style_, y - notes_y);
-    scene.items = std::move(items_);
-    std::ranges::move(texts_.take(), std::back_inserter(scene.items));
-    return scene;
+    return finish(y, figure_.notes, weaker_note(figure_, figure_.least));
   }
 
  private:
-  int px(double length) const { return style_.pixels(length); }
-  const ThemeColors& theme() const { return theme_colors(style_.theme); }
   std::size_t n_panels() const { return figure_.panels.size(); }
-  bool is_dark() const { return style_.theme == FigureTheme::kDark; }
-  Rgb color_of(std::size_t number) const {
-    return is_dark() ? group_color(number).dark : group_color(number).light;
-  }
-
   std::size_t n_groups() const { return figure_.panels.front().groups.size(); }
   // Groups beside each other in a row, each in a lane of its own.
   std::size_t n_lanes() const { return figure_.is_signed() ? 1 : n_groups(); }
@@ -147,43 +124,24 @@ class ArcsLayout {
     height_ = std::max(left_.length(), right_.length());
     // Labels of rows that are lower than text stand out at both ends.
     overhang_ = std::max(0, line_height(left_labels_.column_width) - left_.pitch + 1) / 2;
-    const int text = px(kTextColumn);
-    left_width_ = std::max(labels_width(left_labels_), texts_.width(figure_.query_axis, text));
-    right_width_ = std::max(labels_width(right_labels_), texts_.width(figure_.key_axis, text));
+    left_width_ = std::max(labels_width(left_labels_), text_width(figure_.query_axis));
+    right_width_ = std::max(labels_width(right_labels_), text_width(figure_.key_axis));
     constexpr int kLeastLines = 220;
     constexpr int kMostLines = 460;
-    lines_width_ = std::clamp(height_ * 2 / 5, px(kLeastLines), px(kMostLines));
+    constexpr int kShortestLines = 80;  // in a figure of a given width,
+    constexpr int kUsualLines = 200;    // and of panels beside each other there
+    const int around = left_width_ + right_width_ + 2 * px(kLabelSpace);
+    int lines = std::clamp(height_ * 2 / 5, px(kLeastLines), px(kMostLines));
     if (style_.width) {
-      return fit();
+      check_fits(around + px(kShortestLines) + 2 * margin(), style_);
+      lines = px(kUsualLines);
     }
-    panel_width_ = labels_and_spaces() + lines_width_;
-    const int widest = px(height_ > px(kTall) ? kWidestTall : kWidestArcs) - 2 * px(kMargin);
-    const int fitting = (widest + px(kPanelGap)) / (panel_width_ + px(kPanelGap));
-    columns_ =
-        std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1, n_panels());
+    panel_width_ = place_columns(n_panels(), around + lines, px(kPanelGap),
+                                 px(height_ > px(kTall) ? kWidestTall : kWidestArcs));
+    lines_width_ = panel_width_ - around;
     const auto n = static_cast<int>(columns_);
     panels_width_ = n * panel_width_ + (n - 1) * px(kPanelGap);
-    width_ = std::max(panels_width_ + 2 * px(kMargin), px(kLeastArcsWidth));
-    check_size(width_, height_, style_);
-  }
-
-  int labels_and_spaces() const { return left_width_ + right_width_ + 2 * px(kLabelSpace); }
-
-  // Lines as long as panels that fill the given width leave room for.
-  void fit() {
-    constexpr int kShortestLines = 80;
-    constexpr int kUsualLines = 200;  // of panels beside each other
-    width_ = style_.width_pixels();
-    const int room = width_ - 2 * px(kMargin);
-    check_fits(labels_and_spaces() + px(kShortestLines) + 2 * px(kMargin), style_);
-    const int usual = labels_and_spaces() + px(kUsualLines);
-    const int fitting = (room + px(kPanelGap)) / (usual + px(kPanelGap));
-    columns_ =
-        std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1, n_panels());
-    const auto n = static_cast<int>(columns_);
-    panel_width_ = (room + px(kPanelGap)) / n - px(kPanelGap);
-    lines_width_ = panel_width_ - labels_and_spaces();
-    panels_width_ = n * panel_width_ + (n - 1) * px(kPanelGap);
+    width_ = style_.width ? width_ : std::max(width_, px(kLeastArcsWidth));
     check_size(width_, height_, style_);
   }
 
@@ -191,7 +149,7 @@ class ArcsLayout {
     std::vector<LegendItem> items;
     for (const ArcsGroup& group : figure_.panels.front().groups) {
       items.push_back({style_.fonts->shorten(printable_message(group.name), kLongestName),
-                       color_of(group.color)});
+                       color_of_group(group.color)});
     }
     return items;
   }
@@ -208,23 +166,22 @@ class ArcsLayout {
   }
 
   int item_width(const LegendItem& item) const {
-    return px(kSample) + px(kSampleSpace) + texts_.width(item.text, px(kTextColumn));
+    return px(kSample) + px(kSampleSpace) + text_width(item.text);
   }
 
   // Centred rows of samples, behind `name` where it is not empty. Returns where it goes on.
   int add_legend(const std::vector<LegendItem>& items, const std::string& name, int y) {
-    const int room = width_ - 2 * px(kMargin);
-    const int name_width = name.empty() ? 0 : texts_.width(name, px(kTextColumn)) + px(kItemSpace);
+    const int name_width = name.empty() ? 0 : text_width(name) + px(kItemSpace);
     for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
       int taken = first == 0 ? name_width : 0;
       for (count = 0; first + count < items.size(); ++count) {
         const int more = item_width(items[first + count]) + (count > 0 ? px(kItemSpace) : 0);
-        if (count > 0 && taken + more > room) {
+        if (count > 0 && taken + more > room()) {
           break;
         }
         taken += more;
       }
-      int x = px(kMargin) + std::max(0, (room - taken) / 2);
+      int x = margin() + std::max(0, (room() - taken) / 2);
       if (first == 0 && !name.empty()) {
         texts_.add(TextRole::kLegend, name, px(kTextColumn), x, y);
         x += name_width;
@@ -282,7 +239,7 @@ class ArcsLayout {
     const int end = begin + lines_width_;
     const int above = y - line_ - px(4) - overhang_;
     texts_.add(TextRole::kAxisName, figure_.query_axis, text,
-               x + left_width_ - texts_.width(figure_.query_axis, text), above);
+               x + left_width_ - text_width(figure_.query_axis), above);
     texts_.add(TextRole::kAxisName, figure_.key_axis, text, end + px(kLabelSpace), above);
     add_labels(left_, left_labels_, x + left_width_, y, /*on_left=*/true);
     add_labels(right_, right_labels_, end + px(kLabelSpace), y, /*on_left=*/false);
@@ -301,7 +258,7 @@ class ArcsLayout {
     for (std::size_t level = 1; level <= kLevels; ++level) {
       for (std::size_t i = 0; i < panel.groups.size(); ++i) {
         if (std::vector<Curve>& of_group = curves[level - 1][i]; !of_group.empty()) {
-          add_strokes(std::move(of_group), color_of(panel.groups[i].color), level);
+          add_strokes(std::move(of_group), color_of_group(panel.groups[i].color), level);
         }
       }
     }
@@ -349,9 +306,6 @@ class ArcsLayout {
   }
 
   const ArcsFigure& figure_;
-  const FigureStyle& style_;
-  FigureTexts texts_;
-  int line_;  // the height of text
   CellAxis left_, right_;
   AxisLabels left_labels_, right_labels_;
   int height_ = 0;  // of a panel's rows, and what follows of its parts
@@ -361,9 +315,6 @@ class ArcsLayout {
   int lines_width_ = 0;
   int panel_width_ = 0;
   int panels_width_ = 0;  // of those beside each other
-  std::size_t columns_ = 1;
-  int width_ = 0;
-  std::vector<SceneItem> items_;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,16 +10,13 @@
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_grid.h"
-#include "attnviz/picture/layout/figure_labels.h"
+#include "attnviz/picture/layout/panel_figure.h"
 
 namespace attnviz {
 
 namespace {
 
 // Lengths are pixels at 96 dpi.
-constexpr int kSheetMargin = 16;
 constexpr int kBarAlone = 420;
 constexpr int kBarUsual = 150;
 constexpr int kBarNarrowest = 40;
@@ -30,42 +26,30 @@ constexpr int kBarSpace = 8;               // between a label, its bar and its n
 constexpr int kBarInset = 3;               // above and below a bar
 constexpr std::size_t kLongestToken = 20;  // columns
 
-class BarsLayout {
+class BarsLayout : PanelFigure {
  public:
   BarsLayout(const Heatmap& focus, const BarsSubject& subject, const FigureStyle& style)
-      : focus_(focus),
+      : PanelFigure(style),
+        focus_(focus),
         subject_(subject),
-        style_(style),
-        texts_(style),
         bars_(focus, subject),
         panel_(focus.panels.front()),
-        line_(line_height(px(kTextColumn))),
         row_(line_ + 2 * px(kBarInset)) {}
 
   Scene make() && {
     measure();
-    const int room = width_ - 2 * px(kSheetMargin);
-    int y = texts_.add_title(focus_.title, 3, {px(kSheetMargin), px(kSheetMargin), room});
+    int y = add_title(focus_.title);
     for (std::size_t first = 0; first < n_heads(); first += columns_) {
       y = add_band(first, std::min(columns_, n_heads() - first), y);
     }
     std::vector<std::string> notes = {joined_legend()};
     notes.insert(notes.end(), focus_.notes.begin(), focus_.notes.end());
-    const int notes_y = y;
-    y = texts_.add_notes(std::move(notes), "", {px(kSheetMargin), y - px(kSpace), room});
-    Scene scene = {width_, y + px(kSheetMargin), style_.dpi, theme().background, {}};
-    check_size(scene.width, scene.height, style_, y - notes_y);
-    scene.items = std::move(items_);
-    std::ranges::move(texts_.take(), std::back_inserter(scene.items));
-    return scene;
+    return finish(y - px(kSpace), std::move(notes));
   }
 
  private:
-  int px(double length) const { return style_.pixels(length); }
-  const ThemeColors& theme() const { return theme_colors(style_.theme); }
   std::size_t n_heads() const { return focus_.n_queries(); }
   bool has_others() const { return !bars_.others.empty(); }
-  int text_width(const std::string& text) const { return texts_.width(text, px(kTextColumn)); }
 
   std::string joined_legend() const {
     std::string legend;
@@ -92,7 +76,7 @@ class BarsLayout {
       labels_width_ = std::max(labels_width_, text_width(others_label_));
     }
     number_width_ = widest_number();
-    const int around = gutter() + 2 * px(kSheetMargin);
+    const int around = gutter() + 2 * margin();
     const int widest = style_.width ? style_.width_pixels() : px(kWidestLists);
     const auto lists_of = [&](int bar) {
       const int list = bar + px(kBarSpace) + number_width_;
@@ -136,7 +120,7 @@ class BarsLayout {
   int gutter() const { return index_width_ + px(kBarSpace) + labels_width_ + px(kBarSpace); }
 
   int add_band(std::size_t first, std::size_t count, int y) {
-    const int left = px(kSheetMargin);
+    const int left = margin();
     const int list = bar_ + px(kBarSpace) + number_width_ + px(kListGap);
     for (std::size_t i = 0; i < count; ++i) {
       const auto room = static_cast<std::size_t>((list - px(kListGap)) / px(kTextColumn));
@@ -218,21 +202,15 @@ class BarsLayout {
 
   const Heatmap& focus_;
   const BarsSubject& subject_;
-  const FigureStyle& style_;
-  FigureTexts texts_;
   FocusBars bars_;
   const HeatmapPanel& panel_;
-  int line_;  // the height of text
   int row_;
   int labels_width_ = 0;
   int index_width_ = 0;
   int number_width_ = 0;
   int bar_ = 0;
-  int width_ = 0;
-  std::size_t columns_ = 1;
   std::vector<std::string> labels_;  // of those that are shown
   std::string others_label_;
-  std::vector<SceneItem> items_;
 };
 
 }  // namespace

@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/group_colors.h"
-#include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_grid.h"
-#include "attnviz/picture/layout/figure_labels.h"
+#include "attnviz/picture/layout/panel_figure.h"
 
 namespace attnviz {
 
 namespace {
 
 // Lengths are pixels at 96 dpi.
-constexpr int kChartMargin = 16;
 constexpr int kPlotWidth = 440;
 constexpr int kPlotHeight = 300;
 constexpr int kChartGap = 36;
@@ -43,44 +38,29 @@ constexpr Dashes kLineDashes = {7.0, 13.0};
 constexpr Dashes kSampleDashes = {5.0, 9.0};     // begins and ends with a dash
 constexpr std::size_t kMostChartTitleLines = 3;  // of one chart
 
-class ChartLayout {
+class ChartLayout : PanelFigure {
  public:
   ChartLayout(const ChartFigure& figure, const FigureStyle& style)
-      : figure_(figure), style_(style), texts_(style), line_(line_height(px(kTextColumn))) {}
+      : PanelFigure(style), figure_(figure) {}
 
   Scene make() && {
     measure();
-    const int room = width_ - 2 * px(kChartMargin);
-    int y = texts_.add_title(figure_.title, 3, {px(kChartMargin), px(kChartMargin), room});
+    int y = add_title(figure_.title);
     const int height = chart_height();
     for (std::size_t first = 0; first < figure_.charts.size(); first += columns_) {
-      int x = px(kChartMargin);
+      int x = margin();
       for (std::size_t i = first; i < std::min(first + columns_, figure_.charts.size()); ++i) {
         add_chart(figure_.charts[i], x, y);
         x += chart_width() + px(kChartGap);
       }
       y += height + px(kSpace);
     }
-    if (style_.footer) {
-      y = texts_.add_notes(figure_.notes, "", {px(kChartMargin), y, room});
-    }
-    Scene scene = {width_, y + px(kChartMargin), style_.dpi, theme().background, {}};
-    check_size(scene.width, scene.height, style_);
-    scene.items = std::move(items_);
-    std::ranges::move(texts_.take(), std::back_inserter(scene.items));
-    return scene;
+    return finish(y, figure_.notes);
   }
 
  private:
-  int px(double length) const { return style_.pixels(length); }
-  const ThemeColors& theme() const { return theme_colors(style_.theme); }
-  int columns_wide(const std::string& text) const { return texts_.width(text, px(kTextColumn)); }
-
   Rgb color_of(const ChartSeries& series) const {
-    const GroupColor& color = group_color(series.color % kMostGroups);
-    return series.is_reference                  ? theme().text
-           : style_.theme == FigureTheme::kDark ? color.dark
-                                                : color.light;
+    return series.is_reference ? theme().text : color_of_group(series.color % kMostGroups);
   }
 
   std::string name_of(const ChartSeries& series) const {
@@ -91,37 +71,22 @@ class ChartLayout {
   void measure() {
     for (const LineChart& chart : figure_.charts) {
       for (const ChartTick& tick : chart_ticks(chart.y, kMostTicksUp)) {
-        ticks_width_ = std::max(ticks_width_, columns_wide(tick.label));
+        ticks_width_ = std::max(ticks_width_, text_width(tick.label));
       }
       for (const ChartSeries& series : chart.series) {
-        names_width_ = std::max(names_width_, columns_wide(name_of(series)));
+        names_width_ = std::max(names_width_, text_width(name_of(series)));
       }
     }
-    if (style_.width) {
-      return fit();
-    }
-    const int fitting = (px(kWidestCharts) - 2 * px(kChartMargin) + px(kChartGap)) /
-                        (chart_width() + px(kChartGap));
-    columns_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1,
-                                       figure_.charts.size());
-    const auto n = static_cast<int>(columns_);
-    width_ = 2 * px(kChartMargin) + n * chart_width() + (n - 1) * px(kChartGap);
-    check_size(width_, px(kPlotHeight), style_);
-  }
-
-  // Plots that fill the given width.
-  void fit() {
-    constexpr int kNarrowestPlot = 100;
-    constexpr int kUsualPlot = 320;  // of charts beside each other
-    width_ = style_.width_pixels();
-    const int room = width_ - 2 * px(kChartMargin);
+    constexpr int kNarrowestPlot = 100;  // in a figure of a given width,
+    constexpr int kUsualPlot = 320;      // and of charts beside each other there
     const int around = chart_width() - plot_width_;
-    check_fits(around + px(kNarrowestPlot) + 2 * px(kChartMargin), style_);
-    const int fitting = (room + px(kChartGap)) / (around + px(kUsualPlot) + px(kChartGap));
-    columns_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1,
-                                       figure_.charts.size());
-    const auto n = static_cast<int>(columns_);
-    plot_width_ = (room + px(kChartGap)) / n - px(kChartGap) - around;
+    if (style_.width) {
+      check_fits(around + px(kNarrowestPlot) + 2 * margin(), style_);
+      plot_width_ = px(kUsualPlot);
+    }
+    plot_width_ = place_columns(figure_.charts.size(), around + plot_width_, px(kChartGap),
+                                px(kWidestCharts)) -
+                  around;
     check_size(width_, px(kPlotHeight), style_);
   }
 
@@ -185,7 +150,7 @@ class ChartLayout {
       box(plot.x, at, plot.width, thin, theme().masked);
       box(plot.x - px(kChartTick), at, px(kChartTick), thin, theme().tick);
       texts_.add(TextRole::kLegend, tick.label, text,
-                 plot.x - 2 * px(kChartTick) - columns_wide(tick.label), at - line_ / 2);
+                 plot.x - 2 * px(kChartTick) - text_width(tick.label), at - line_ / 2);
     }
     int free_from = 0;  // where the next label may begin
     for (const ChartTick& tick : chart_ticks(chart.x, kMostTicksAcross)) {
@@ -193,17 +158,17 @@ class ChartLayout {
           static_cast<int>(std::lround(plot.x + chart.x.position(tick.value) * plot.width));
       box(at, plot.y, thin, plot.height, theme().masked);
       box(at, bottom, thin, px(kChartTick), theme().tick);
-      const int begin = at - columns_wide(tick.label) / 2;
+      const int begin = at - text_width(tick.label) / 2;
       if (begin >= free_from) {
         texts_.add(TextRole::kLegend, tick.label, text, begin, bottom + px(kChartTick) + px(2));
-        free_from = begin + columns_wide(tick.label) + text;
+        free_from = begin + text_width(tick.label) + text;
       }
     }
     box(plot.x, plot.y, thin, plot.height + thin, theme().outline);
     box(plot.x, bottom, plot.width + thin, thin, theme().outline);
     texts_.add_centred(TextRole::kAxisName, chart.x.name, text, plot.x, plot.width,
                        bottom + 2 * px(kChartTick) + line_ + px(2));
-    const int name = columns_wide(chart.y.name);
+    const int name = text_width(chart.y.name);
     texts_.add(TextRole::kAxisName, chart.y.name, text, left, plot.y + (plot.height + name) / 2,
                TextAngle::kUp);
   }
@@ -314,15 +279,9 @@ class ChartLayout {
   }
 
   const ChartFigure& figure_;
-  const FigureStyle& style_;
-  FigureTexts texts_;
-  int line_;  // the height of text
   int ticks_width_ = 0;
   int names_width_ = 0;
   int plot_width_ = px(kPlotWidth);
-  std::size_t columns_ = 1;
-  int width_ = 0;
-  std::vector<SceneItem> items_;
 };
 
 }  // namespace

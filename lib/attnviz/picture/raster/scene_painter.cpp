@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "attnviz/picture/fonts/font_face.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/raster/png_encode.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
 
 namespace attnviz {
 
@@ -195,6 +197,196 @@ class MaskPainter {
 
 StrokeMask stroke_mask(const Strokes& strokes, int width, int height) {
   return MaskPainter(strokes, width, height).paint();
+}
+
+namespace {
+
+constexpr int kFractions = 4;
+
+// A pixel of a picture is the mean of a square of samples. A letter of 20 pixels shrinks its
+// picture 7 times.
+constexpr int kSamples = 8;
+
+// A picture drawn larger than this (in pixels) is a broken font's.
+constexpr int kLargestImage = 1024;
+
+using Corners = std::array<PixelPoint, 4>;
+
+// Room for what is drawn in a box with these corners, without ink.
+InkMap box_of(const Corners& corners) {
+  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
+  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
+  InkMap map;
+  map.left = static_cast<int>(std::floor(left));
+  map.top = static_cast<int>(std::floor(top));
+  map.width = static_cast<int>(std::ceil(right)) - map.left;
+  map.height = static_cast<int>(std::ceil(bottom)) - map.top;
+  return map;
+}
+
+// The picture of a colour font with its top left, top right, bottom right and bottom left corner at
+// these pixels (a rectangle, upright or turned); each pixel the mean of what lies under it.
+InkMap draw_image(const GlyphImage& image, const Corners& corners) {
+  InkMap map = box_of(corners);
+  const PixelPoint across = {corners[1].x - corners[0].x, corners[1].y - corners[0].y};
+  const PixelPoint down = {corners[3].x - corners[0].x, corners[3].y - corners[0].y};
+  const double area = across.x * down.y - across.y * down.x;
+  if (map.width >= kLargestImage || map.height >= kLargestImage || !(area > 0.0)) {
+    return {};
+  }
+  map.image.reserve(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height) * 4);
+  for (int row = 0; row < map.height; ++row) {
+    for (int column = 0; column < map.width; ++column) {
+      std::array<int, 4> sum = {};  // the colours times their alpha, and the alpha
+      for (int i = 0; i < kSamples * kSamples; ++i) {
+        const int sample_column = i % kSamples;
+        const int sample_row = i / kSamples;
+        const double x = map.left + column + (sample_column + 0.5) / kSamples - corners[0].x;
+        const double y = map.top + row + (sample_row + 0.5) / kSamples - corners[0].y;
+        const double u = (x * down.y - y * down.x) / area;  // 0 to 1 inside the picture
+        const double v = (across.x * y - across.y * x) / area;
+        if (u < 0.0 || u >= 1.0 || v < 0.0 || v >= 1.0) {
+          continue;
+        }
+        const auto source_x = static_cast<std::size_t>(u * image.width);
+        const auto source_y = static_cast<std::size_t>(v * image.height);
+        const std::uint8_t* pixel =
+            image.rgba.data() + 4 * (source_y * static_cast<std::size_t>(image.width) + source_x);
+        for (std::size_t channel = 0; channel < 3; ++channel) {
+          sum[channel] += pixel[channel] * pixel[3];
+        }
+        sum[3] += pixel[3];
+      }
+      for (std::size_t channel = 0; channel < 3; ++channel) {
+        map.image.push_back(static_cast<std::uint8_t>(sum[channel] / (255 * kSamples * kSamples)));
+      }
+      map.image.push_back(static_cast<std::uint8_t>(sum[3] / (kSamples * kSamples)));
+    }
+  }
+  return map;
+}
+
+// Turned, and `scale` times as large; y stays upwards.
+void turn(Outline& outline, double scale, TextAngle angle) {
+  for (std::vector<PixelPoint>& contour : outline) {
+    for (PixelPoint& point : contour) {
+      const PixelPoint pixel = turned(point.x * scale, -point.y * scale, angle);
+      point = {pixel.x, -pixel.y};
+    }
+  }
+}
+
+// What two maps of the same kind of pixels have in common: adds a glyph's rows to a text's.
+template <class Mix>
+void mix_rows(const InkMap& glyph, int x, int y, const InkMap& text, Mix mix) {
+  const int first_row = std::max(0, text.top - y - glyph.top);
+  const int end_row = std::min(glyph.height, text.top + text.height - y - glyph.top);
+  const int first_column = std::max(0, text.left - x - glyph.left);
+  const int end_column = std::min(glyph.width, text.left + text.width - x - glyph.left);
+  const int count = std::max(0, end_column - first_column);
+  for (int row = first_row; row < end_row; ++row) {
+    const int text_row = row + y + glyph.top - text.top;
+    const int text_column = first_column + x + glyph.left - text.left;
+    auto from = static_cast<std::size_t>(row) * static_cast<std::size_t>(glyph.width) +
+                static_cast<std::size_t>(first_column);
+    auto to = static_cast<std::size_t>(text_row) * static_cast<std::size_t>(text.width) +
+              static_cast<std::size_t>(text_column);
+    for (int i = 0; i < count; ++i) {
+      mix(from++, to++);
+    }
+  }
+}
+
+// Adds a glyph's ink at (x, y); what falls outside is cut off.
+void add_glyph(const InkMap& glyph, int x, int y, InkMap& text) {
+  if (!glyph.ink.empty()) {
+    mix_rows(glyph, x, y, text, [&](std::size_t from, std::size_t to) {
+      text.ink[to] = static_cast<std::uint8_t>(std::min(255, text.ink[to] + glyph.ink[from]));
+    });
+  }
+  if (!glyph.image.empty()) {
+    text.image.resize(4 * text.ink.size(), 0);
+    mix_rows(glyph, x, y, text, [&](std::size_t from, std::size_t to) {
+      const int alpha = glyph.image[4 * from + 3];
+      for (std::size_t i = 0; i < 4; ++i) {
+        std::uint8_t& below = text.image[4 * to + i];
+        const int mixed = glyph.image[4 * from + i] + (below * (255 - alpha) + 127) / 255;
+        below = static_cast<std::uint8_t>(std::min(255, mixed));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+const Outline& TextRasterizer::outline(const OutlineKey& key) {
+  const auto [place, is_new] = outlines_.try_emplace(key);
+  if (is_new) {
+    const auto [kind, id, face] = key;
+    place->second = face != nullptr             ? face->outline(id)
+                    : kind == Glyph::Kind::kBox ? code_point_box(id)
+                                                : embedded_outline(id);
+  }
+  return place->second;
+}
+
+const InkMap& TextRasterizer::glyph_ink(const InkKey& key) {
+  const auto [place, is_new] = glyphs_.try_emplace(key);
+  if (!is_new) {
+    return place->second;
+  }
+  const auto [glyph, em, column_width, angle, x_quarters, y_quarters] = key;
+  const auto [kind, id, face] = glyph;
+  const double x = static_cast<double>(x_quarters) / kFractions;
+  const double y = static_cast<double>(y_quarters) / kFractions;
+  const double scale = column_width * (kind == Glyph::Kind::kFace ? em : 1.0);
+  const GlyphImage* image = face == nullptr ? nullptr : face->image(id);
+  if (image != nullptr) {
+    const GlyphExtents box = face->extents(id);
+    Corners corners = {turned(box.left * scale, -box.top * scale, angle),
+                       turned(box.right * scale, -box.top * scale, angle),
+                       turned(box.right * scale, -box.bottom * scale, angle),
+                       turned(box.left * scale, -box.bottom * scale, angle)};
+    for (PixelPoint& corner : corners) {
+      corner = {corner.x + x, corner.y + y};
+    }
+    place->second = draw_image(*image, corners);
+  } else {
+    Outline in_pixels = outline(glyph);
+    turn(in_pixels, scale, angle);
+    place->second = fill_outline(in_pixels, x, y);
+  }
+  return place->second;
+}
+
+const InkMap& TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
+  const auto [place, is_new] = texts_.try_emplace({std::string(text), column_width, angle});
+  if (is_new) {
+    place->second = drawn(text, column_width, angle);
+  }
+  return place->second;
+}
+
+InkMap TextRasterizer::drawn(std::string_view text, int column_width, TextAngle angle) {
+  const GlyphRun run = fonts_.run(text);
+  InkMap map = box_of(text_corners({0.0, 0.0}, run.columns, column_width, angle));
+  map.ink.assign(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height), 0);
+  for (const Glyph& glyph : run.glyphs) {
+    const PixelPoint pen =
+        turned(glyph.x * column_width, baseline(column_width) - glyph.y * column_width, angle);
+    const auto quarters_x = static_cast<int>(std::lround(pen.x * kFractions));
+    const auto quarters_y = static_cast<int>(std::lround(pen.y * kFractions));
+    const int x = static_cast<int>(std::floor(static_cast<double>(quarters_x) / kFractions));
+    const int y = static_cast<int>(std::floor(static_cast<double>(quarters_y) / kFractions));
+    add_glyph(glyph_ink({{glyph.kind, glyph.id, glyph.face},
+                         glyph.em,
+                         column_width,
+                         angle,
+                         quarters_x - x * kFractions,
+                         quarters_y - y * kFractions}),
+              x, y, map);
+  }
+  return map;
 }
 
 }  // namespace attnviz
