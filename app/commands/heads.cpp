@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/copying.h"
-#include "attnviz/analysis/heads/fingerprint.h"
+#include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/head_math.h"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/fingerprint.h"
+#include "attnviz/analysis/heads/probe.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/text/chat.h"
 #include "attnviz/text/tokenized_text.h"

@@ -7,8 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/lessons/meaning.h"
-#include "attnviz/analysis/lessons/softmax_steps.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"

@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/expectation.h"
 #include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"

@@ -12,7 +12,7 @@
 
 #include "attnviz/analysis/compare/compare.h"
 #include "attnviz/analysis/heads/copying.h"
-#include "attnviz/analysis/heads/fingerprint.h"
+#include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/attention/head_selection.h"

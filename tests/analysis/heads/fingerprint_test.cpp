@@ -1,4 +1,4 @@
-#include "attnviz/analysis/heads/fingerprint.h"
+#include "attnviz/analysis/heads/probe.h"
 
 #include <doctest/doctest.h>
 

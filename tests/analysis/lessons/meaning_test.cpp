@@ -1,5 +1,5 @@
 // A word's vectors, against a run in double loops and cosines of another loop.
-#include "attnviz/analysis/lessons/meaning.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 
 #include <doctest/doctest.h>
 

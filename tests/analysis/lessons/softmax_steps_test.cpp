@@ -1,5 +1,5 @@
 // Softmax step by step, against numbers by hand and Python's math module.
-#include "attnviz/analysis/lessons/softmax_steps.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 
 #include <doctest/doctest.h>
 

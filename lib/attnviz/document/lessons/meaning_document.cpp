@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "attnviz/analysis/lessons/meaning.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/words/number_formats.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/lessons/compared_attention.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/lessons/softmax_steps.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/color/colormap.h"
 #include "attnviz/document/cite_document.h"
 #include "attnviz/document/diff_document.h"
