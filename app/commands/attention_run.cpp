@@ -232,8 +232,9 @@ Model model_of(ModelSource& origin, const AttentionOptions& options, TextSource&
   if (!by_hand) {
     source.or_else("");
   }
-  Model model = open_model(origin, options.model,
-                           options.takes_encoder_decoders ? Stacks::kTwo : Stacks::kOne);
+  Model model = open_model(
+      origin, options.model,
+      options.takes_encoder_decoders ? Architecture::kEncoderDecoder : Architecture::kDecoderOnly);
   source.or_else(model.text);
   return model;
 }

@@ -98,7 +98,7 @@ class Comparison {
       requests_[side] = request_of(options, model(side), texts_[side]);
     }
     alignment_ = align_tokens(texts_[0], texts_[1]);
-    require_room();
+    require_memory();
     tell_unused_options();
   }
 
@@ -165,7 +165,7 @@ class Comparison {
     texts_[1] = texts_[0];
   }
 
-  void require_room() const {
+  void require_memory() const {
     const std::size_t n_tokens = std::max(texts_[0].size(), texts_[1].size());
     const double kept = options_.draws_heads() ? 3.0 : 1.0;  // A, B and the change
     const auto bytes = [&](std::size_t n_heads, std::size_t n_compared) {

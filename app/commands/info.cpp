@@ -83,7 +83,7 @@ struct OpenedModel {
   explicit OpenedModel(const GivenModel& given) : source(model_source(given)) {}
 
   ModelSource source;
-  Model model = open_model(source, {}, Stacks::kTwo);
+  Model model = open_model(source, {}, Architecture::kEncoderDecoder);
 };
 
 ModelInfo described(OpenedModel& opened) {

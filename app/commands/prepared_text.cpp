@@ -12,7 +12,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/weight_notes.h"
-#include "commands/show_encoder_decoder.h"
 #include "options/advice.h"
 
 namespace attnviz::app {

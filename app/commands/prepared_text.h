@@ -1,5 +1,6 @@
-// What show has before attention is computed: what its options come to for all texts, and each of
-// these ready to be run. One such run.
+// show between its options and its pictures: what these options come to for all texts, each text
+// ready to be run, one such run, and the ways to a picture that are long enough for a source of
+// their own.
 #pragma once
 
 #include <cstddef>
@@ -73,5 +74,27 @@ class TextRun {
 /// asked for. Weights that were not kept are judged by the cells of `grid`.
 void tell_flat(ShowSetup& setup, const ShownAttention& shown,
                const std::optional<PoolGrid>& grid = std::nullopt);
+
+/// Whether the attention of a text is too large to be kept, or need not be: its overview, for which
+/// no pattern is needed whole; and patterns so large that keeping them would cost more than doing
+/// without. Not where what is asked for cannot do without: means, words, single tokens, variants
+/// side by side.
+bool should_stream(const ShowSetup& setup, const PreparedText& text);
+
+/// Writes such attention, and draws it together into pictures, while it is computed. Throws
+/// Error{kUsage} before any work when there is not enough memory, or heads do not fit a format; and
+/// whatever attention and outputs throw.
+void show_streamed(ShowSetup& setup, PreparedText& text);
+
+/// Throws Error{kUsage} for what only encoder-decoders have, where the model is none; for what is
+/// not drawn of them; and where nothing says what the decoder reads.
+void check_architecture(const ShowOptions& options, const Model& model);
+
+/// Runs an encoder-decoder over one text and what its decoder has read or writes: the attention of
+/// the encoder, of the decoder, or between them, as was asked for, beside the others where a
+/// document is written; the token in focus stands in its drawing. Throws Error{kUsage} before any
+/// work when there is not enough memory, and what its parts throw. Precondition: the model has an
+/// encoder, and check_architecture().
+AttentionDocument encoder_decoder_document(ShowSetup& setup, const InputText& input);
 
 }  // namespace attnviz::app

@@ -269,16 +269,12 @@ void run(const RenderOptions& options) {
     tell_nothing_special(documents, teller);
   }
   phases.done("read");
-  const bool together = belong_together(documents);
+  const std::size_t of_a_picture = belong_together(documents) ? documents.size() : 1;
   std::vector<ShownAttention> pictures;
-  const StyleChoice style = options.drawing.style;
-  if (together || documents.size() == 1) {
-    pictures.push_back(shown_attention(documents, options.heads, options.pattern, style, outputs));
-  } else {
-    for (const AttentionDocument& document : documents) {
-      const std::span one(&document, 1);
-      pictures.push_back(shown_attention(one, options.heads, options.pattern, style, outputs));
-    }
+  for (std::size_t first = 0; first < documents.size(); first += of_a_picture) {
+    pictures.push_back(shown_attention(std::span(documents).subspan(first, of_a_picture),
+                                       options.heads, options.pattern, options.drawing.style,
+                                       outputs));
   }
   for (ShownAttention& picture : pictures) {
     tell_unused_of_bars(picture, outputs, options.drawing, teller);

@@ -26,8 +26,6 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prepared_text.h"
-#include "commands/show_encoder_decoder.h"
-#include "commands/show_streamed.h"
 #include "outputs/overview_choice.h"
 #include "system/memory.h"
 

@@ -1,4 +1,4 @@
-#include "commands/show_encoder_decoder.h"
+#include "commands/prepared_text.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "commands/show_streamed.h"
+#include "commands/prepared_text.h"
 
 #include <fmt/core.h>
 
@@ -132,8 +132,8 @@ class StreamedShow {
   void run() {
     std::vector<PatternSink*> sinks;
     if (is_overview_) {
-      telling_.emplace(telling_search(document_, setup_.heads));
-      sinks.push_back(&*telling_);
+      informative_.emplace(telling_search(document_, setup_.heads));
+      sinks.push_back(&*informative_);
     }
     panels_.begin(setup_.heads, document_, sinks);
     if (keeps_large()) {
@@ -201,7 +201,7 @@ class StreamedShow {
       panels_.set(picture, document_);
       return picture;
     }
-    const TellingHead choice = telling_->best();
+    const TellingHead choice = informative_->best();
     if (!large_.begun()) {
       std::vector<PatternSink*> sinks;
       large_.begin({choice.head}, document_, sinks);
@@ -244,9 +244,9 @@ class StreamedShow {
   PreparedText& text_;
   AttentionDocument document_;
   bool is_overview_;
-  DrawnCells panels_;                     // or thumbnails
-  DrawnCells large_;                      // of an overview
-  std::optional<TellingSearch> telling_;  // once it has begun
+  DrawnCells panels_;                         // or thumbnails
+  DrawnCells large_;                          // of an overview
+  std::optional<TellingSearch> informative_;  // once it has begun
 };
 
 }  // namespace

@@ -85,8 +85,8 @@ ArcsFigure telling_arcs(std::span<const AttentionDocument> documents, const Tell
   return figure;
 }
 
-// Of more heads than one picture tells apart the most telling one, where none were chosen and there
-// are weights to judge.
+// Of more heads than one picture tells apart the most informative one, where none were chosen and
+// there are weights to judge.
 ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadOptions& asked) {
   const AttentionDocument& document = documents.front();
   if (is_before_softmax(document.kind)) {
@@ -252,11 +252,11 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   if (document.difference) {
     return most_changed(document);
   }
-  const auto telling =
+  const auto chosen =
       document.kind == PatternKind::kWeights ? most_telling(document) : std::nullopt;
-  return telling ? std::optional(FirstShown{telling->head, telling->query,
-                                            choice_sentence(document, *telling)})
-                 : std::nullopt;
+  return chosen ? std::optional(
+                      FirstShown{chosen->head, chosen->query, choice_sentence(document, *chosen)})
+                : std::nullopt;
 }
 
 }  // namespace attnviz::app

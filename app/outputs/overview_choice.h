@@ -1,5 +1,5 @@
-// When a deep model is drawn as an overview: all of its heads small, the most telling one large.
-// When attention is drawn as lines between tokens, and of which heads.
+// When a deep model is drawn as an overview: all of its heads small, the most informative one
+// large. When attention is drawn as lines between tokens, and of which heads.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,14 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
 
 /// Patterns that are kept, as they are shown: as an overview one document that draws_overview() and
 /// that was not drawn otherwise before, unless it has no attention weights; as lines, of more heads
-/// than one picture tells apart those of the most telling one, where none were chosen; all else as
-/// panels. Throws as arcs_figure(), and Error{kUsage} for the lines of too many heads or of scores.
+/// than one picture tells apart those of the most informative one, where none were chosen; all else
+/// as panels. Throws as arcs_figure(), and Error{kUsage} for the lines of too many heads or of
+/// scores.
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs);
 
-/// The head that a page shows first, and why: the most telling one, where there are weights of
+/// The head that a page shows first, and why: the most informative one, where there are weights of
 /// heads to judge.
 std::optional<FirstShown> first_shown(const ShownAttention& shown);
 

@@ -143,7 +143,7 @@ std::vector<fs::path> files_of(const ModelSource& source) {
   return stored == nullptr ? std::vector<fs::path>() : stored->files();
 }
 
-Model open_model(ModelSource& source, const ModelOptions& options, Stacks stacks) {
+Model open_model(ModelSource& source, const ModelOptions& options, Architecture architecture) {
   const Making making("the model");
   Model model = std::visit(
       Overloaded{
@@ -153,7 +153,7 @@ Model open_model(ModelSource& source, const ModelOptions& options, Stacks stacks
           [&](StoredModel& stored) { return changed(stored.load(), options, stored.given(), ""); },
           [&](const RandomShape& shape) { return make_random_model(shape, options); }},
       source);
-  if (model.encoder != nullptr && stacks == Stacks::kOne) {
+  if (model.encoder != nullptr && architecture == Architecture::kDecoderOnly) {
     throw Error(
         ErrorKind::kUnsupported,
         fmt::format("{}: an encoder-decoder, which this command does not take: attnviz show "

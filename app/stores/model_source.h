@@ -38,13 +38,14 @@ inline const StoredModel* stored_model(const ModelSource& source) noexcept {
 std::vector<std::filesystem::path> files_of(const ModelSource& source);
 
 /// Whether a command has a place for a decoder and the encoder of the text that it looks at.
-enum class Stacks { kOne, kTwo };
+enum class Architecture { kDecoderOnly, kEncoderDecoder };
 
 /// The model, with what the options change of it. Throws what StoredModel::load and random_model
 /// throw, Error{kUsage} when random weights do not fit in memory or --positions or --seed
 /// contradict the file, and Error{kUnsupported} for an encoder-decoder where there is no place for
 /// two stacks.
-Model open_model(ModelSource& source, const ModelOptions& options, Stacks stacks = Stacks::kOne);
+Model open_model(ModelSource& source, const ModelOptions& options,
+                 Architecture architecture = Architecture::kDecoderOnly);
 
 /// The tokenizer that comes with a whole model; random weights have none: null. Throws what
 /// StoredModel::load_tokenizer throws.
