@@ -64,7 +64,6 @@ macro(attnviz_find_link_dependencies)
   attnviz_find(unistring HEADER uniwbrk.h LIBRARY unistring)
   attnviz_find(fribidi HEADER fribidi/fribidi.h LIBRARY fribidi)
   attnviz_find(deflate HEADER libdeflate.h LIBRARY deflate)
-  attnviz_find(pcre2 HEADER pcre2.h LIBRARY pcre2-8)
   attnviz_find(oniguruma HEADER oniguruma.h LIBRARY onig)
 endmacro()
 

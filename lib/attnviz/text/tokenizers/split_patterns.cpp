@@ -29,8 +29,8 @@ constexpr const char* kQwen35[] = {
 constexpr const char* kGpt4o[] = {
     BEFORE_WORD UPPER "*" LOWER "+" CONTRACTIONS "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTIONS
                       R"(?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
-// Numbers in groups of three from the right. The characters that continue a word are listed: \b of
-// the models' files means something else in PCRE2.
+// Numbers in groups of three from the right. Lists the characters that continue a word, as they are
+// to the models' own engine.
 constexpr const char* kTinyAya[] = {
     R"(\d{1,3}(?=(?:\d{3})*(?![\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149})"
     R"(\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])))",
@@ -42,7 +42,7 @@ constexpr const char* kYoutu[] = {
     R"([\x{3105}-\x{312F}]+|[\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
     BEFORE_WORD UPPER "*" LOWER "+" CONTRACTIONS "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTIONS
                       R"(?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
-// The script Han, which in PCRE2 includes all characters that are used with it, such as 、.
+// The script Han as of Unicode 15.1.
 #define HAN                                                                                            \
   R"(\x{2E80}-\x{2E99}\x{2E9B}-\x{2EF3}\x{2F00}-\x{2FD5}\x{3005}\x{3007}\x{3021}-\x{3029})"            \
   R"(\x{3038}-\x{303B}\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FA6D}\x{FA70}-\x{FAD9})"           \
@@ -203,10 +203,12 @@ constexpr Named kPatterns[] = {
 
 }  // namespace
 
-bool is_split_pattern(std::string_view regex) {
-  return std::ranges::any_of(kPatterns, [&](const Named& named) {
-    return std::ranges::find(named.pattern.patterns, regex) != named.pattern.patterns.end();
-  });
+bool is_linear_split_pattern(std::string_view regex) {
+  // Two of them look at a whole number ahead from each of its digits.
+  return regex.find("(?=") == std::string_view::npos &&
+         std::ranges::any_of(kPatterns, [&](const Named& named) {
+           return std::ranges::find(named.pattern.patterns, regex) != named.pattern.patterns.end();
+         });
 }
 
 const SplitPattern* find_split_pattern(std::string_view name) {

@@ -18,8 +18,8 @@ struct SplitPattern {
   bool adds_bos = false;       // unless the file says otherwise
 };
 
-/// Whether `regex` is one of theirs, all of which mean the same to PCRE2 as to Oniguruma.
-bool is_split_pattern(std::string_view regex);
+/// Whether `regex` is one of theirs that goes over each part of a text a few times at most.
+bool is_linear_split_pattern(std::string_view regex);
 
 /// Null for a name that is not known. Sources: the tokenizer.json of the models;
 /// https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp for the names and for
