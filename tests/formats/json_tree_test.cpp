@@ -200,7 +200,7 @@ TEST_CASE("JsonTree: what is wrong behind many numbers is found at its place") {
   CHECK(message_of(rows + "[1, 2") ==
         "t.json: line 101, column 6: the file ends too early: expected a comma or ] (in a[100])");
   CHECK(message_of(rows + "[1, 2]\"]}") ==
-        "t.json: line 101, column 10: the file ends too early: expected a closing quote (in a)");
+        "t.json: line 101, column 7: expected a comma or ], found \"]} (in a)");
 }
 
 TEST_CASE("JsonTree: tells what it has read, piece by piece, and reads it again for a message") {

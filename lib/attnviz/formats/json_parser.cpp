@@ -1,21 +1,23 @@
-// Fills a JsonTree from nlohmann_json's stream of events.
+// Fills a JsonTree.
 #include "attnviz/formats/json_parser.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_numbers.h"
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/formats/json_tree.h"
 
 namespace attnviz {
@@ -26,10 +28,6 @@ constexpr std::size_t kDeepest = 64;
 // A vocabulary of four million words; and what a hostile file of any size can take stays below half
 // a gigabyte.
 constexpr std::size_t kMostRecords = std::size_t{1} << 22;
-
-// Numbers are read as floats, not as doubles that are rounded a second time.
-using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
-                                       std::uint64_t, float>;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
@@ -50,71 +48,33 @@ struct Source {
   }
 };
 
-// What nlohmann_json reads from: all of them read on at one place, which the builder moves over the
-// numbers that it reads itself.
-class SourceIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  explicit SourceIterator(Source* source) : source_(source) {}  // nullptr: the end
-
-  const char& operator*() const { return source_->bytes[source_->at]; }
-  SourceIterator& operator++() {
-    ++source_->at;
-    return *this;
-  }
-  void operator++(int) { ++source_->at; }
-  bool operator==(const SourceIterator& other) const { return is_end() == other.is_end(); }
-
- private:
-  bool is_end() const { return source_ == nullptr || source_->at == source_->bytes.size(); }
-
-  Source* source_;
-};
-
 class Builder {
  public:
   Builder(Source& source, JsonTreeData& data, JsonNulls nulls)
-      : source_(source), data_(data), takes_nulls_(nulls == JsonNulls::kMinusInfinity) {}
+      : source_(source),
+        reader_(source.bytes, data.name, [this] { return ending(); }),
+        data_(data),
+        takes_nulls_(nulls == JsonNulls::kMinusInfinity) {}
 
-  // The names and signatures of nlohmann's SAX interface.
-  bool null();
-  bool boolean(bool flag);
-  bool number_integer(std::int64_t number) {
-    // Only what begins with a minus comes here, and a 0 among it is the float -0.
-    return add_number(number == 0 ? -0.0f : static_cast<float>(number), 0, /*is_unsigned=*/false);
-  }
-  bool number_unsigned(std::uint64_t number) {
-    return add_number(static_cast<float>(number), number, /*is_unsigned=*/true);
-  }
-  bool number_float(float number, const std::string&) {
-    return add_number(number, 0, /*is_unsigned=*/false);
-  }
-  bool string(const std::string& text);
-  bool binary(const std::vector<std::uint8_t>&) { return false; }
-  bool start_object(std::size_t) { return open(JsonKind::kObject); }
-  bool key(const std::string& name);
-  bool end_object();
-  bool start_array(std::size_t);
-  bool end_array();
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& error);
+  void read();
 
  private:
   struct Open {
     std::size_t record;
-    std::size_t last;  // the item linked last
+    std::size_t last = kNoRecord;  // the item linked last
+    bool is_first = true;          // no item was read
   };
 
   JsonRecord& parent() { return data_.records[open_.back().record]; }
   TextRange store(std::string_view text);
+  std::string ending() const;
+  void read_value();
+  void read_plain_value();
+  void read_numbers();
   std::size_t add(JsonKind kind);
-  bool add_number(float number, std::uint64_t integer, bool is_unsigned);
-  bool open(JsonKind kind);
+  void add_null();
+  void add_number(std::string_view word);
+  void open(JsonKind kind);
   void close();
   void attach(std::size_t child);
   void link(std::size_t child);
@@ -123,18 +83,84 @@ class Builder {
   void reject_duplicates(std::size_t object) const;
 
   Source& source_;
-  std::size_t read_itself_ = 0;  // bytes that nlohmann_json has not seen
-  std::size_t n_lengths_ = 0;    // that were kept, also of lists that were given up
+  JsonReader reader_;
+  std::size_t n_lengths_ = 0;  // that were kept, also of lists that were given up
   JsonTreeData& data_;
   bool takes_nulls_;
   std::vector<Open> open_;
   TextRange key_;
-  bool after_key_ = false;
 };
+
+void Builder::read() {
+  read_value();
+  while (!open_.empty()) {
+    const bool is_object = parent().kind == JsonKind::kObject;
+    if (!reader_.next_item(is_object ? '}' : ']', open_.back().is_first)) {
+      close();
+      continue;
+    }
+    if (is_object) {
+      key_ = store(reader_.key());
+    }
+    read_value();
+  }
+  reader_.expect_end();
+}
+
+void Builder::read_value() {
+  switch (reader_.peek()) {
+    case '{':
+      open(JsonKind::kObject);
+      reader_.expect('{');
+      break;
+    case '[':
+      open(JsonKind::kNumbers);
+      reader_.expect('[');
+      read_numbers();
+      break;
+    case '"': {
+      const std::size_t record = add(JsonKind::kString);
+      data_.records[record].text = store(reader_.string());
+      attach(record);
+      break;
+    }
+    default:
+      read_plain_value();
+  }
+}
+
+void Builder::read_plain_value() {
+  const std::string_view word = reader_.plain_value();
+  if (word == "null") {
+    add_null();
+  } else if (word == "true" || word == "false") {
+    const std::size_t record = add(JsonKind::kBool);
+    data_.records[record].flag = word == "true";
+    attach(record);
+  } else {
+    add_number(word);
+  }
+}
+
+// Most of a document are numbers in lists, which are read at once.
+void Builder::read_numbers() {
+  std::vector<float>& floats = *data_.floats;
+  const std::size_t before = floats.size();
+  reader_.skip(read_json_numbers(reader_.rest(), floats, takes_nulls_ ? &data_.n_nulls : nullptr));
+  parent().cols = floats.size() - before;
+  source_.read_up_to(source_.bytes.size() - reader_.rest().size());
+}
+
+// Where an error is, in the tree.
+std::string Builder::ending() const {
+  const std::string path = open_.empty() ? std::string() : data_.path(open_.back().record);
+  return path.empty() ? path : fmt::format(" (in {})", path);
+}
 
 TextRange Builder::store(std::string_view text) {
   const TextRange range{data_.text.size(), text.size()};
   data_.text += text;
+  reader_.forget_strings();
   return range;
 }
 
@@ -155,97 +181,60 @@ std::size_t Builder::add(JsonKind kind) {
     record.key = key_;
   }
   key_ = {};
-  after_key_ = false;
   data_.records.push_back(record);
   return data_.records.size() - 1;
 }
 
-bool Builder::null() {
+void Builder::add_null() {
   const bool is_among_numbers =
       !open_.empty() && parent().kind == JsonKind::kNumbers && parent().cols > 0;
   if (takes_nulls_ && is_among_numbers) {  // of a list that was not read at once
     ++data_.n_nulls;
-    return add_number(-std::numeric_limits<float>::infinity(), 0, /*is_unsigned=*/false);
+    data_.floats->push_back(-std::numeric_limits<float>::infinity());
+    ++parent().cols;
+    return;
   }
   attach(add(JsonKind::kNull));
-  return true;
 }
 
-bool Builder::boolean(bool flag) {
-  const std::size_t record = add(JsonKind::kBool);
-  data_.records[record].flag = flag;
-  attach(record);
-  return true;
-}
-
-bool Builder::string(const std::string& text) {
-  const std::size_t record = add(JsonKind::kString);
-  data_.records[record].text = store(text);
-  attach(record);
-  return true;
-}
-
-bool Builder::add_number(float number, std::uint64_t integer, bool is_unsigned) {
+void Builder::add_number(std::string_view word) {
+  float number = 0.0f;
+  if (std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc()) {
+    number = std::strtof(std::string(word).c_str(), nullptr);  // 0 of what is too small
+  }
+  if (!std::isfinite(number)) {
+    reader_.fail_at(word, "a number that fits a 32-bit float (up to 3.4e38)");
+  }
   if (!open_.empty() && parent().kind == JsonKind::kNumbers) {
     data_.floats->push_back(number);
     ++parent().cols;
-    return true;
+    return;
   }
+  const auto integer = parse_number<std::uint64_t>(word);
   const std::size_t record = add(JsonKind::kNumber);
   data_.records[record].number = number;
-  data_.records[record].integer = integer;
-  data_.records[record].flag = is_unsigned;
+  data_.records[record].integer = integer.value_or(0);
+  data_.records[record].flag = integer.has_value();
   attach(record);
-  return true;
 }
 
-bool Builder::key(const std::string& name) {
-  key_ = store(name);
-  after_key_ = true;
-  return true;
-}
-
-bool Builder::open(JsonKind kind) {
+void Builder::open(JsonKind kind) {
   if (open_.size() == kDeepest) {
     const std::size_t outermost = open_.size() > 1 ? open_[1].record : 0;
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: {}: expected at most {} levels of brackets, found more",
                             data_.name, data_.path(outermost), kDeepest));
   }
-  const std::size_t record = add(kind);
-  open_.push_back({record, kNoRecord});
-  return true;
+  open_.push_back({add(kind)});
 }
 
 void Builder::close() {
   const std::size_t record = open_.back().record;
+  if (data_.records[record].kind == JsonKind::kObject) {
+    reject_duplicates(record);
+  }
   open_.pop_back();
   attach(record);
-}
-
-// Most of a document are numbers in lists: nlohmann_json sees only what is left of a list when they
-// are read.
-bool Builder::start_array(std::size_t) {
-  open(JsonKind::kNumbers);
-  std::vector<float>& floats = *data_.floats;
-  const std::size_t before = floats.size();
-  const std::size_t length = read_json_numbers(source_.bytes.substr(source_.at), floats,
-                                               takes_nulls_ ? &data_.n_nulls : nullptr);
-  parent().cols = floats.size() - before;
-  read_itself_ += length;
-  source_.read_up_to(source_.at + length);
-  return true;
-}
-
-bool Builder::end_object() {
-  reject_duplicates(open_.back().record);
-  close();
-  return true;
-}
-
-bool Builder::end_array() {
-  close();
-  return true;
 }
 
 void Builder::link(std::size_t child) {
@@ -344,24 +333,7 @@ void Builder::reject_duplicates(std::size_t object) const {
   }
 }
 
-bool Builder::parse_error(std::size_t position, const std::string&,
-                          const nlohmann::detail::exception& error) {
-  refuse_other_kind(source_.bytes, data_.name, FileKind::kOllamaManifest);
-  constexpr int kNumberOverflow = 406;
-  JsonSyntaxError place{};
-  place.end = position + read_itself_;
-  place.in_object = !open_.empty() && parent().kind == JsonKind::kObject;
-  place.in_array = !open_.empty() && !place.in_object;
-  place.after_key = after_key_;
-  place.is_number_overflow = error.id == kNumberOverflow;
-  const std::string path = open_.empty() ? std::string() : data_.path(open_.back().record);
-  throw Error(ErrorKind::kMalformed,
-              fmt::format("{}: {}{}", data_.name, describe_syntax_error(source_.bytes, place),
-                          path.empty() ? path : fmt::format(" (in {})", path)));
-}
-
-// Refuses other than text: nlohmann_json takes a NUL byte for the end of the input, and reports bad
-// UTF-8 a byte late. Returns how many numbers there can be in lists.
+// Refuses other than text. Returns how many numbers there can be in lists.
 std::size_t check_text(Source source, std::string_view name) {
   const std::string_view bytes = source.bytes;
   const auto fail = [&](std::size_t offset, std::string_view problem) {
@@ -410,8 +382,7 @@ JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Fo
   data->name = name;
   // With room for all of them the floats never move, and room that is not used is never touched.
   data->floats->reserve(check_text(source, name));
-  Builder builder(source, *data, nulls);
-  FloatJson::sax_parse(SourceIterator(&source), SourceIterator(nullptr), &builder);
+  Builder(source, *data, nulls).read();
   return JsonTree(std::move(data));
 }
 

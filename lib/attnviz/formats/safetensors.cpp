@@ -5,22 +5,23 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_reader.h"
 
 namespace attnviz {
 
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeader = 32'000'000;
@@ -37,6 +38,9 @@ class Complaint {
   }
   [[noreturn]] void unsupported(const std::string& what) const {
     throw Error(ErrorKind::kUnsupported, fmt::format("{}: {}", file_, what));
+  }
+  [[noreturn]] void of_tensor(std::string_view name, std::string_view what) const {
+    malformed(fmt::format("tensor {}: {}", attnviz::quoted(name), what));
   }
   // Throws when its first bytes are those of another kind of file.
   void check_kind(std::string_view bytes) const {
@@ -76,162 +80,157 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   return header;
 }
 
-// Refuses what the tree of a header would not show: keys that an object has twice, and depth. A
-// pass of its own: nlohmann_json's callback, which sees these while the tree is made, walks all
-// siblings of each object, which takes quadratic time.
-class HeaderCheck : public nlohmann::json_sax<json> {
- public:
-  explicit HeaderCheck(const Complaint& complaint) : complaint_(complaint) {}
+// What the header says of a tensor.
+struct TensorMember {
+  std::optional<std::string> type_word;
+  std::optional<std::vector<std::size_t>> shape;
+  std::optional<std::vector<std::size_t>> range;  // of its bytes, in those of all tensors
+};
 
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool start_object(std::size_t /*size*/) override {
-    keys_.emplace_back();
-    return go_deeper();
-  }
-  bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) {
-      complaint_.malformed(fmt::format("the header names {} twice", attnviz::quoted(name)));
+class HeaderReader {
+ public:
+  HeaderReader(std::string_view header, std::string_view file, const Complaint& complaint)
+      : reader_(header, fmt::format("{}: the header is no JSON", file)), complaint_(complaint) {
+    if (const std::size_t valid = valid_utf8_prefix(header); valid < header.size()) {
+      reader_.fail_at(header.substr(valid, 1), "UTF-8");
     }
-    return true;
   }
-  bool end_object() override {
-    --depth_;
-    keys_.pop_back();
-    return true;
-  }
-  bool start_array(std::size_t /*size*/) override { return go_deeper(); }
-  bool end_array() override {
-    --depth_;
-    return true;
-  }
-  bool parse_error(std::size_t /*position*/, const std::string& /*last_token*/,
-                   const json::exception& error) override {
-    complaint_.malformed(fmt::format("the header is no JSON: {}", error.what()));
+
+  std::map<std::string, TensorMember> read() {
+    std::map<std::string, TensorMember> tensors;
+    read_object([&](const std::string& name) {
+      if (name == "__metadata__") {
+        read_notes();
+      } else {
+        tensors.emplace(name, read_tensor(name));
+      }
+    });
+    reader_.expect_end();
+    return tensors;
   }
 
  private:
-  bool go_deeper() {
+  // Calls `read_member` with each key, which takes its value.
+  template <class ReadMember>
+  void read_object(const ReadMember& read_member) {
+    std::set<std::string> keys;
+    bool is_first = true;
+    go_deeper();
+    reader_.expect('{');
+    while (reader_.next_item('}', is_first)) {
+      const auto [key, is_new] = keys.emplace(reader_.key());
+      if (!is_new) {
+        complaint_.malformed(fmt::format("the header names {} twice", attnviz::quoted(*key)));
+      }
+      read_member(*key);
+    }
+    --depth_;
+  }
+
+  template <class ReadItem>
+  void read_list(const ReadItem& read_item) {
+    bool is_first = true;
+    go_deeper();
+    reader_.expect('[');
+    while (reader_.next_item(']', is_first)) {
+      read_item();
+    }
+    --depth_;
+  }
+
+  void go_deeper() {
     if (++depth_ > kDeepestHeader) {
       complaint_.malformed(
           fmt::format("the header is nested deeper than {} levels", kDeepestHeader));
     }
-    return true;
   }
 
-  const Complaint& complaint_;
-  int depth_ = 0;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
-};
-
-json parse_header(std::string_view header, const Complaint& complaint) {
-  HeaderCheck check(complaint);
-  json::sax_parse(header.begin(), header.end(), &check);
-  return json::parse(header.begin(), header.end());
-}
-
-// One member of the header.
-class TensorReader {
- public:
-  TensorReader(const std::string& name, const json& value, const Complaint& complaint)
-      : name_(name), value_(value), complaint_(complaint) {
-    if (!value.is_object()) {
-      malformed("expected an object");
+  // The free-form notes of whoever wrote the file ("format": "pt").
+  void read_notes() {
+    if (reader_.peek() != '{') {
+      complaint_.malformed("__metadata__: expected an object of strings");
     }
+    read_object([&](const std::string& key) {
+      if (reader_.peek() != '"') {
+        complaint_.malformed(
+            fmt::format("__metadata__: {}: expected a string", attnviz::quoted(key)));
+      }
+      reader_.string();
+    });
   }
 
-  const std::string& type_word() const {
-    const json& type = member("dtype");
-    if (!type.is_string()) {
-      malformed("dtype: expected a string");
+  TensorMember read_tensor(const std::string& name) {
+    if (reader_.peek() != '{') {
+      complaint_.of_tensor(name, "expected an object");
     }
-    return type.get_ref<const std::string&>();
+    TensorMember tensor;
+    read_object([&](const std::string& key) {
+      if (key == "dtype") {
+        if (reader_.peek() != '"') {
+          complaint_.of_tensor(name, "dtype: expected a string");
+        }
+        tensor.type_word = reader_.string();
+      } else if (key == "shape") {
+        tensor.shape = read_sizes(name, key);
+      } else if (key == "data_offsets") {
+        tensor.range = read_sizes(name, key);
+      } else {
+        pass_over();
+      }
+    });
+    return tensor;
   }
 
-  // Nothing for unknown types.
-  std::optional<StoredType> type() const {
-    const std::optional<StoredType> found = stored_type_named(type_word());
-    return found && !is_quantised(*found) ? found : std::nullopt;  // those belong to GGUF
-  }
-
-  std::vector<std::size_t> shape() const { return sizes("shape"); }
-
-  // Where its bytes begin and end in those of all tensors.
-  std::pair<std::size_t, std::size_t> range(std::size_t n_bytes) const {
-    const std::vector<std::size_t> ends = sizes("data_offsets");
-    if (ends.size() != 2 || ends[0] > ends[1]) {
-      malformed("data_offsets: expected [begin, end]");
-    }
-    if (ends[1] > n_bytes) {
-      malformed(
-          fmt::format("its bytes end at {}, those of the file at {}; the download "
-                      "is not complete",
-                      ends[1], n_bytes));
-    }
-    return {ends[0], ends[1]};
-  }
-
-  // Bytes of such a tensor; nothing when they are more than a machine could address.
-  static std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape,
-                                             StoredType type) {
-    const std::optional<std::size_t> numbers = product_of(shape);
-    return numbers ? product_of(std::array{*numbers, stored_block(type).bytes}) : std::nullopt;
-  }
-
-  [[noreturn]] void malformed(const std::string& what) const {
-    complaint_.malformed(fmt::format("tensor {}: {}", attnviz::quoted(name_), what));
-  }
-
- private:
-  const json& member(const char* key) const {
-    const auto found = value_.find(key);
-    if (found == value_.end()) {
-      malformed(fmt::format("{} is missing", key));
-    }
-    return *found;
-  }
-
-  std::vector<std::size_t> sizes(const char* key) const {
-    const json& list = member(key);
-    if (!list.is_array()) {
-      malformed(fmt::format("{}: expected a list", key));
+  std::vector<std::size_t> read_sizes(const std::string& name, const std::string& key) {
+    if (reader_.peek() != '[') {
+      complaint_.of_tensor(name, key + ": expected a list");
     }
     std::vector<std::size_t> sizes;
-    sizes.reserve(list.size());
-    for (const json& item : list) {
-      if (!item.is_number_unsigned()) {
-        malformed(fmt::format("{}: expected whole numbers of at least 0", key));
+    read_list([&] {
+      const bool is_plain = std::string_view("[{\"").find(reader_.peek()) == std::string_view::npos;
+      const auto size = is_plain ? parse_number<std::size_t>(reader_.plain_value()) : std::nullopt;
+      if (!size) {
+        complaint_.of_tensor(name, key + ": expected whole numbers of at least 0");
       }
-      sizes.push_back(item.get<std::size_t>());
-    }
+      sizes.push_back(*size);
+    });
     return sizes;
   }
 
-  const std::string& name_;
-  const json& value_;
+  void pass_over() {
+    switch (reader_.peek()) {
+      case '{':
+        return read_object([&](const std::string&) { pass_over(); });
+      case '[':
+        return read_list([&] { pass_over(); });
+      case '"':
+        reader_.string();
+        return;
+      default:
+        reader_.plain_value();
+    }
+  }
+
+  JsonReader reader_;
   const Complaint& complaint_;
+  int depth_ = 0;
 };
+
+// Nothing for unknown types.
+std::optional<StoredType> type_of(std::string_view word) {
+  const std::optional<StoredType> found = stored_type_named(word);
+  return found && !is_quantised(*found) ? found : std::nullopt;  // those belong to GGUF
+}
+
+// Bytes of such a tensor; nothing when they are more than a machine could address.
+std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape, StoredType type) {
+  const std::optional<std::size_t> numbers = product_of(shape);
+  return numbers ? product_of(std::array{*numbers, stored_block(type).bytes}) : std::nullopt;
+}
 
 // For numbers of an unknown type, each of which takes at least one bit.
 bool may_hold(std::optional<std::size_t> n_numbers, std::size_t n_bytes) noexcept {
   return n_numbers && *n_numbers / 8 + (*n_numbers % 8 > 0 ? 1 : 0) <= n_bytes;
-}
-
-// The free-form notes of whoever wrote the file ("format": "pt").
-void check_notes(const json& value, const Complaint& complaint) {
-  if (!value.is_object()) {
-    complaint.malformed("__metadata__: expected an object of strings");
-  }
-  for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) {
-      complaint.malformed(fmt::format("__metadata__: {}: expected a string", attnviz::quoted(key)));
-    }
-  }
 }
 
 // Tensors by where they begin must follow each other from the first byte to the last.
@@ -265,25 +264,34 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
   const Complaint complaint(file);
   const std::string_view header = header_of(bytes, complaint);
   const std::string_view data = bytes.substr(kLengthBytes + header.size());
-  const json tree = parse_header(header, complaint);
-  for (const auto& [name, value] : tree.items()) {
-    if (name == "__metadata__") {
-      check_notes(value, complaint);
-      continue;
+  for (auto& [name, member] : HeaderReader(header, file, complaint).read()) {
+    const auto fail = [&](std::string_view what) { complaint.of_tensor(name, what); };
+    if (!member.type_word || !member.shape || !member.range) {
+      fail(fmt::format("{} is missing", !member.type_word ? "dtype"
+                                        : !member.shape   ? "shape"
+                                                          : "data_offsets"));
     }
-    const TensorReader reader(name, value, complaint);
-    const std::optional<StoredType> type = reader.type();
-    std::vector<std::size_t> shape = reader.shape();
-    const auto [begin, end] = reader.range(data.size());
-    const bool fits = type ? TensorReader::bytes_of(shape, *type) == end - begin
-                           : may_hold(product_of(shape), end - begin);
+    const std::optional<StoredType> type = type_of(*member.type_word);
+    std::vector<std::size_t>& shape = *member.shape;
+    if (member.range->size() != 2 || member.range->front() > member.range->back()) {
+      fail("data_offsets: expected [begin, end]");
+    }
+    const std::size_t begin = member.range->front();
+    const std::size_t end = member.range->back();
+    if (end > data.size()) {
+      fail(
+          fmt::format("its bytes end at {}, those of the file at {}; the download "
+                      "is not complete",
+                      end, data.size()));
+    }
+    const bool fits =
+        type ? bytes_of(shape, *type) == end - begin : may_hold(product_of(shape), end - begin);
     if (!fits) {
-      reader.malformed(fmt::format("[{}] numbers of type {} do not take {} bytes",
-                                   fmt::join(shape, ", "), shown_name(reader.type_word()),
-                                   end - begin));
+      fail(fmt::format("[{}] numbers of type {} do not take {} bytes", fmt::join(shape, ", "),
+                       shown_name(*member.type_word), end - begin));
     }
     const auto [entry, is_new] = entries_.try_emplace(
-        name, Entry{std::move(shape), type ? std::string() : reader.type_word(), {}});
+        name, Entry{std::move(shape), type ? std::string() : *member.type_word, {}});
     Entry& kept = entry->second;
     kept.tensor.type = type.value_or(StoredType::kU8);
     kept.tensor.other_type = kept.other_type;

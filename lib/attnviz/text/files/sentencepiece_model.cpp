@@ -14,7 +14,7 @@
 #include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/token_model_json.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
@@ -267,12 +267,12 @@ TokenizerParts read_t5_model(std::string_view bytes, std::string_view name, std:
 
 TokenizerParts read_marian_model(const NamedBytes& model, const NamedBytes& vocabulary) {
   SentencePieces settings = read_settings(model.bytes, model.name);
-  JsonScanner scanner(vocabulary.bytes, vocabulary.name);
-  if (scanner.peek() != '{') {
-    scanner.fail("an object of pieces and ids");
+  JsonReader reader(vocabulary.bytes, vocabulary.name);
+  if (reader.peek() != '{') {
+    reader.fail("an object of pieces and ids");
   }
   const std::string where = fmt::format("{}: ", vocabulary.name);
-  const PieceList list = scan_pieces(scanner);
+  const PieceList list = scan_pieces(reader);
   const Vocabulary ids = list.vocabulary(where);
   const Vocabulary known = vocabulary_of(settings.pieces, model.name);
   const std::vector<SentencePiece> pieces = std::exchange(settings.pieces, {});

@@ -120,60 +120,60 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
   return vocabulary;
 }
 
-PieceList scan_pieces(JsonScanner& scanner) {
+PieceList scan_pieces(JsonReader& reader) {
   PieceList list;
   bool is_first = true;
   // Room for as many as there can be: what is not used is never touched.
-  list.pieces.reserve(std::min(scanner.left() / 6, kMostReserved));
-  if (scanner.take('{')) {
-    while (scanner.next_item('}', is_first)) {
-      const std::string_view text = scanner.key();
-      if (scanner.peek() == '-' || scanner.peek() == '"') {
-        scanner.fail("an id");
+  list.pieces.reserve(std::min(reader.rest().size() / 6, kMostReserved));
+  if (reader.take('{')) {
+    while (reader.next_item('}', is_first)) {
+      const std::string_view text = reader.key();
+      if (reader.peek() == '-' || reader.peek() == '"') {
+        reader.fail("an id");
       }
-      const std::uint32_t id = scanner.whole_number();
+      const std::uint32_t id = reader.whole_number();
       if (id >= Vocabulary::kMostIds) {
-        scanner.fail(fmt::format("an id below {} for {}", Vocabulary::kMostIds, quoted(text)));
+        reader.fail(fmt::format("an id below {} for {}", Vocabulary::kMostIds, quoted(text)));
       }
       list.pieces.push_back({text, id});
     }
     return list;
   }
-  if (!scanner.take('[')) {
-    scanner.fail("a vocabulary");
+  if (!reader.take('[')) {
+    reader.fail("a vocabulary");
   }
   list.has_scores = true;
-  while (scanner.next_item(']', is_first)) {
+  while (reader.next_item(']', is_first)) {
     if (list.pieces.size() == Vocabulary::kMostIds) {
-      scanner.fail(fmt::format("at most {} pieces", Vocabulary::kMostIds));
+      reader.fail(fmt::format("at most {} pieces", Vocabulary::kMostIds));
     }
-    scanner.expect('[');
-    const std::string_view text = scanner.string();
-    scanner.expect(',');
-    list.scores.push_back(scanner.number());
+    reader.expect('[');
+    const std::string_view text = reader.string();
+    reader.expect(',');
+    list.scores.push_back(reader.number());
     list.pieces.push_back({text, static_cast<TokenId>(list.pieces.size())});
-    scanner.expect(']');
+    reader.expect(']');
   }
   return list;
 }
 
-std::vector<Merge> scan_merges(JsonScanner& scanner) {
+std::vector<Merge> scan_merges(JsonReader& reader) {
   std::vector<Merge> merges;
-  merges.reserve(std::min(scanner.left() / 6, kMostReserved));
+  merges.reserve(std::min(reader.rest().size() / 6, kMostReserved));
   bool is_first = true;
-  scanner.expect('[');
-  while (scanner.next_item(']', is_first)) {
-    if (scanner.take('[')) {
-      const std::string_view left = scanner.string();
-      scanner.expect(',');
-      merges.push_back({left, scanner.string()});
-      scanner.expect(']');
+  reader.expect('[');
+  while (reader.next_item(']', is_first)) {
+    if (reader.take('[')) {
+      const std::string_view left = reader.string();
+      reader.expect(',');
+      merges.push_back({left, reader.string()});
+      reader.expect(']');
       continue;
     }
-    const std::string_view text = scanner.string();
+    const std::string_view text = reader.string();
     const std::size_t space = text.find(' ');
     if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
-      scanner.fail("two pieces with a space between them before this, not " + quoted(text));
+      reader.fail("two pieces with a space between them before this, not " + quoted(text));
     }
     merges.push_back({text.substr(0, space), text.substr(space + 1)});
   }

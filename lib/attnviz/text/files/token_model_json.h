@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 #include "attnviz/text/tokenizers/word_models.h"
@@ -27,9 +27,9 @@ struct PieceList {
 };
 
 /// Reads {"piece": id, …} or [["piece", score], …], where ids are positions.
-PieceList scan_pieces(JsonScanner& scanner);
+PieceList scan_pieces(JsonReader& reader);
 /// Reads ["left right", …] or [["left", "right"], …].
-std::vector<Merge> scan_merges(JsonScanner& scanner);
+std::vector<Merge> scan_merges(JsonReader& reader);
 
 /// Builds the model that `node` describes besides its vocabulary and merges. Throws
 /// Error{kMalformed} or Error{kUnsupported} as read_normalizer does.

@@ -8,7 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/files/token_model_json.h"
 
@@ -18,8 +18,8 @@ namespace {
 
 // The document without what takes long to read, and that. null stands where it was. A tree is how
 // everything else is read with its path in the messages, but of a vocabulary and its merges,
-// hundreds of thousands of strings, it would take several times as long as the scanner: every run
-// of the program waits for it.
+// hundreds of thousands of strings, it would take several times as long: every run of the program
+// waits for it.
 struct Scanned {
   std::string rest;
   bool has_model = false;
@@ -37,47 +37,45 @@ void append_member(std::string& rest, std::string_view key, std::string_view val
   rest += value;
 }
 
-void scan_model(JsonScanner& scanner, Scanned& scanned) {
+void scan_model(JsonReader& reader, Scanned& scanned) {
   bool is_first = true;
-  scanner.expect('{');
+  reader.expect('{');
   append_member(scanned.rest, "model", "{");
-  while (scanner.next_item('}', is_first)) {
-    const std::string_view key = scanner.key();
+  while (reader.next_item('}', is_first)) {
+    const std::string_view key = reader.key();
     if (key == "vocab") {
       if (scanned.has_vocabulary) {
-        scanner.fail("one \"vocab\"");
+        reader.fail("one \"vocab\"");
       }
       scanned.has_vocabulary = true;
-      scanned.pieces = scan_pieces(scanner);
+      scanned.pieces = scan_pieces(reader);
       append_member(scanned.rest, key, "null");
-    } else if (key == "merges" && scanner.peek() != 'n') {
-      scanned.merges = scan_merges(scanner);
+    } else if (key == "merges" && reader.peek() != 'n') {
+      scanned.merges = scan_merges(reader);
       append_member(scanned.rest, key, "null");
     } else {
-      append_member(scanned.rest, key, scanner.raw_value());
+      append_member(scanned.rest, key, reader.raw_value());
     }
   }
   scanned.rest += "}";
 }
 
-Scanned scan(JsonScanner& scanner) {
+Scanned scan(JsonReader& reader) {
   Scanned scanned;
   bool is_first = true;
-  scanner.expect('{');
+  reader.expect('{');
   scanned.rest = "{";
-  while (scanner.next_item('}', is_first)) {
-    const std::string_view key = scanner.key();
-    if (key == "model" && scanner.peek() == '{') {
+  while (reader.next_item('}', is_first)) {
+    const std::string_view key = reader.key();
+    if (key == "model" && reader.peek() == '{') {
       scanned.has_model = true;
-      scan_model(scanner, scanned);
+      scan_model(reader, scanned);
     } else {
-      append_member(scanned.rest, key, scanner.raw_value());
+      append_member(scanned.rest, key, reader.raw_value());
     }
   }
   scanned.rest += "}";
-  if (scanner.peek() != '\0') {
-    scanner.fail("the end of the file");
-  }
+  reader.expect_end();
   return scanned;
 }
 
@@ -165,8 +163,8 @@ TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name
   if (bytes.empty()) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: expected JSON, found an empty file", name));
   }
-  JsonScanner scanner(bytes, name);
-  const Scanned scanned = scan(scanner);
+  JsonReader reader(bytes, name);
+  const Scanned scanned = scan(reader);
   const JsonTree tree = parse_rest(scanned.rest, bytes, name);
   const JsonNode root = tree.root();
   const JsonNode model = root.at("model");

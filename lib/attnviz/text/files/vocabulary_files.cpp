@@ -9,7 +9,7 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/text/files/token_model_json.h"
 #include "attnviz/text/tokenizers/word_models.h"
 
@@ -69,14 +69,12 @@ void add_special(TokenizerParts& parts, std::string_view name) {
 
 TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& merges,
                                bool add_prefix_space) {
-  JsonScanner scanner(vocabulary.bytes, vocabulary.name);
-  if (scanner.peek() != '{') {
-    scanner.fail("an object of pieces and ids");
+  JsonReader reader(vocabulary.bytes, vocabulary.name);
+  if (reader.peek() != '{') {
+    reader.fail("an object of pieces and ids");
   }
-  const PieceList pieces = scan_pieces(scanner);
-  if (scanner.peek() != '\0') {
-    scanner.fail("the end of the file");
-  }
+  const PieceList pieces = scan_pieces(reader);
+  reader.expect_end();
   BpeOptions options;
   options.kind = "byte-level BPE";
   TokenizerParts parts;

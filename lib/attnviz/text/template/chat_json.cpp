@@ -2,16 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/text/template/chat_values.h"
 #include "attnviz/text/template/value.h"
 
@@ -30,87 +32,103 @@ using templates::Value;
 }
 
 // Makes values of JSON as Python reads it: members keep their order, and the last of two members
-// with the same name counts. nlohmann_json's own values sort members, or search all of them for
-// each one.
+// with the same name counts.
 class ValueReader {
  public:
-  explicit ValueReader(const std::string& where) : where_(where) {}
-
-  bool null() { return put({}); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(std::int64_t value) { return put(value); }
-  bool number_unsigned(std::uint64_t value) {
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      fail_beyond(std::to_string(value));
+  ValueReader(std::string_view json, const std::string& where)
+      : where_(where), reader_(json, where + ": not JSON") {
+    if (const std::size_t valid = valid_utf8_prefix(json); valid < json.size()) {
+      reader_.fail_at(json.substr(valid, 1), "UTF-8");
     }
-    return put(static_cast<std::int64_t>(value));
-  }
-  bool number_float(double value, const std::string& text) {
-    if (text.find_first_of(".eE") == std::string::npos) {
-      fail_beyond(text);
-    }
-    return put(value);
-  }
-  bool string(std::string& text) { return put(std::move(text)); }
-  bool binary(std::vector<std::uint8_t>& /*bytes*/) { return false; }
-  bool start_object(std::size_t /*size*/) { return open(std::make_shared<Map>()); }
-  bool start_array(std::size_t /*size*/) { return open(std::make_shared<List>()); }
-  bool key(std::string& name) {
-    open_.back().map()->members.push_back({std::move(name), {}});
-    return true;
-  }
-  bool end_object() {
-    keep_last(open_.back().map()->members);
-    return end_array();
-  }
-  bool end_array() {
-    open_.pop_back();
-    return true;
-  }
-  bool parse_error(std::size_t /*at*/, const std::string& /*token*/, const std::exception& error) {
-    constexpr std::size_t kColumns = 200;  // the message repeats what was read
-    const std::string_view message = error.what();
-    const std::size_t column = message.find("column ");
-    fail_in(where_,
-            "not JSON: " +
-                fit_width(message.substr(column == std::string_view::npos ? 0 : column), kColumns));
   }
 
-  Value take() && { return std::move(root_); }
+  Value read() {
+    Value root = read_value(0);
+    reader_.expect_end();
+    return root;
+  }
 
  private:
-  [[noreturn]] void fail_beyond(std::string_view number) const {
-    constexpr std::size_t kColumns = 60;
-    fail_in(where_,
-            fmt::format("expected whole numbers of 64 bits, below 2^63, found {}",
-                        fit_width(number, kColumns)),
-            ErrorKind::kUnsupported);
-  }
-
-  bool put(Value value) {
+  Value read_value(std::size_t depth) {
     constexpr std::size_t kMost = std::size_t{1} << 22;
     if (++count_ > kMost) {
       fail_in(where_, fmt::format("expected at most {} values, found more", kMost));
     }
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else if (Map* const map = open_.back().map()) {
-      map->members.back().value = std::move(value);
-    } else {
-      open_.back().list()->items.push_back(std::move(value));
+    switch (reader_.peek()) {
+      case '{':
+        return read_map(depth + 1);
+      case '[':
+        return read_list(depth + 1);
+      case '"':
+        return read_text();
+      default:
+        return read_plain_value();
     }
-    return true;
   }
 
-  bool open(const Value& container) {
-    if (open_.size() == templates::kDeepestLists) {
+  void check_depth(std::size_t depth) const {
+    if (depth > templates::kDeepestLists) {
       fail_in(where_,
               fmt::format("expected at most {} lists and objects in one another, found more",
                           templates::kDeepestLists));
     }
-    put(container);
-    open_.push_back(container);
-    return true;
+  }
+
+  Value read_map(std::size_t depth) {
+    check_depth(depth);
+    const auto map = std::make_shared<Map>();
+    bool is_first = true;
+    reader_.expect('{');
+    while (reader_.next_item('}', is_first)) {
+      map->members.push_back({std::string(reader_.key()), {}});
+      reader_.forget_strings();
+      map->members.back().value = read_value(depth);
+    }
+    keep_last(map->members);
+    return map;
+  }
+
+  Value read_list(std::size_t depth) {
+    check_depth(depth);
+    const auto list = std::make_shared<List>();
+    bool is_first = true;
+    reader_.expect('[');
+    while (reader_.next_item(']', is_first)) {
+      list->items.push_back(read_value(depth));
+    }
+    return list;
+  }
+
+  std::string read_text() {
+    std::string text(reader_.string());
+    reader_.forget_strings();
+    return text;
+  }
+
+  Value read_plain_value() {
+    const std::string_view word = reader_.plain_value();
+    if (word == "null") {
+      return {};
+    }
+    if (word == "true" || word == "false") {
+      return word == "true";
+    }
+    if (word.find_first_of(".eE") == std::string_view::npos) {
+      const auto number = parse_number<std::int64_t>(word);
+      if (!number) {
+        constexpr std::size_t kColumns = 60;
+        fail_in(where_,
+                fmt::format("expected whole numbers of 64 bits, below 2^63, found {}",
+                            fit_width(word, kColumns)),
+                ErrorKind::kUnsupported);
+      }
+      return *number;
+    }
+    const double number = std::strtod(std::string(word).c_str(), nullptr);
+    if (!std::isfinite(number)) {
+      reader_.fail_at(word, "a number that fits a 64-bit float (up to 1.8e308)");
+    }
+    return number;
   }
 
   static void keep_last(std::vector<Map::Member>& members) {
@@ -132,8 +150,7 @@ class ValueReader {
   }
 
   const std::string& where_;
-  Value root_;
-  std::vector<Value> open_;
+  JsonReader reader_;
   std::size_t count_ = 0;
 };
 
@@ -219,9 +236,7 @@ std::shared_ptr<const Value> tools_of(const Value& value, const std::string& whe
 }  // namespace
 
 Value templates::json_value(std::string_view json, const std::string& where) {
-  ValueReader reader(where);
-  nlohmann::json::sax_parse(json, &reader);
-  return std::move(reader).take();
+  return ValueReader(json, where).read();
 }
 
 Chat read_chat(std::string_view json, const std::string& where) {

@@ -1,4 +1,4 @@
-#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_reader.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 
 namespace attnviz {
 
-TEST_CASE("JsonScanner: strings of every length end at their quote, wherever in a word it lies") {
+TEST_CASE("JsonReader: strings of every length end at their quote, wherever in a word it lies") {
   for (std::size_t size = 0; size < 40; ++size) {
     for (const std::string& character : {std::string("a"), std::string("\x7F"), std::string("é")}) {
       std::string text;
@@ -20,49 +20,48 @@ TEST_CASE("JsonScanner: strings of every length end at their quote, wherever in 
       }
       const std::string json = "[\"" + text + "\", 7]";
       CAPTURE(json);
-      JsonScanner scanner(json, "f");
-      scanner.expect('[');
-      CHECK(scanner.string() == text);
-      scanner.expect(',');
-      CHECK(scanner.whole_number() == 7);
-      CHECK(scanner.take(']'));
-      CHECK(scanner.left() == 0);
+      JsonReader reader(json, "f");
+      reader.expect('[');
+      CHECK(reader.string() == text);
+      reader.expect(',');
+      CHECK(reader.whole_number() == 7);
+      CHECK(reader.take(']'));
+      CHECK(reader.rest().empty());
     }
   }
 }
 
-TEST_CASE("JsonScanner: an escape or a control character is found at each place of a word") {
+TEST_CASE("JsonReader: an escape or a control character is found at each place of a word") {
   for (std::size_t at = 0; at < 24; ++at) {
     CAPTURE(at);
     const std::string before(at, 'x');
     const std::string escaped = "\"" + before + "\\u0022zzzzzzzzz\"";
-    JsonScanner scanner(escaped, "f");
-    CHECK(scanner.string() == before + "\"zzzzzzzzz");
+    JsonReader reader(escaped, "f");
+    CHECK(reader.string() == before + "\"zzzzzzzzz");
     for (const char control : {'\0', '\n', '\x1F'}) {
       const std::string broken = "\"" + before + control + "zzzzzzzzz\"";
-      JsonScanner fails(broken, "f");
+      JsonReader fails(broken, "f");
       CHECK_THROWS_AS(fails.string(), Error);
     }
   }
 }
 
-TEST_CASE("JsonScanner: whole numbers end where digits do, and fit 32 bits") {
+TEST_CASE("JsonReader: whole numbers end where digits do, and fit 32 bits") {
   for (const auto& [json, number] : {std::pair{"0,", 0U},
                                      {" 17]", 17U},
                                      {"4294967295", 4294967295U},
                                      {"00000000000000000000012 ", 12U}}) {
     const std::string_view text = json;
     CAPTURE(text);
-    JsonScanner scanner(text, "f");
-    CHECK(scanner.whole_number() == number);
+    JsonReader reader(text, "f");
+    CHECK(reader.whole_number() == number);
   }
   for (const char* json : {"4294967296", "99999999999999999999999", "-1", "+1", "1.5", "1e3", "1-",
                            "", "x", "\"1\""}) {
     CAPTURE(json);
-    JsonScanner scanner(json, "f");
-    CHECK_THROWS_WITH_AS(
-        scanner.whole_number(),
-        doctest::Contains("f: line 1, column 1: expected a whole number below 2^32"), Error);
+    JsonReader reader(json, "f");
+    CHECK_THROWS_WITH_AS(reader.whole_number(),
+                         doctest::Contains("expected a whole number below 2^32"), Error);
   }
 }
 
