@@ -48,10 +48,7 @@ int run_program(const std::vector<std::string>& arguments) {
   try {
     reserve_standard_streams();
     install_signal_handlers();
-    const CommandLine line = [&] {
-      const Making making("the command line");
-      return parse_command_line(arguments, names_model);
-    }();
+    const CommandLine line = parse_command_line(arguments, names_model);
     const std::vector<std::filesystem::path> outputs = written_files(line.command);
     const std::string problems = enter_sandbox(outputs, font_lists(outputs));
     if (is_verbose(line.command) && !problems.empty()) {
@@ -75,7 +72,7 @@ int run_program(const std::vector<std::string>& arguments) {
                   {with_limit(in_program_words(error.what(), error.parameter())),
                    others == nullptr ? AdviceError(error).lines() : others->lines(arguments)});
   } catch (const std::bad_alloc&) {
-    return failed(ErrorKind::kIo, {std::string(OutOfMemory().message())});
+    return failed(ErrorKind::kIo, {std::string(out_of_memory())});
   } catch (const std::filesystem::filesystem_error& error) {
     return failed(ErrorKind::kIo, {fmt::format("{}: cannot read: {}", error.path1().string(),
                                                error.code().message())});

@@ -19,7 +19,6 @@
 #include "options/options.h"
 #include "outputs/outputs.h"
 #include "stores/model_source.h"
-#include "system/memory.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -45,7 +44,6 @@ struct AttentionSetup {
   ModelSource origin;  // of the model
   Outputs outputs;
   Model model;
-  Making making = Making("attention");  // where nothing else is said to be
 };
 
 /// The heads that were chosen, as select_heads() says it. Says so, unless quiet, where two numbers

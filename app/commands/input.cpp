@@ -18,7 +18,6 @@
 #include "commands/chat_input.h"
 #include "options/advice.h"
 #include "options/shell_words.h"
-#include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -278,7 +277,6 @@ std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& fil
 }
 
 std::optional<InputText> TextSource::next() {
-  const Making making("the text");
   if (input_.ids) {
     return std::exchange(finished_, true) ? std::nullopt : std::optional(InputText{*input_.ids});
   }
@@ -357,7 +355,6 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
 
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
-  const Making making("the tokens of the text");
   if (text.has_target()) {
     throw Error(ErrorKind::kUsage,
                 "\"target\" and \"decoder_ids\" are of encoder-decoders, which attnviz show draws");

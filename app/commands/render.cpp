@@ -25,7 +25,6 @@
 #include "outputs/overview_choice.h"
 #include "stores/samples.h"
 #include "system/input_stream.h"
-#include "system/memory.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -204,7 +203,6 @@ void refuse_other_kinds(const RenderOptions& options, std::string_view bytes) {
 }
 
 std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
-  const Making making("the attention that is read");
   const MappedFile file = open_file(options);
   refuse_other_kinds(options, file.bytes());
   std::vector<AttentionDocument> documents;

@@ -314,7 +314,6 @@ void Outputs::unless_closed(const std::function<void()>& write) {
 }
 
 void Outputs::write(const Export& write) {
-  const Making making("the output");
   for (File& entry : files_) {
     write(*entry.format, file_look_, [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }

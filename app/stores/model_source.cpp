@@ -144,7 +144,6 @@ std::vector<fs::path> files_of(const ModelSource& source) {
 }
 
 Model open_model(ModelSource& source, const ModelOptions& options, Architecture architecture) {
-  const Making making("the model");
   Model model = std::visit(
       Overloaded{
           [&](EmbeddedModel) {
@@ -174,7 +173,6 @@ std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source) {
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
                                           ModelSource& source, const Model& model) {
-  const Making making("the tokenizer");
   if (asked && !is_tokenizer_name(*asked)) {
     return load_tokenizer(*asked);
   }
@@ -197,7 +195,6 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
                                           const std::optional<GivenModel>& model) {
-  const Making making("the tokenizer");
   const bool is_rule = asked && is_tokenizer_name(*asked);
   if (!model) {
     return asked && !is_rule ? load_tokenizer(*asked) : make_tokenizer(asked.value_or("words"));

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -114,10 +112,8 @@ double given_limit = kUnlimited;
 // Of a thread. The system's own, of 8 MB, would count whole, however little of it is used.
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
-// What OutOfMemory says, before objects are made and after they end, too.
-constinit std::array<char, 64> of_limit{};
-constinit std::atomic<const char*> being_made = "the program";
-constinit std::atomic<const char*> given_up = nullptr;  // since the last began, by an exception
+// What out_of_memory() says, before objects are made and after they end, too.
+constinit std::array<char, 64> out_of_memory_text{"out of memory"};
 
 double available_memory() {
   if (given_limit != kUnlimited) {
@@ -176,8 +172,8 @@ void limit_memory(double bytes) {
     pthread_attr_destroy(&stacks);
   }
 #endif
-  *fmt::format_to_n(of_limit.data(), of_limit.size() - 1, ": --max-memory allows {}",
-                    in_bytes(bytes))
+  *fmt::format_to_n(out_of_memory_text.data(), out_of_memory_text.size() - 1,
+                    "out of memory: --max-memory allows {}", in_bytes(bytes))
        .out = '\0';
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) == 0) {
@@ -197,23 +193,8 @@ std::string in_bytes(double bytes) {
                           : fmt::format("{:.0f} GB", gigabytes);
 }
 
-Making::Making(const char* what) noexcept
-    : before_(being_made.exchange(what)), n_exceptions_(std::uncaught_exceptions()) {
-  given_up = nullptr;
-}
-
-Making::~Making() {
-  const char* const own = being_made.exchange(before_);
-  if (std::uncaught_exceptions() > n_exceptions_ && given_up == nullptr) {
-    given_up = own;
-  }
-}
-
-OutOfMemory::OutOfMemory() noexcept {
-  const char* const what = given_up != nullptr ? given_up.load() : being_made.load();
-  size_ = std::min(text_.size(), fmt::format_to_n(text_.data(), text_.size(),
-                                                  "out of memory for {}{}", what, of_limit.data())
-                                     .size);
+std::string_view out_of_memory() noexcept {
+  return out_of_memory_text.data();
 }
 
 std::string with_limit(std::string_view message) {

@@ -1,7 +1,6 @@
 // Says no before memory is taken that is not there, or that nobody allowed.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,31 +16,8 @@ void limit_memory(double bytes);
 /// "64 MB", "2.5 GB", "10240 GB".
 std::string in_bytes(double bytes);
 
-/// While one lives, "the model" or the like is being made, which OutOfMemory says: of those that
-/// live the last one, or of those that an exception has ended. For the main thread.
-class Making {
- public:
-  /// `what` is a literal.
-  explicit Making(const char* what) noexcept;
-  ~Making();
-  Making(const Making&) = delete;
-  Making& operator=(const Making&) = delete;
-
- private:
-  const char* before_;
-  int n_exceptions_;
-};
-
-/// "out of memory for the model", and what allowed no more where that is known. Takes no memory.
-class OutOfMemory {
- public:
-  OutOfMemory() noexcept;
-  std::string_view message() const noexcept { return {text_.data(), size_}; }
-
- private:
-  std::array<char, 160> text_;
-  std::size_t size_;
-};
+/// "out of memory", and what --max-memory allows where it is given. Takes no memory.
+std::string_view out_of_memory() noexcept;
 
 /// An Error's message; one of memory tells what allowed no more, too.
 std::string with_limit(std::string_view message);

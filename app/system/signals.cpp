@@ -142,7 +142,7 @@ void end_out_of_memory() noexcept {
   const SignalsHeld held;
   leave_nothing_behind();
   write_all(STDERR_FILENO, "attnviz: ");
-  write_all(STDERR_FILENO, OutOfMemory().message());
+  write_all(STDERR_FILENO, out_of_memory());
   write_all(STDERR_FILENO, "\n");
   _exit(static_cast<int>(ErrorKind::kIo));
 }
