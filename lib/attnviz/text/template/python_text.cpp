@@ -1,9 +1,12 @@
 #include "attnviz/text/template/python_text.h"
 
+#include <unicase.h>
+#include <unictype.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
@@ -51,51 +54,19 @@ utf8proc_category_t category_of(char32_t point) noexcept {
   return utf8proc_category(static_cast<utf8proc_int32_t>(point));
 }
 
-// The capital letters of one small letter, or the first one alone, as words begin: "FI", "Fi" of ﬁ.
+// The capital letters of a small letter, or the first one alone, as words begin: "FI", "Fi" of ﬁ.
 void append_capital(std::string& out, char32_t point, bool only_first) {
-  utf8proc_int32_t (*const change)(utf8proc_int32_t) =
-      only_first ? utf8proc_totitle : utf8proc_toupper;
-  const auto code = static_cast<utf8proc_int32_t>(point);
-  if (point == U'ß') {
-    out += only_first ? "Ss" : "SS";
-    return;
-  }
-  std::array<utf8proc_int32_t, 4> parts{code};
-  int bounds = 0;
-  const auto n_parts = utf8proc_decompose_char(
-      code, parts.data(), parts.size(),
-      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &bounds);
-  constexpr utf8proc_int32_t kIotaBelow = 0x345;
-  const bool has_iota = n_parts > 1 && parts[static_cast<std::size_t>(n_parts) - 1] == kIotaBelow;
-  if (has_iota && (!only_first || change(code) == code)) {
-    fail("capital letters of Greek ones with ι below are not run");
-  }
-  const auto kind = utf8proc_get_property(code)->decomp_type;
-  const bool has_own = change(code) != code || category_of(point) != UTF8PROC_CATEGORY_LL ||
-                       (kind != 0 && kind != UTF8PROC_DECOMP_TYPE_COMPAT);
-  if (has_own || n_parts < 2) {
-    return append_utf8(out, static_cast<char32_t>(change(code)));
-  }
-  bool is_first = true;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n_parts); ++i) {
-    const utf8proc_int32_t part = only_first && !is_first ? parts[i] : change(parts[i]);
-    is_first = is_first && part == parts[i];
-    append_utf8(out, static_cast<char32_t>(part));
-  }
+  std::string one;
+  append_utf8(one, point);
+  std::array<std::uint8_t, 32> made{};  // a letter becomes three at most
+  std::size_t size = made.size();
+  (only_first ? u8_totitle : u8_toupper)(reinterpret_cast<const std::uint8_t*>(one.data()),
+                                         one.size(), nullptr, nullptr, made.data(), &size);
+  out.append(reinterpret_cast<const char*>(made.data()), size);
 }
 
 bool is_cased(char32_t point) noexcept {
-  const auto category = category_of(point);
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
-}
-
-// Which do not end a word that letters of two cases make.
-bool is_inside_words(char32_t point) noexcept {
-  constexpr std::u32string_view kSigns = U"'.:·\u0387\u055F\u05F4‘’․‧\uFE13﹒﹕＇．：";
-  const auto category = category_of(point);
-  return kSigns.find(point) != std::u32string_view::npos || category == UTF8PROC_CATEGORY_MN ||
-         category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
-         category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK;
+  return uc_is_property_cased(point);
 }
 
 // Whether the Σ at `at` ends a word: a letter is in front of it, and none behind it.
@@ -110,7 +81,7 @@ bool is_last_letter(std::string_view text, std::size_t at) noexcept {
         --i;
       }
       const CodePoint step = decode_utf8(text, i);
-      if (!step.valid || !is_inside_words(step.value)) {
+      if (!step.valid || !uc_is_property_case_ignorable(step.value)) {
         return step.valid && is_cased(step.value);
       }
     }
