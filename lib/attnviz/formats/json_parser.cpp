@@ -31,19 +31,17 @@ constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
-// The document, and how far it has been read.
+// The document, and how much of it may be needed yet.
 struct Source {
   std::string_view bytes;
   const JsonTree::Forget& forget;
-  std::size_t at = 0;
   std::size_t kept = 0;  // bytes before it are forgotten
 
   // Gives up what lies behind, a block at a time.
   void read_up_to(std::size_t offset) {
-    at = offset;
-    if (forget && at - kept >= kBlock) {
-      forget(bytes.substr(kept, at - kept));
-      kept = at;
+    if (forget && offset - kept >= kBlock) {
+      forget(bytes.substr(kept, offset - kept));
+      kept = offset;
     }
   }
 };
