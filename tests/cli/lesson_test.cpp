@@ -46,7 +46,7 @@ void check_valid(const std::string& schema, const std::vector<Words>& commands) 
     ProgramRun run;
     run.folder = folder.path();
     run.arguments = {ATTNVIZ_SOURCE_DIR "/tests/model/validate_json.py",
-                     ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz." + schema + "-1.schema.json"};
+                     ATTNVIZ_SCHEMAS_DIR "/attnviz." + schema + "-1.schema.json"};
     run.arguments.insert(run.arguments.end(), names.begin(), names.end());
     return run_program("/usr/bin/python3", run);
   };

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 json schema_of(const std::string& name) {
-  return read_json(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz." + name + ".schema.json");
+  return read_json(ATTNVIZ_SCHEMAS_DIR "/attnviz." + name + ".schema.json");
 }
 
 }  // namespace

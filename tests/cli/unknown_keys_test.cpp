@@ -131,10 +131,9 @@ TEST_CASE("unknown keys: documents with them are valid by their schemas") {
     CHECK(contains(run.out, "\"unknown_keys\": [\"welcome\"]"));
     write_file(folder.file("a.json"), run.out);
     ProgramRun check;
-    check.arguments = {
-        validator,
-        std::string(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.") + name + "-1.schema.json",
-        folder.file("a.json")};
+    check.arguments = {validator,
+                       std::string(ATTNVIZ_SCHEMAS_DIR "/attnviz.") + name + "-1.schema.json",
+                       folder.file("a.json")};
     const bool has_python = std::filesystem::exists(python);
     const ProgramResult valid = has_python ? run_program(python, check) : ProgramResult();
     CAPTURE(valid.err);

@@ -30,7 +30,8 @@ expect_match("${recommends}" "libharfbuzz0b .*libfontconfig1" "Recommends")
 run(ignored ${dpkg_deb} --extract ${packages} ${WORK_DIR}/unpacked)
 foreach(file IN ITEMS bin/attnviz share/doc/attnviz/copyright share/man/man1/attnviz.1.gz
         share/bash-completion/completions/attnviz share/zsh/vendor-completions/_attnviz
-        share/fish/vendor_completions.d/attnviz.fish share/attnviz/samples/four-heads.json)
+        share/fish/vendor_completions.d/attnviz.fish share/attnviz/samples/four-heads.json
+        share/attnviz/schemas/attnviz.attention-1.schema.json)
   if(NOT EXISTS ${WORK_DIR}/unpacked/usr/${file})
     message(FATAL_ERROR "the package has no /usr/${file}")
   endif()
