@@ -314,14 +314,14 @@ void check_steps(const test::SampleInspection& sample) {
 
 }  // namespace
 
-TEST_CASE("write_page_steps: queries and keys of a head make its weights") {
+TEST_CASE("page_steps: queries and keys of a head make its weights") {
   check_steps({test::model_by_hand(), {"The", " cat", " sat"}, 2});
   check_steps({test::random_head(7), test::numbered_tokens(7), 3});
   check_steps({test::random_head(7, Positions::kRope), test::numbered_tokens(7), 0});
   check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, {}, {{0, 0}, {0, 1}}});
 }
 
-TEST_CASE("write_page_steps: so they do at other temperatures, and with ALiBi from any query") {
+TEST_CASE("page_steps: so they do at other temperatures, and with ALiBi from any query") {
   AttentionRequest warm;
   warm.temperature = 0.5f;
   check_steps({test::random_head(6), test::numbered_tokens(6), 2, warm});

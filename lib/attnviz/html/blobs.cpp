@@ -150,32 +150,8 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
 
 namespace {
 
-void write_vectors(const Inspection& head, JsonWriter& json, Blobs& blobs) {
-  const auto add_matrix = [&blobs](ConstMatrix matrix) {
-    std::vector<float> numbers;
-    for (std::size_t row = 0; row < matrix.rows; ++row) {
-      numbers.insert(numbers.end(), matrix.row(row).begin(), matrix.row(row).end());
-    }
-    return blobs.add(std::span<const float>(numbers));
-  };
-  json.member("layer", head.head.layer);
-  json.member("head", head.head.head);
-  json.member("query", head.query);
-  json.member("q", add_matrix(head.q.view()));
-  json.member("k", add_matrix(head.k.view()));
-  json.member("v", add_matrix(head.v.view()));
-  json.member("d_head", head.d_head());
-  json.member("d_value", head.d_value());
-  const float temperature = head.soft_cap > 0.0f ? 1.0f : head.request.temperature;
-  json.member("scale", head.factor * temperature);  // without the temperature
-  json.member("soft_cap", head.soft_cap);
-  json.key("scores");
-  json.null();
-  json.key("bias");
-  if (head.bias.empty()) {
-    return json.null();
-  }
-  // ALiBi's falls off evenly with the distance, from one query as from another.
+// ALiBi's penalties, which fall off evenly with the distance, from one query as from another.
+MatrixBuffer bias_of(const Inspection& head) {
   const std::size_t at = head.query > 0 ? 0 : std::min<std::size_t>(1, head.n_tokens() - 1);
   const std::size_t distance = std::max(head.query, at) - std::min(head.query, at);
   const float slope =
@@ -187,17 +163,40 @@ void write_vectors(const Inspection& head, JsonWriter& json, Blobs& blobs) {
       bias.view()(query, key) = slope * static_cast<float>(apart);
     }
   }
-  json.value(add_matrix(std::as_const(bias).view()));
+  return bias;
+}
+
+Record vectors_record(const Inspection& head, Blobs& blobs) {
+  const auto blob = [&blobs](ConstMatrix matrix) {
+    std::vector<float> numbers;
+    for (std::size_t row = 0; row < matrix.rows; ++row) {
+      numbers.insert(numbers.end(), matrix.row(row).begin(), matrix.row(row).end());
+    }
+    return blobs.add(std::span<const float>(numbers));
+  };
+  const float temperature = head.soft_cap > 0.0f ? 1.0f : head.request.temperature;
+  const MatrixBuffer bias = head.bias.empty() ? MatrixBuffer() : bias_of(head);
+  return {{"layer", head.head.layer},
+          {"head", head.head.head},
+          {"query", head.query},
+          {"q", blob(head.q.view())},
+          {"k", blob(head.k.view())},
+          {"v", blob(head.v.view())},
+          {"d_head", head.d_head()},
+          {"d_value", head.d_value()},
+          {"scale", head.factor * temperature},  // without the temperature
+          {"soft_cap", head.soft_cap},
+          {"scores", {}},
+          {"bias", head.bias.empty() ? Datum() : Datum(blob(bias.view()))}};
 }
 
 }  // namespace
 
-void write_page_steps(std::span<const Inspection> followed, JsonWriter& json, Blobs& blobs) {
-  json.begin_object();
-  json.member("temperature", followed.front().request.temperature);
-  json.objects("heads", followed,
-               [&](const Inspection& head) { write_vectors(head, json, blobs); });
-  json.end_object();
+Record page_steps(std::span<const Inspection> followed, Blobs& blobs) {
+  return {{"temperature", followed.front().request.temperature},
+          {"heads", list_of(followed, [&blobs](const Inspection& head) {
+             return vectors_record(head, blobs);
+           })}};
 }
 
 }  // namespace attnviz

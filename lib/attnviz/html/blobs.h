@@ -12,7 +12,7 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/formats/json_writer.h"
+#include "attnviz/document/json/datum.h"
 
 namespace attnviz {
 
@@ -59,6 +59,6 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
 std::size_t packed_size(std::size_t n_queries, std::size_t n_keys, bool triangle) noexcept;
 
 /// The object of `followed`, at least one head, whose matrices go to `blobs`.
-void write_page_steps(std::span<const Inspection> followed, JsonWriter& json, Blobs& blobs);
+Record page_steps(std::span<const Inspection> followed, Blobs& blobs);
 
 }  // namespace attnviz

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -16,9 +17,9 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/json/datum.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/pattern_scores.h"
-#include "attnviz/formats/json_writer.h"
 #include "attnviz/html/blobs.h"
 #include "attnviz/html/page_file.h"
 #include "attnviz/picture/fonts/text_box.h"
@@ -98,32 +99,33 @@ class ExplorerWriter {
   const std::string& title() const noexcept { return title_; }
 
   void write(const ByteSink& sink) {
-    json_ = JsonWriter(sink);
-    json_.begin_object();
-    json_.member("schema", "attnviz.page/1");
-    json_.member("generator", "attnviz");
-    json_.member("title", title_);
-    json_.member("command", extras_.command.words);
-    json_.member("command_text", extras_.command.text);
-    json_.member("commands", extras_.command.names);
     const AttentionDocument& first = documents_.front();
-    json_.member("text", first.text);
-    json_.member("notes", notes_);
-    write_model();
-    write_tokens();
-    write_colors();
-    write_drawing();
-    write_heads();
-    json_.begin_array("shape");
-    json_.value(pictures_.front().n_queries());
-    json_.value(pictures_.front().n_keys());
-    json_.end_array();
-    json_.member("triangle", triangle_);
-    write_steps();
-    write_live();
-    json_.member("blobs", blobs_.texts());
-    json_.end_object();
-    json_.finish();
+    const Heatmap& picture = pictures_.front();
+    Record record{{"schema", "attnviz.page/1"},
+                  {"generator", "attnviz"},
+                  {"title", title_},
+                  {"command", extras_.command.words},
+                  {"command_text", extras_.command.text},
+                  {"commands", extras_.command.names},
+                  {"text", first.text},
+                  {"notes", notes_},
+                  {"model", model_datum()}};
+    record.add_all(tokens_record())
+        .add_all(colors_record())
+        .add("drawing", drawing_record())
+        .add_all(heads_record())
+        .add("shape", std::array{picture.n_queries(), picture.n_keys()})
+        .add("triangle", triangle_)
+        .add("steps", extras_.followed.empty() || has_dropout()
+                          ? Datum()
+                          : page_steps(extras_.followed, blobs_))
+        .add("live", live_datum());
+    JsonWriter json(sink);
+    json.begin_object();
+    write_members(json, record);
+    json.member("blobs", blobs_.texts());
+    json.end_object();
+    json.finish();
   }
 
  private:
@@ -131,163 +133,150 @@ class ExplorerWriter {
     return !extras_.followed.empty() && extras_.followed.front().request.dropout > 0.0f;
   }
 
-  void write_model() {
-    json_.key("model");
+  Datum model_datum() const {
     const auto& facts = documents_.front().model;
     if (!facts) {
-      return json_.null();
+      return {};
     }
-    json_.begin_object();
-    json_.member("name", facts->name);
-    json_.member("family", facts->family);
-    json_.member("n_layers", facts->n_layers);
-    json_.member("n_heads", facts->n_heads);
-    json_.member("n_kv_heads", facts->n_kv_heads);
-    json_.member("random", facts->random);
     const std::vector<HeadId> heads = heads_of(documents_.front());
-    json_.objects("blanks", blank_layers(documents_.front(), OverviewGrid(heads).layers),
-                  [&](const BlankLayers& blank) {
-                    json_.member("numbers", blank.numbers());
-                    json_.member("row", blank.row);
-                    json_.member("name", blank.name);
-                  });
-    json_.end_object();
+    return Record{
+        {"name", facts->name},
+        {"family", facts->family},
+        {"n_layers", facts->n_layers},
+        {"n_heads", facts->n_heads},
+        {"n_kv_heads", facts->n_kv_heads},
+        {"random", facts->random},
+        {"blanks",
+         list_of(blank_layers(documents_.front(), OverviewGrid(heads).layers), [](const BlankLayers&
+                                                                                      blank) {
+           return Record{{"numbers", blank.numbers()}, {"row", blank.row}, {"name", blank.name}};
+         })}};
   }
 
-  void write_tokens() {
+  Record tokens_record() const {
     const AttentionDocument& first = documents_.front();
     const bool knows_text = extras_.text != nullptr && !first.words &&
                             extras_.text->size() == first.query_tokens.size();
-    json_.begin_object("queries");
-    write_axis(first.query_tokens, first.marks);
-    json_.key("id");
-    first.token_ids.empty() ? json_.null() : json_.value(first.token_ids);
-    json_.member("word", knows_text ? std::optional(word_numbers(*extras_.text)) : std::nullopt);
-    json_.member("sentence",
-                 knows_text ? std::optional(sentence_numbers(*extras_.text)) : std::nullopt);
-    json_.key("turn");
-    json_.null();
-    json_.end_object();
-    json_.key("keys");
+    Record queries = axis_record(first.query_tokens, first.marks);
+    queries.add("id", first.token_ids.empty() ? Datum() : Datum(first.token_ids))
+        .add("word", knows_text ? Datum(word_numbers(*extras_.text)) : Datum())
+        .add("sentence", knows_text ? Datum(sentence_numbers(*extras_.text)) : Datum())
+        .add("turn", {});
+    Record tokens{{"queries", std::move(queries)}};
     if (first.is_of_one_text()) {
-      return json_.null();
+      return tokens.add("keys", {});
     }
-    json_.begin_object();
-    write_axis(first.key_tokens, first.marks_of_keys());
+    Record keys = axis_record(first.key_tokens, first.marks_of_keys());
     for (const char* const name : {"id", "word", "sentence", "turn"}) {
-      json_.key(name);
-      json_.null();
+      keys.add(name, {});
     }
-    json_.end_object();
+    return tokens.add("keys", std::move(keys));
   }
 
-  void write_axis(const std::vector<std::string>& tokens, const TokenMarks& marks) {
-    json_.member("text", tokens);
-    json_.list("label", tokens,
-               [](const std::string& token) { return browser_label(printable(token)); });
-    json_.member("special", marks.special);
-    json_.member("added", marks.added);
-    json_.member("generated", marks.generated);
+  static Record axis_record(const std::vector<std::string>& tokens, const TokenMarks& marks) {
+    return {
+        {"text", tokens},
+        {"label",
+         list_of(tokens, [](const std::string& token) { return browser_label(printable(token)); })},
+        {"special", marks.special},
+        {"added", marks.added},
+        {"generated", marks.generated}};
   }
 
-  void write_colors() {
-    json_.begin_object("colormaps");
+  Record colors_record() {
+    Record maps;
     for (const std::string_view name : colormap_names()) {
       const Colormap map(name);
       std::vector<Rgb> colors;
       for (std::size_t i = 0; i < Colormap::kColors; ++i) {
         colors.push_back(map((static_cast<float>(i) + 0.5f) / Colormap::kColors));
       }
-      json_.member(name, blobs_.add(colors));
+      maps.add(name, blobs_.add(colors));
     }
-    json_.end_object();
-    json_.begin_object("bad");
-    json_.member("masked", hex_of(kLightColors.masked));
-    json_.member("masked_dark", hex_of(kDarkColors.masked));
-    json_.member("nan", hex_of(kNanColor));
-    json_.end_object();
+    return {{"colormaps", std::move(maps)},
+            {"bad", Record{{"masked", hex_of(kLightColors.masked)},
+                           {"masked_dark", hex_of(kDarkColors.masked)},
+                           {"nan", hex_of(kNanColor)}}}};
   }
 
-  void write_drawing() {
+  Record drawing_record() const {
     const Drawing& drawing = documents_.front().drawing;
-    json_.begin_object("drawing");
-    json_.member("kind", word_for(kPatternKinds, documents_.front().kind));
-    json_.member("colormap", drawing.scale.colormap.name());
-    json_.member("scale", word_for(kScales, drawing.scale.kind));
-    json_.member("low", drawing.scale.low);
-    json_.member("high", drawing.scale.high);
-    json_.member("zero_centred", documents_.front().difference.has_value());
-    json_.member("drop_sink", drawing.drop_sink && !documents_.front().has_sinks());
-    json_.member("value_name", pictures_.front().value_name);
-    json_.member("query_axis", pictures_.front().query_axis);
-    json_.member("key_axis", pictures_.front().key_axis);
-    json_.end_object();
+    const Heatmap& picture = pictures_.front();
+    return {{"kind", word_for(kPatternKinds, documents_.front().kind)},
+            {"colormap", drawing.scale.colormap.name()},
+            {"scale", word_for(kScales, drawing.scale.kind)},
+            {"low", drawing.scale.low},
+            {"high", drawing.scale.high},
+            {"zero_centred", documents_.front().difference.has_value()},
+            {"drop_sink", drawing.drop_sink && !documents_.front().has_sinks()},
+            {"value_name", picture.value_name},
+            {"query_axis", picture.query_axis},
+            {"key_axis", picture.key_axis}};
   }
 
-  void write_heads() {
-    json_.begin_array("documents");
+  Record heads_record() {
     const AttentionDocument& first = documents_.front();
+    const std::vector<std::string>& names = first.drawing.side_by_side;
+    Datum::List documents;
     for (std::size_t i = 0; i < documents_.size(); ++i) {
-      json_.begin_object();
-      json_.member("name", i < first.drawing.side_by_side.size() ? first.drawing.side_by_side[i]
-                                                                 : std::string());
-      json_.begin_array("heads");
-      const std::map<HeadId, std::vector<std::string>> names = names_in(documents_[i]);
-      for (std::size_t index = 0; index < documents_[i].patterns.size(); ++index) {
-        const auto of_head = names.find(documents_[i].patterns[index].head);
-        write_head(i, index, of_head == names.end() ? std::vector<std::string>() : of_head->second);
-      }
-      json_.end_array();
-      json_.end_object();
+      documents.emplace_back(
+          Record{{"name", i < names.size() ? names[i] : std::string()}, {"heads", heads_in(i)}});
     }
-    json_.end_array();
-    json_.begin_array("masks");
-    for (const auto& [name, blob] : masks_) {
-      json_.begin_object();
-      json_.member("name", name);
-      json_.member("blob", blob);
-      json_.end_object();
-    }
-    json_.end_array();
     const auto chosen = std::ranges::find_if(
         first.patterns, [this](const auto& pattern) { return is_chosen(pattern.head); });
     const bool found = chosen != first.patterns.end();
-    json_.member("chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin())
-                                 : std::size_t{0});
-    json_.member("reason", found ? isolate_quotes(extras_.first->reason) : std::string());
+    Record record{{"documents", std::move(documents)},
+                  {"masks", list_of(masks_,
+                                    [](const auto& mask) {
+                                      return Record{{"name", mask.first}, {"blob", mask.second}};
+                                    })},
+                  {"chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin()) : 0},
+                  {"reason", found ? isolate_quotes(extras_.first->reason) : std::string()}};
     if (found) {
-      json_.member("focus", extras_.first->token);
-      json_.member("focus_as_key", extras_.first->as_key);
+      record.add("focus", extras_.first->token).add("focus_as_key", extras_.first->as_key);
     }
+    return record;
+  }
+
+  Datum::List heads_in(std::size_t document) {
+    const std::map<HeadId, std::vector<std::string>> names = names_in(documents_[document]);
+    Datum::List heads;
+    for (std::size_t index = 0; index < documents_[document].patterns.size(); ++index) {
+      const auto of_head = names.find(documents_[document].patterns[index].head);
+      heads.emplace_back(head_record(
+          document, index, of_head == names.end() ? std::vector<std::string>() : of_head->second));
+    }
+    return heads;
   }
 
   bool is_chosen(HeadId head) const { return extras_.first && extras_.first->head == head; }
 
-  void write_head(std::size_t document, std::size_t index, const std::vector<std::string>& names) {
+  Record head_record(std::size_t document, std::size_t index,
+                     const std::vector<std::string>& names) {
     const DocumentPattern& pattern = documents_[document].patterns[index];
     const auto& facts = documents_[document].model;
+    const HeatmapPanel& panel = pictures_[document].panels[index];
     const bool is_head = !is_no_attention(documents_[document].kind);
-    json_.begin_object();
-    json_.member("layer", pattern.head.layer);
-    json_.member("head", pattern.head.head);
-    json_.member("title", printable_message(is_head ? pattern.title
-                                                    : pictures_[document].panels[index].title));
-    json_.member("names", names);
     const std::size_t n_together =
         is_head && facts && facts->n_kv_heads > 0
             ? std::max<std::size_t>(facts->n_heads / facts->n_kv_heads, 1)
             : 1;
-    json_.member("group", pattern.head.head / n_together);
-    write_scores(document, index);
-    json_.member("mask", mask_of(pictures_[document].panels[index]));
-    write_weights("weights", packed_pattern(pattern.weights, triangle_, code_));
+    Record record{{"layer", pattern.head.layer},
+                  {"head", pattern.head.head},
+                  {"title", printable_message(is_head ? pattern.title : panel.title)},
+                  {"names", names},
+                  {"group", pattern.head.head / n_together},
+                  {"scores", scores_datum(document, index)},
+                  {"mask", mask_of(panel)}};
+    record.add("weights", weights_record(packed_pattern(pattern.weights, triangle_, code_)));
     constexpr std::size_t kMostExact = 1'048'576;
     const bool is_first = extras_.first ? is_chosen(pattern.head) : index == 0;
     if (is_first && code_ != WeightCode::kFloat &&
         packed_size(pattern.weights.rows, pattern.weights.cols, triangle_) <= kMostExact) {
-      write_weights("exact", packed_pattern(pattern.weights, triangle_, WeightCode::kFloat));
+      record.add("exact",
+                 weights_record(packed_pattern(pattern.weights, triangle_, WeightCode::kFloat)));
     }
-    json_.end_object();
+    return record;
   }
 
   // None but of attention from a token to itself or another of the same text.
@@ -310,16 +299,15 @@ class ExplorerWriter {
     }
   }
 
-  void write_scores(std::size_t document, std::size_t index) {
-    json_.key("scores");
+  Datum scores_datum(std::size_t document, std::size_t index) const {
     if (scores_[document].empty()) {
-      return json_.null();
+      return {};
     }
-    json_.begin_object();
+    Record record;
     for (const Score score : kPageScores) {
-      json_.member(word_for(kScoreNames, score), scores_[document][index][score]);
+      record.add(word_for(kScoreNames, score), scores_[document][index][score]);
     }
-    json_.end_object();
+    return record;
   }
 
   static std::map<HeadId, std::vector<std::string>> names_in(const AttentionDocument& document) {
@@ -333,17 +321,15 @@ class ExplorerWriter {
     return names;
   }
 
-  void write_weights(std::string_view name, const PackedPattern& packed) {
+  Record weights_record(const PackedPattern& packed) {
     constexpr std::string_view kCodes[] = {"f32", "u16", "u8"};
-    json_.begin_object(name);
-    json_.member("blob",
-                 std::visit([this](const auto& values) { return blobs_.add(std::span(values)); },
-                            packed.values));
-    json_.member("code", kCodes[packed.values.index()]);
-    json_.member("low", packed.low);
-    json_.member("high", packed.high);
-    json_.member("curve", packed.squares ? "sqrt" : "linear");
-    json_.end_object();
+    return {
+        {"blob", std::visit([this](const auto& values) { return blobs_.add(std::span(values)); },
+                            packed.values)},
+        {"code", kCodes[packed.values.index()]},
+        {"low", packed.low},
+        {"high", packed.high},
+        {"curve", packed.squares ? "sqrt" : "linear"}};
   }
 
   // The number of the panel's mask; panels that share its name have the same visible cells.
@@ -369,30 +355,18 @@ class ExplorerWriter {
     return masks_.size() - 1;
   }
 
-  void write_steps() {
-    json_.key("steps");
-    if (extras_.followed.empty() || has_dropout()) {
-      return json_.null();
-    }
-    write_page_steps(extras_.followed, json_, blobs_);
-  }
-
   // The model's own files.
-  void write_live() {
-    json_.key("live");
+  Datum live_datum() {
     if (!extras_.live) {
-      return json_.null();
+      return {};
     }
-    json_.begin_object();
-    json_.member("model", blobs_.add(kDemoWeights));
-    json_.member("config", blobs_.add(kDemoConfig));
-    json_.member("tokenizer", blobs_.add(kDemoTokenizer));
-    json_.end_object();
+    return Record{{"model", blobs_.add(kDemoWeights)},
+                  {"config", blobs_.add(kDemoConfig)},
+                  {"tokenizer", blobs_.add(kDemoTokenizer)}};
   }
 
   std::span<const AttentionDocument> documents_;
   const ExplorerExtras& extras_;
-  JsonWriter json_{[](std::string_view) {}};
   std::vector<Heatmap> pictures_;                 // of each document
   std::vector<std::vector<ScoreValues>> scores_;  // of each document's patterns; may be empty
   std::string title_;                             // of all together

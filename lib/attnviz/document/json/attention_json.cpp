@@ -13,46 +13,38 @@ namespace attnviz {
 namespace {
 
 // What the tokens are when they are words.
-void write_words(JsonWriter& json, const DocumentWords& words) {
-  json.member("merged", word_for(kFolds, words.fold));
+Record words_record(const DocumentWords& words) {
+  Record record{{"merged", word_for(kFolds, words.fold)}};
   if (words.mask) {
-    json.member("token_mask", words.mask->name());
+    record.add("token_mask", words.mask->name());
   }
   const auto range_of = [](const DocumentWords::Source& word) {
     return std::array{word.begin, word.end};
   };
-  if (!words.sources.empty()) {
-    json.list("merged_ranges", words.sources, range_of);
-    json.list("merged_token_ids", words.sources, &DocumentWords::Source::ids);
-  }
+  return record.add_if_any("merged_ranges", list_of(words.sources, range_of))
+      .add_if_any("merged_token_ids", list_of(words.sources, &DocumentWords::Source::ids));
 }
 
 // But for the text.
-void write_tokens(JsonWriter& json, const AttentionDocument& document) {
-  json.member("tokens", document.query_tokens);
+Record tokens_record(const AttentionDocument& document) {
+  Record record{{"tokens", document.query_tokens}};
   if (!document.is_of_one_text()) {
-    json.member("key_tokens", document.key_tokens);
+    record.add("key_tokens", document.key_tokens);
   }
-  json.member_if_any("token_ids", document.token_ids);
+  record.add_if_any("token_ids", document.token_ids);
   if (document.words) {
-    write_words(json, *document.words);
+    record.add_all(words_record(*document.words));
   }
-  Record marks;
-  marks.add_if_any("turns", turns_of(document.turns))
+  record.add_if_any("turns", turns_of(document.turns))
       .add_if_any("marks", marks_record(document.marks));
   if (!document.is_of_one_text()) {
-    marks.add_if_any("key_marks", marks_record(document.key_marks));
+    record.add_if_any("key_marks", marks_record(document.key_marks));
   }
-  write_members(json, marks);
+  return record;
 }
 
-void write_head(JsonWriter& json, HeadId head) {
-  json.member("layer", head.layer);
-  json.member("head", head.head);
-}
-
-void write_heads(JsonWriter& json, std::string_view key, const std::vector<HeadId>& heads) {
-  json.objects(key, heads, [&json](HeadId head) { write_head(json, head); });
+Record head_record(HeadId head) {
+  return {{"layer", head.layer}, {"head", head.head}};
 }
 
 struct Axes {
@@ -69,57 +61,45 @@ struct Axes {
 };
 
 // Which layers and heads an array of patterns has; of means, what went into them.
-void write_axes(JsonWriter& json, const AttentionDocument& document) {
+Record axes_record(const AttentionDocument& document) {
+  Record record;
   const std::vector<HeadId> heads = document.average ? document.average->heads : heads_of(document);
   const Axes names(heads);
   if (document.average) {
     if (const auto& rollout = document.average->rollout) {
-      json.begin_object("rollout");
-      json.member("residual", rollout->residual);
-      json.member("over", word_for(kRolloutOvers, rollout->over));
-      json.member("weighted", rollout->weighted);
-      json.end_object();
+      record.add("rollout", Record{{"residual", rollout->residual},
+                                   {"over", word_for(kRolloutOvers, rollout->over)},
+                                   {"weighted", rollout->weighted}});
     } else {
-      json.member("average", average_name(document.average->over));
+      record.add("average", average_name(document.average->over));
     }
     if (heads.size() != names.cells()) {
-      write_heads(json, "averaged", heads);
+      record.add("averaged", list_of(heads, head_record));
     }
   }
-  json.member("layers", names.layers);
-  json.member("heads", names.heads);
+  return record.add("layers", names.layers).add("heads", names.heads);
 }
 
 // [layer][token][k], as numbers of experts and as their factors.
-void write_router(JsonWriter& json, const std::vector<RoutedLayer>& layers) {
-  const auto write = [&](std::string_view key, auto of_token) {
-    json.key(key);
-    json.begin_array();
-    for (const RoutedLayer& one : layers) {
-      json.begin_array();
+Record router_record(const std::vector<RoutedLayer>& layers) {
+  const auto of_tokens = [&layers](const auto& of) {
+    return list_of(layers, [&of](const RoutedLayer& one) {
+      Datum::List tokens;
       for (std::size_t token = 0; token < one.tokens.n_tokens(); ++token) {
-        json.begin_array();
-        for (const auto number : of_token(one.tokens, token)) {
-          json.value(number);
-        }
-        json.end_array();
+        tokens.emplace_back(std::invoke(of, one.tokens, token));
       }
-      json.end_array();
-    }
-    json.end_array();
+      return Datum(std::move(tokens));
+    });
   };
-  json.begin_object("router");
-  json.list("layers", layers, &RoutedLayer::layer);
-  json.list("n_experts", layers, [](const RoutedLayer& one) { return one.tokens.n_experts; });
-  write("experts",
-        [](const RoutedTokens& tokens, std::size_t token) { return tokens.experts_of(token); });
-  write("weights",
-        [](const RoutedTokens& tokens, std::size_t token) { return tokens.factors_of(token); });
-  json.end_object();
+  return {
+      {"layers", list_of(layers, &RoutedLayer::layer)},
+      {"n_experts", list_of(layers, [](const RoutedLayer& one) { return one.tokens.n_experts; })},
+      {"experts", of_tokens(&RoutedTokens::experts_of)},
+      {"weights", of_tokens(&RoutedTokens::factors_of)}};
 }
 
 // What several parts have in common: how they were run and are drawn.
-void write_run(JsonWriter& json, const AttentionDocument& document, const RunFacts& run) {
+Record settings_record(const AttentionDocument& document, const RunFacts& run) {
   Record record;
   if (document.model) {
     record.add("model", model_record(*document.model));
@@ -137,20 +117,27 @@ void write_run(JsonWriter& json, const AttentionDocument& document, const RunFac
   if (document.continuation) {
     record.add("generated", continuation_record(*document.continuation));
   }
-  write_members(json, record.add("drawing", drawing_record(document.drawing)));
+  return record.add("drawing", drawing_record(document.drawing));
+}
+
+Record beginning(std::size_t line) {
+  Record record{{"schema", "attnviz.attention/1"}};
+  return record.add_if_any("line", line);
 }
 
 // Everything before the heads.
+Record before_heads(const AttentionDocument& document, std::size_t line) {
+  Record record = beginning(line);
+  record.add_if_any("text", document.text);
+  if (document.part) {
+    record.add("part", word_for(kPartChoices, *document.part));
+  }
+  return record.add_all(tokens_record(document)).add_all(settings_record(document, document.run));
+}
+
 void begin_document(JsonWriter& json, const AttentionDocument& document, std::size_t line) {
   json.begin_object();
-  json.member("schema", "attnviz.attention/1");
-  write_line_member(json, line);
-  json.member_if_any("text", document.text);
-  if (document.part) {
-    json.member("part", word_for(kPartChoices, *document.part));
-  }
-  write_tokens(json, document);
-  write_run(json, document, document.run);
+  write_members(json, before_heads(document, line));
 }
 
 // Whether the patterns are an array by layer and head; others stand one by one.
@@ -159,40 +146,40 @@ bool is_array(const AttentionDocument& document) {
 }
 
 // What the model holds probable, of one token or of all.
-void write_predictions(JsonWriter& json, const AttentionDocument& document) {
+Record answers_record(const AttentionDocument& document) {
   Record record;
   if (document.predictions) {
     record.add("predictions", predictions_record(*document.predictions));
   }
-  write_members(json, record.add_if_any("all_predictions",
-                                        list_of(document.all_predictions, predictions_record)));
+  return record.add_if_any("all_predictions",
+                           list_of(document.all_predictions, predictions_record));
 }
 
 // The three attentions of an encoder-decoder, each with its own tokens.
 void write_parts_json(const AttentionDocument& shown, const ByteSink& sink, std::size_t line) {
   JsonWriter json(sink);
   json.begin_object();
-  json.member("schema", "attnviz.attention/1");
-  write_line_member(json, line);
   const std::vector<AttentionDocument>& parts = *shown.parts;
-  json.member_if_any("text", parts[static_cast<std::size_t>(AttentionPart::kEncoder)].text);
-  json.member_if_any("target", parts[static_cast<std::size_t>(AttentionPart::kDecoder)].text);
   RunFacts run = shown.run;
   run.mask.reset();
-  write_run(json, shown, run);
-  json.member("shown", word_for(kPartChoices, *shown.part));
+  Record record = beginning(line);
+  record.add_if_any("text", parts[static_cast<std::size_t>(AttentionPart::kEncoder)].text)
+      .add_if_any("target", parts[static_cast<std::size_t>(AttentionPart::kDecoder)].text)
+      .add_all(settings_record(shown, run))
+      .add("shown", word_for(kPartChoices, *shown.part));
+  write_members(json, record);
   for (const auto& [name, part] : kPartChoices) {
     const AttentionDocument& document =
         part == shown.part ? shown : parts[static_cast<std::size_t>(part)];
     json.begin_object(name);
-    write_tokens(json, document);
+    write_members(json, tokens_record(document));
     if (document.run.mask) {
       json.member("mask", document.run.mask->name());
     }
     PatternItems(document, json).write_all();
     json.end_object();
   }
-  write_predictions(json, shown);
+  write_members(json, answers_record(shown));
   json.end_object();
   json.finish();
 }
@@ -205,7 +192,7 @@ PatternItems::PatternItems(const AttentionDocument& document, JsonWriter& json)
       is_array_(is_array(document)),
       heads_a_layer_(Axes(heads_of(document)).heads.size()) {
   if (is_array_) {
-    write_axes(json_, document_);
+    write_members(json_, axes_record(document_));
     json_.key("attention");
   } else {
     json_.key("selected");
@@ -229,7 +216,7 @@ void PatternItems::rows(std::size_t n_rows, std::string_view items) {
 void PatternItems::begin_pattern() {
   if (!is_array_) {
     json_.begin_object();
-    write_head(json_, document_.patterns[pattern_].head);
+    write_members(json_, head_record(document_.patterns[pattern_].head));
     json_.key("attention");
   } else if (pattern_ % heads_a_layer_ == 0) {
     json_.begin_array();
@@ -287,16 +274,14 @@ AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, Byte
 
 void AttentionJsonStream::finish() {
   items_.finish();
+  Record after;
   if (const auto& shares = document_.turn_attention) {
-    json_.begin_object("turn_attention");
-    json_.member("mean", shares->mean);
-    json_.member("from_last", shares->from_last);
-    json_.end_object();
+    after.add("turn_attention", Record{{"mean", shares->mean}, {"from_last", shares->from_last}});
   }
   if (!document_.router.empty()) {
-    write_router(json_, document_.router);
+    after.add("router", router_record(document_.router));
   }
-  write_predictions(json_, document_);
+  write_members(json_, after.add_all(answers_record(document_)));
   json_.end_object();
   json_.finish();
 }
@@ -321,13 +306,13 @@ void write_attention_json(const AttentionDocument& document, const ByteSink& sin
 std::string attention_facts(const AttentionDocument& document) {
   std::string facts;
   JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
-  begin_document(json, document, 0);
+  Record record = before_heads(document, 0);
   if (is_array(document)) {
-    write_axes(json, document);
+    record.add_all(axes_record(document));
   } else {
-    write_heads(json, "selected", heads_of(document));
+    record.add("selected", list_of(heads_of(document), head_record));
   }
-  json.end_object();
+  write_datum(json, record);
   json.finish();
   facts.resize(facts.size() - 1);  // the line's end
   return facts;

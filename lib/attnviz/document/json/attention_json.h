@@ -14,7 +14,7 @@ namespace attnviz {
 /// Writes one document on one line, ending in '\n'. Numbers are the shortest decimals that read
 /// back to the same float. Heads that are no rectangle of layers × heads are written as `selected`.
 /// Of an encoder-decoder with all of its parts: `encoder`, `decoder` and `cross`, each with its own
-/// tokens. `line`: as for write_line_member().
+/// tokens. `line`: as for write_tokens_json().
 void write_attention_json(const AttentionDocument& document, const ByteSink& sink,
                           std::size_t line = 0);
 

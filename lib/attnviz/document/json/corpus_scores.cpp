@@ -211,12 +211,14 @@ ScoreMeans::Sums sums_in(const JsonNode& node) {
 }
 
 // Scores that no text has are left out.
-void write_sums(JsonWriter& json, const ScoreMeans& means, std::size_t head) {
+Record sums_record(const ScoreMeans& means, std::size_t head) {
+  Record record;
   for (const auto& [key, score] : kScoreNames) {
     if (const ScoreMeans::Sums& sums = means.sums(head, score); sums.n > 0) {
-      json.member(key, sums_text(sums));
+      record.add(key, sums_text(sums));
     }
   }
+  return record;
 }
 
 void read_sums(const JsonNode& node, std::size_t head, std::uint64_t n_texts, ScoreMeans& means) {
@@ -232,25 +234,18 @@ void read_sums(const JsonNode& node, std::size_t head, std::uint64_t n_texts, Sc
   }
 }
 
-void write_reading_member(JsonWriter& json, const CorpusReading& reading) {
-  json.begin_object("reading");
+Record reading_record(const CorpusReading& reading) {
+  Record record;
   if (reading.format) {
-    json.member("format", word_for(kLineFormats, *reading.format));
+    record.add("format", word_for(kLineFormats, *reading.format));
   }
-  if (reading.pair) {
-    json.member("pair", *reading.pair);
-  }
-  if (reading.bos) {
-    json.member("bos", *reading.bos);
-  }
-  json.member_if_any("special", reading.special);
+  record.add_if_any("pair", reading.pair)
+      .add_if_any("bos", reading.bos)
+      .add_if_any("special", reading.special);
   if (reading.truncate) {
-    json.member("truncate", word_for(kTruncateSides, *reading.truncate));
+    record.add("truncate", word_for(kTruncateSides, *reading.truncate));
   }
-  if (reading.punctuation) {
-    json.member("punctuation", *reading.punctuation);
-  }
-  json.end_object();
+  return record.add_if_any("punctuation", reading.punctuation);
 }
 
 CorpusReading read_reading(const JsonNode& node) {
@@ -272,43 +267,31 @@ CorpusReading read_reading(const JsonNode& node) {
 }  // namespace
 
 void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
-  JsonWriter json(sink);
-  json.begin_object();
-  json.member("schema", kScoresSchema);
-  json.key("model");
-  write_datum(json, model_record(scores.model));
-  json.member("model_fingerprint", scores.model_print);
-  json.member("tokenizer_fingerprint", scores.tokenizer_print);
-  write_members(json, run_record(scores.run));
-  json.member("band", scores.band);
+  Record record{{"schema", kScoresSchema},
+                {"model", model_record(scores.model)},
+                {"model_fingerprint", scores.model_print},
+                {"tokenizer_fingerprint", scores.tokenizer_print}};
+  record.add_all(run_record(scores.run)).add("band", scores.band);
   if (scores.reading) {
-    write_reading_member(json, *scores.reading);
+    record.add("reading", reading_record(*scores.reading));
   }
-  json.member_if_any("n_longest", scores.n_longest);
-  json.member("n_lines", scores.n_lines);
-  if (!scores.lines_print.empty()) {
-    json.member("lines_fingerprint", scores.lines_print);
-  }
-  if (!scores.merged_prints.empty()) {
-    json.list("merged_fingerprints", scores.merged_prints, std::identity{});
-  }
-  json.member("n_texts", scores.raw.n_texts());
-  json.begin_object("uniform");
-  write_sums(json, scores.uniform, 0);
-  json.end_object();
   std::size_t index = 0;
-  json.objects("heads", scores.heads, [&](HeadId head) {
-    json.member("layer", head.layer);
-    json.member("head", head.head);
-    json.begin_object("raw");
-    write_sums(json, scores.raw, index);
-    json.end_object();
-    json.begin_object("weighted");
-    write_sums(json, scores.weighted, index);
-    json.end_object();
-    ++index;
-  });
-  json.end_object();
+  record.add_if_any("n_longest", scores.n_longest)
+      .add("n_lines", scores.n_lines)
+      .add_if_any("lines_fingerprint", scores.lines_print)
+      .add_if_any("merged_fingerprints", scores.merged_prints)
+      .add("n_texts", scores.raw.n_texts())
+      .add("uniform", sums_record(scores.uniform, 0))
+      .add("heads", list_of(scores.heads, [&](HeadId head) {
+             Record sums{{"layer", head.layer},
+                         {"head", head.head},
+                         {"raw", sums_record(scores.raw, index)},
+                         {"weighted", sums_record(scores.weighted, index)}};
+             ++index;
+             return sums;
+           }));
+  JsonWriter json(sink);
+  write_datum(json, record);
   json.finish();
 }
 

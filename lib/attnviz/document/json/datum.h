@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,12 +50,14 @@ class Record {
 };
 
 /// Null, a flag, a number, a text, a list or a record. Numbers keep their type: a float is written
-/// in the digits that a float has. What it does by default is compiled once, not in every report.
+/// in the digits that a float has. Spans and matrices are views, for what is written at once. What
+/// it does by default is compiled once, not in every report.
 struct Datum {
   using List = std::vector<Datum>;
 
   std::variant<std::monostate, bool, std::uint64_t, std::int64_t, float, double, std::string,
-               std::vector<float>, std::vector<double>, List, Record>
+               std::vector<float>, std::vector<double>, std::span<const float>, ConstMatrix, List,
+               Record>
       held;
 
   Datum() noexcept;
@@ -71,6 +74,8 @@ struct Datum {
   Datum(std::convertible_to<std::string_view> auto const& text) : Datum(Text{}, text) {}
   Datum(std::vector<float> numbers);
   Datum(std::vector<double> numbers);
+  Datum(std::span<const float> numbers) : held(numbers) {}
+  Datum(ConstMatrix matrix) : held(matrix) {}
   Datum(List list);
   Datum(Record record);
   /// A list of anything that is a datum.

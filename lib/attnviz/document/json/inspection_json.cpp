@@ -1,218 +1,208 @@
 #include "attnviz/document/json/inspection_json.h"
 
+#include <string_view>
+#include <utility>
+
 #include "attnviz/document/json/run_json.h"
 
 namespace attnviz {
 
 namespace {
 
-void write_norm(JsonWriter& json, std::string_view key, const Norm& norm) {
+// A matrix and its name in documents.
+template <class Of>
+using NamedMatrix = std::pair<std::string_view, MatrixBuffer Of::*>;
+
+constexpr NamedMatrix<Inspection> kQueries[] = {{"q_projected", &Inspection::q_projected},
+                                                {"q_normed", &Inspection::q_normed},
+                                                {"q_turned", &Inspection::q_turned},
+                                                {"q", &Inspection::q}};
+constexpr NamedMatrix<Inspection> kKeys[] = {{"k_projected", &Inspection::k_projected},
+                                             {"k_normed", &Inspection::k_normed},
+                                             {"k_turned", &Inspection::k_turned},
+                                             {"k", &Inspection::k},
+                                             {"v", &Inspection::v}};
+constexpr NamedMatrix<InspectedMatrices> kOfAllQueries[] = {
+    {"scores", &InspectedMatrices::scores},   {"scaled", &InspectedMatrices::scaled},
+    {"capped", &InspectedMatrices::capped},   {"masked", &InspectedMatrices::masked},
+    {"weights", &InspectedMatrices::weights}, {"context", &InspectedMatrices::context},
+    {"output", &InspectedMatrices::output}};
+
+constexpr std::pair<std::string_view, std::vector<float> Inspection::*> kScores[] = {
+    {"scores", &Inspection::scores},
+    {"scaled", &Inspection::scaled},
+    {"capped", &Inspection::capped},
+    {"bias", &Inspection::bias},
+    {"masked", &Inspection::masked}};
+
+Record norm_record(const Norm& norm) {
   if (!norm.present()) {
-    return;
+    return {};
   }
-  json.begin_object(key);
-  json.member("kind", norm.kind == NormKind::kLayer ? "layer" : "rms");
-  json.member("epsilon", static_cast<float>(norm.epsilon));
-  json.member_if_any("weight", norm.weight);
-  json.member_if_any("weight_offset", norm.weight_offset);
-  json.member_if_any("bias", norm.bias);
-  json.end_object();
+  Record record{{"kind", norm.kind == NormKind::kLayer ? "layer" : "rms"},
+                {"epsilon", static_cast<float>(norm.epsilon)}};
+  return record.add_if_any("weight", norm.weight)
+      .add_if_any("weight_offset", norm.weight_offset)
+      .add_if_any("bias", norm.bias);
 }
 
-void write_turning(JsonWriter& json, const Inspection& head) {
-  if (!head.rope) {
-    return;
-  }
-  const InspectedRope& rope = *head.rope;
-  json.begin_object("rope");
-  json.member("n_rotated", 2 * rope.n_pairs());
-  if (rope.n_still > 0) {
-    json.member("n_still", rope.n_still);
-  }
-  json.member("frequencies", std::vector<float>(rope.frequencies.begin(), rope.frequencies.end()));
+Record turning_record(const InspectedRope& rope) {
+  Record record{{"n_rotated", 2 * rope.n_pairs()}};
+  record.add_if_any("n_still", rope.n_still)
+      .add("frequencies", std::vector<float>(rope.frequencies.begin(), rope.frequencies.end()));
   if (rope.pairing == RopePairing::kNeighbours) {
-    json.member("pairing", "neighbours");
+    record.add("pairing", "neighbours");
   }
   if (rope.scaling != "none") {
-    json.member("scaling", rope.scaling);
+    record.add("scaling", rope.scaling);
   }
-  if (rope.magnitude != 1.0f) {
-    json.member("magnitude", rope.magnitude);
-  }
-  json.end_object();
+  return rope.magnitude == 1.0f ? record : record.add("magnitude", rope.magnitude);
 }
 
-void write_weights(JsonWriter& json, const Inspection& head) {
-  const HeadWeights& in = head.weights_in;
+void add_projection(Record& record, const std::string& name, const Projection& projection) {
+  record.add_if_any("W_" + name, projection.weight.as_floats())
+      .add_if_any("b_" + name, projection.bias);
+}
+
+// Its matrices are views of those of the head.
+Record weights_record(const Inspection& head) {
+  Record record;
   if (head.query_latents) {
-    json.member_if_any("W_DQ", head.latents.query_down.weight.as_floats());
-    json.member_if_any("b_DQ", head.latents.query_down.bias);
+    add_projection(record, "DQ", head.latents.query_down);
   }
   if (head.key_latents) {
-    json.member_if_any("W_DKV", head.latents.key_down.weight.as_floats());
-    json.member_if_any("b_DKV", head.latents.key_down.bias);
+    add_projection(record, "DKV", head.latents.key_down);
   }
-  json.member_if_any("W_Q", in.query.weight.as_floats());
-  json.member_if_any("b_Q", in.query.bias);
-  json.member_if_any("W_K", in.key.weight.as_floats());
-  json.member_if_any("b_K", in.key.bias);
-  json.member_if_any("W_V", in.value.weight.as_floats());
-  json.member_if_any("b_V", in.value.bias);
-  json.member_if_any("W_G", in.output_gate.weight.as_floats());
-  json.member_if_any("b_G", in.output_gate.bias);
-  json.member_if_any("W_O", head.w_output);
-  json.member_if_any("b_O", head.b_output);
+  add_projection(record, "Q", head.weights_in.query);
+  add_projection(record, "K", head.weights_in.key);
+  add_projection(record, "V", head.weights_in.value);
+  add_projection(record, "G", head.weights_in.output_gate);
+  return record.add_if_any("W_O", head.w_output).add_if_any("b_O", head.b_output);
 }
 
 // What the head does beside its matrices, where it does.
-void write_parts(JsonWriter& json, const Inspection& head) {
+Record parts_record(const Inspection& head) {
+  Record record;
   if (head.n_kv_heads != head.n_heads) {
-    json.member("kv_head", head.kv_head);
-    json.member("n_kv_heads", head.n_kv_heads);
+    record.add("kv_head", head.kv_head).add("n_kv_heads", head.n_kv_heads);
   }
   if (head.order != LayerOrder::kAttentionOnly) {
-    json.member("mask", head.mask.name());
+    record.add("mask", head.mask.name());
   }
   if (head.soft_cap > 0.0f) {
-    json.member("soft_cap", head.soft_cap);
+    record.add("soft_cap", head.soft_cap);
   }
-  write_norm(json, "norm", head.norm);
-  write_norm(json, "query_latent_norm", head.latents.query_norm);
-  write_norm(json, "key_latent_norm", head.latents.key_norm);
-  write_norm(json, "query_norm", head.query_norm);
-  write_norm(json, "key_norm", head.key_norm);
-  if (head.joint_root) {
-    json.member("query_root", *head.joint_root);
-  }
-  write_norm(json, "value_norm", head.value_norm);
+  record.add_if_any("norm", norm_record(head.norm))
+      .add_if_any("query_latent_norm", norm_record(head.latents.query_norm))
+      .add_if_any("key_latent_norm", norm_record(head.latents.key_norm))
+      .add_if_any("query_norm", norm_record(head.query_norm))
+      .add_if_any("key_norm", norm_record(head.key_norm))
+      .add_if_any("query_root", head.joint_root)
+      .add_if_any("value_norm", norm_record(head.value_norm));
   if (head.query_factor != 1.0f) {
-    json.member("query_factor", head.query_factor);
+    record.add("query_factor", head.query_factor);
   }
-  write_norm(json, "after_norm", head.after_norm);
+  record.add_if_any("after_norm", norm_record(head.after_norm));
   if (head.branch_scale != 1.0f) {
-    json.member("branch_scale", head.branch_scale);
+    record.add("branch_scale", head.branch_scale);
   }
-  write_norm(json, "result_norm", head.result_norm);
-  write_turning(json, head);
+  record.add_if_any("result_norm", norm_record(head.result_norm));
+  return head.rope ? record.add("rope", turning_record(*head.rope)) : record;
 }
 
-void write_all_queries(JsonWriter& json, const Inspection& head) {
-  const InspectedMatrices& all = *head.all;
-  json.member_if_any("x", head.input->view());
+// What comes before queries and keys: `of` takes from a matrix of all tokens what is written.
+Record inputs_record(const Inspection& head, const auto& of) {
+  Record record;
+  record.add_if_any("x", of(head.input->view()));
   if (head.norm.present()) {
-    json.member_if_any("y", head.look->view());
+    record.add_if_any("y", of(head.look->view()));
   }
   if (head.query_latents) {
-    json.member_if_any("c_Q", head.query_inputs());
+    record.add_if_any("c_Q", of(head.query_inputs()));
   }
   if (head.key_latents) {
-    json.member_if_any("c_KV", head.key_inputs());
+    record.add_if_any("c_KV", of(head.key_inputs()));
   }
-  json.member_if_any("q_projected", head.q_projected.view());
-  json.member_if_any("q_normed", head.q_normed.view());
-  json.member_if_any("q_turned", head.q_turned.view());
-  json.member_if_any("q", head.q.view());
-  json.member_if_any("k_projected", head.k_projected.view());
-  json.member_if_any("k_normed", head.k_normed.view());
-  json.member_if_any("k_turned", head.k_turned.view());
-  json.member_if_any("k", head.k.view());
-  json.member_if_any("v", head.v.view());
-  json.member_if_any("scores", all.scores.view());
-  json.member_if_any("scaled", all.scaled.view());
-  json.member_if_any("capped", all.capped.view());
-  json.member_if_any("masked", all.masked.view());
-  json.member_if_any("weights", all.weights.view());
-  json.member_if_any("context", all.context.view());
-  json.member_if_any("output", all.output.view());
+  for (const auto& [key, matrix] : kQueries) {
+    record.add_if_any(key, of((head.*matrix).view()));
+  }
+  return record;
 }
 
-void write_for_query(JsonWriter& json, const Inspection& head) {
-  const auto write_row = [&](const char* key, const MatrixBuffer& matrix) {
-    if (matrix.rows() > 0) {
-      json.member_if_any(key, matrix.view().row(head.query));
-    }
-  };
-  json.begin_object("for_query");
-  json.member_if_any("x", head.x());
-  if (head.norm.present()) {
-    json.member_if_any("y", head.y());
+Record all_queries_record(const Inspection& head) {
+  Record record = inputs_record(head, [](ConstMatrix matrix) { return matrix; });
+  for (const auto& [key, matrix] : kKeys) {
+    record.add_if_any(key, (head.*matrix).view());
   }
-  if (head.query_latents) {
-    json.member_if_any("c_Q", head.query_inputs().row(head.query));
+  for (const auto& [key, matrix] : kOfAllQueries) {
+    record.add_if_any(key, ((*head.all).*matrix).view());
   }
-  if (head.key_latents) {
-    json.member_if_any("c_KV", head.key_inputs().row(head.query));
+  return record;
+}
+
+Record query_record(const Inspection& head) {
+  Record record = inputs_record(head, [&head](ConstMatrix matrix) {
+    return matrix.empty() ? std::span<const float>() : matrix.row(head.query);
+  });
+  for (const auto& [key, scores] : kScores) {
+    record.add_if_any(key, head.*scores);
   }
-  write_row("q_projected", head.q_projected);
-  write_row("q_normed", head.q_normed);
-  write_row("q_turned", head.q_turned);
-  write_row("q", head.q);
-  json.member_if_any("scores", head.scores);
-  json.member_if_any("scaled", head.scaled);
-  json.member_if_any("capped", head.capped);
-  json.member_if_any("bias", head.bias);
-  json.member_if_any("masked", head.masked);
-  if (head.sink) {
-    json.begin_object("sink");
-    json.member("score", head.sink->score);
-    json.member("exponential", head.sink->exponential);
-    json.member("weight", head.sink->weight);
-    json.end_object();
+  if (const auto& sink = head.sink) {
+    record.add("sink", Record{{"score", sink->score},
+                              {"exponential", sink->exponential},
+                              {"weight", sink->weight}});
   }
-  json.member("max", head.max);
-  json.member_if_any("exponentials", head.exponentials);
-  json.member("sum", head.sum);
-  json.member_if_any("softmax", head.probabilities);
-  json.member_if_any("weights", head.weights);
-  json.member_if_any("shares", head.shares.view());
-  json.member_if_any("mixture", head.mixture);
-  json.member_if_any("gate", head.gate);
-  json.member_if_any("context", head.context);
-  json.member_if_any("output", head.output);
-  json.member_if_any("other_heads", head.others);
-  json.member_if_any("states", head.states);
+  record.add("max", head.max)
+      .add_if_any("exponentials", head.exponentials)
+      .add("sum", head.sum)
+      .add_if_any("softmax", head.probabilities)
+      .add_if_any("weights", head.weights)
+      .add_if_any("shares", head.shares.view())
+      .add_if_any("mixture", head.mixture)
+      .add_if_any("gate", head.gate)
+      .add_if_any("context", head.context)
+      .add_if_any("output", head.output)
+      .add_if_any("other_heads", head.others)
+      .add_if_any("states", head.states);
   if (head.changes_branch() || head.result_norm.present()) {
-    json.member_if_any("attended", head.attended);
+    record.add_if_any("attended", head.attended);
   }
-  json.member_if_any("added", head.added);
-  json.member_if_any("laurel", head.laurel);
-  json.member_if_any("result", head.result);
-  json.end_object();
+  return record.add_if_any("added", head.added)
+      .add_if_any("laurel", head.laurel)
+      .add_if_any("result", head.result);
 }
 
-void write_head(JsonWriter& json, const Inspection& head, bool with_numbers) {
-  json.member("layer", head.head.layer);
-  json.member("head", head.head.head);
+Record inspected_head_record(const Inspection& head, bool with_numbers) {
+  Record record{{"layer", head.head.layer}, {"head", head.head.head}};
   if (!with_numbers) {
-    return;
+    return record;
   }
-  json.member("d_head", head.d_head());
-  json.member("d_value", head.d_value());
-  json.member("factor", head.factor);
-  write_parts(json, head);
-  write_weights(json, head);
+  record.add("d_head", head.d_head())
+      .add("d_value", head.d_value())
+      .add("factor", head.factor)
+      .add_all(parts_record(head))
+      .add_all(weights_record(head));
   if (head.all) {
-    write_all_queries(json, head);
+    record.add_all(all_queries_record(head));
   }
-  write_for_query(json, head);
+  return record.add("for_query", query_record(head));
 }
 
-void write_document(JsonWriter& json, const Model& model, const TokenizedText& text,
-                    std::span<const Inspection> inspections, bool with_numbers) {
+void write_document(const Model& model, const TokenizedText& text,
+                    std::span<const Inspection> inspections, bool with_numbers,
+                    const ByteSink& sink) {
   const Inspection& first = inspections.front();
-  json.begin_object();
-  json.member("schema", "attnviz.inspection/1");
-  write_members(json, text_record(text)
-                          .add("model", model_record(model_facts(model, text)))
-                          .add_all(run_record(run_facts(model, first.request))));
-  json.member("residual", first.residual);
-  json.begin_object("query");
-  json.member("index", first.query);
-  json.member("token", text.tokens[first.query].text);
-  json.end_object();
-  json.objects("heads", inspections,
-               [&](const Inspection& head) { write_head(json, head, with_numbers); });
-  json.end_object();
+  Record record{{"schema", "attnviz.inspection/1"}};
+  record.add_all(text_record(text))
+      .add("model", model_record(model_facts(model, text)))
+      .add_all(run_record(run_facts(model, first.request)))
+      .add("residual", first.residual)
+      .add("query", Record{{"index", first.query}, {"token", text.tokens[first.query].text}})
+      .add("heads", list_of(inspections, [with_numbers](const Inspection& head) {
+             return inspected_head_record(head, with_numbers);
+           }));
+  JsonWriter json(sink);
+  write_datum(json, record);
   json.finish();
 }
 
@@ -220,15 +210,14 @@ void write_document(JsonWriter& json, const Model& model, const TokenizedText& t
 
 void write_inspection_json(const Model& model, const TokenizedText& text,
                            std::span<const Inspection> inspections, const ByteSink& sink) {
-  JsonWriter json(sink);
-  write_document(json, model, text, inspections, /*with_numbers=*/true);
+  write_document(model, text, inspections, /*with_numbers=*/true, sink);
 }
 
 std::string inspection_facts(const Model& model, const TokenizedText& text,
                              std::span<const Inspection> inspections) {
   std::string facts;
-  JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
-  write_document(json, model, text, inspections, /*with_numbers=*/false);
+  write_document(model, text, inspections, /*with_numbers=*/false,
+                 [&facts](std::string_view bytes) { facts += bytes; });
   facts.resize(facts.size() - 1);  // the line's end
   return facts;
 }

@@ -159,14 +159,16 @@ Record text_record(const TokenizedText& text) {
 
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
                        std::size_t line) {
+  Record record{{"schema", "attnviz.tokens/1"}};
+  record.add_if_any("line", line)
+      .add_all(text_record(text))
+      .add("ranges", list_of(text.tokens,
+                             [](const Token& token) {
+                               return std::array{token.begin, token.end};
+                             }))
+      .add("tokenizer", tokenizer);
   JsonWriter json(sink);
-  json.begin_object();
-  json.member("schema", "attnviz.tokens/1");
-  write_line_member(json, line);
-  write_members(json, text_record(text));
-  json.list("ranges", text.tokens, [](const Token& t) { return std::array{t.begin, t.end}; });
-  json.member("tokenizer", tokenizer);
-  json.end_object();
+  write_datum(json, record);
   json.finish();
 }
 

@@ -19,16 +19,10 @@ namespace attnviz {
 Record text_record(const TokenizedText& text);
 
 /// The format `attnviz.tokens/1`: one document on one line, ending in '\n'; `ranges` are the
-/// tokens' byte ranges [begin, end). `line`: as for write_line_member().
+/// tokens' byte ranges [begin, end). `line`: the text's line in a file of many texts, counted from
+/// 1; 0: there is none.
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink,
                        std::size_t line = 0);
-
-/// The member `line`: the text's line in a file of many texts, counted from 1; nothing for 0.
-inline void write_line_member(JsonWriter& json, std::size_t line) {
-  if (line > 0) {
-    json.member("line", line);
-  }
-}
 
 /// Of a chat: [{"role": "user", "begin": 1, "end": 9}, …], the role null between turns.
 Datum turns_of(const std::vector<TokenTurn>& turns);
