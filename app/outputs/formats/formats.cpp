@@ -20,7 +20,7 @@
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/json/inspection_json.h"
-#include "attnviz/document/report/report.h"
+#include "attnviz/document/report/reports.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/html/explorer.h"
@@ -280,34 +280,6 @@ struct PageOf {
   Page operator()(const ArcsFigure& arcs) const { return arcs_page(arcs, terminal); }
 };
 
-// How the text goes on, and what the documents predict; may be empty.
-Page next_tokens_page(std::span<const AttentionDocument> documents,
-                      const TerminalOptions& terminal) {
-  Page page;
-  const auto add = [&page](Page part) {
-    if (!page.lines.empty()) {
-      page.blank();
-    }
-    page.add(std::move(part));
-  };
-  const AttentionDocument& first = documents.front();
-  if (first.continuation) {
-    add(continuation_page(*first.continuation, terminal));
-  }
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    const AttentionDocument& document = documents[i];
-    const std::string variant = documents.size() > 1 ? first.drawing.side_by_side[i] : "";
-    const Colormap& colormap = first.drawing.scale.colormap;
-    if (document.predictions) {
-      add(predictions_page(*document.predictions, variant, colormap, terminal));
-    }
-    if (!document.all_predictions.empty()) {
-      add(all_predictions_page(document.all_predictions, variant, colormap, terminal));
-    }
-  }
-  return page;
-}
-
 // A figure of attention, or of a report, as a file.
 struct FileOf {
   const FigureStyle& style;
@@ -362,7 +334,7 @@ void write_attention_text(const ShownAttention& shown, const Look& look, const B
     page.add(charset.fitted(charset.sentence(look.heading), wide_enough(look.terminal).columns),
              kBold);
   }
-  page.add(next_tokens_page(shown.documents(), look.terminal));
+  page.add(report_page(next_tokens_report(shown.documents()), look.terminal));
   const AttentionDocument& first = shown.first();
   const bool has_answer = first.predictions || !first.all_predictions.empty();
   if (!look.answer_alone || !has_answer) {

@@ -27,10 +27,7 @@ Style style_of(Emphasis emphasis) {
 class ReportView {
  public:
   ReportView(const Report& report, const TerminalOptions& options)
-      : report_(report),
-        options_(options),
-        charset_(options.style),
-        palette_(Colormap(), options.color) {}
+      : report_(report), options_(options), charset_(options.style) {}
 
   Page draw() {
     if (!report_.title.empty()) {
@@ -107,15 +104,22 @@ class ReportView {
 
   std::string text_of(const Column& column, const Datum& cell) const {
     const std::string text = shown_text(column, cell);
-    return column.are_tokens && cell.text() != nullptr ? charset_.label(text)
-                                                       : charset_.sentence(text);
+    const bool is_token = column.are_tokens && cell.text() != nullptr;
+    const std::string shown = is_token ? charset_.label(text) : charset_.sentence(text);
+    constexpr std::size_t kUsualColumns = 80;
+    constexpr std::size_t kLeastText = 10;
+    return column.most_columns == 0
+               ? shown
+               : charset_.fitted(shown, std::max(kLeastText, column.most_columns *
+                                                                 options_.columns / kUsualColumns));
   }
 
   Span bar(const Column& column, const Datum& cell, std::size_t columns) const {
     const double share = bar_share(column, cell);
+    const TerminalPalette palette(column.bars->colormap, options_.color);
     return {charset_.bar(share, columns),
             has_colored_bar(column, cell)
-                ? Style{.ink = palette_.share_ink(static_cast<float>(share))}
+                ? Style{.ink = palette.share_ink(static_cast<float>(share))}
                 : kDim};
   }
 
@@ -260,7 +264,6 @@ class ReportView {
   const Report& report_;
   TerminalOptions options_;
   Charset charset_;
-  TerminalPalette palette_;
   Page page_;
 };
 

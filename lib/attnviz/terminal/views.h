@@ -1,12 +1,9 @@
-// What a terminal shows of figures, predictions and reports.
+// What a terminal shows of figures and reports.
 #pragma once
 
 #include <cstddef>
-#include <string>
-#include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
-#include "attnviz/color/colormap.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/heatmap.h"
@@ -14,7 +11,6 @@
 #include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/report/report.h"
-#include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -46,17 +42,6 @@ Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options);
 
 /// How heatmap_page cuts the panels into cells; looks at no weight.
 PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options);
-
-/// Lines, none wider than options.columns: what was written, and what is predicted as a table with
-/// bars, where there is any. kAscii and kMask are 7-bit. `variant` names the run among several
-/// ("T 0.5"), or is empty.
-Page continuation_page(const Continuation& continuation, const TerminalOptions& options);
-Page predictions_page(const Predictions& predictions, const std::string& variant,
-                      const Colormap& colormap, const TerminalOptions& options);
-
-/// A line for each place: what is predicted there, and what came. `all`: at least one.
-Page all_predictions_page(const std::vector<Predictions>& all, const std::string& variant,
-                          const Colormap& colormap, const TerminalOptions& options);
 
 /// Thumbnails in rows of layers and columns of heads, the chosen one in brackets; below them why it
 /// was chosen, and that head as heatmap_page draws one. Thumbnails are pooled to 5 to 16 columns

@@ -20,7 +20,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr ColumnBars kBars{.columns = 6};
+const ColumnBars kBars{.columns = 6};
 
 // "0.12 → 0.56"; a change that two decimals do not show: "by +1.2e-06".
 std::string change(const HeadDifference& head) {

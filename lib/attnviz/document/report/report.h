@@ -34,6 +34,7 @@ struct ColumnBars {
   std::size_t columns = 12;  // of a terminal
   bool below_zero = false;   // numbers below 0 are the coloured ones, else those above; the
                              // others are grey
+  Colormap colormap = {};    // of a terminal
 };
 
 /// One column of a table: its cells for programs, and how people read them.
@@ -44,14 +45,15 @@ struct Column {
   std::optional<ColumnBars> bars = {};
   bool bars_alone = false;  // people see no numbers beside them
   Emphasis emphasis = Emphasis::kPlain;
-  bool for_programs = false;   // people do not see it
-  bool are_words = false;      // our own, which CSV need not quote
-  bool are_tokens = false;     // texts are pieces of a text, whose blanks are seen
-  bool to_right = false;       // texts stand on the right, as numbers do
-  bool fits_line = false;      // texts are cut to the rest of a line, else go on below
-  bool with_previous = false;  // stays beside the column before it where a table is folded
-  bool is_optional = false;    // JSON leaves out what is null
-  std::string null = "–";      // for people
+  bool for_programs = false;     // people do not see it
+  bool are_words = false;        // our own, which CSV need not quote
+  bool are_tokens = false;       // texts are pieces of a text, whose blanks are seen
+  bool to_right = false;         // texts stand on the right, as numbers do
+  bool fits_line = false;        // texts are cut to the rest of a line, else go on below
+  std::size_t most_columns = 0;  // texts are cut to so many, of 80 of a terminal; 0: to no number
+  bool with_previous = false;    // stays beside the column before it where a table is folded
+  bool is_optional = false;      // JSON leaves out what is null
+  std::string null = "–";        // for people
   std::vector<Datum> cells = {};
 };
 

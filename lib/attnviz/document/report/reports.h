@@ -8,6 +8,7 @@
 
 #include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/color/colormap.h"
+#include "attnviz/document/attention_document.h"
 #include "attnviz/document/cite_document.h"
 #include "attnviz/document/diff_document.h"
 #include "attnviz/document/heads_document.h"
@@ -61,6 +62,11 @@ Report lesson_list_report();
 /// The texts, a row of cosines for each layer, and a chart of them. The document must outlive the
 /// report.
 Report meaning_report(const MeaningDocument& document);
+
+/// How a text goes on, and what each document predicts, at one place or at every place, in tables;
+/// nothing where there is neither. Precondition: at least one document; of several the first one
+/// has their names.
+Report next_tokens_report(std::span<const AttentionDocument> documents);
 
 /// A row for each score, from the score to its weight; and, where it fails, the naive formula. The
 /// figure is of the weights as bars.

@@ -1,4 +1,4 @@
-#include "attnviz/document/run_facts.h"
+#include "attnviz/document/report/reports.h"
 
 #include <doctest/doctest.h>
 
@@ -30,9 +30,14 @@ TerminalOptions options_of(TerminalStyle style, ColorDepth color, std::size_t co
   return {style, color, columns};
 }
 
-std::string drawn(const Predictions& predictions, const std::string& variant,
-                  const Colormap& colormap, const TerminalOptions& options) {
-  return to_ansi(predictions_page(predictions, variant, colormap, options), options.color);
+std::string drawn(const AttentionDocument& document, const TerminalOptions& options) {
+  return to_ansi(report_page(next_tokens_report({&document, 1}), options), options.color);
+}
+
+std::string drawn(const Predictions& predictions, const TerminalOptions& options) {
+  AttentionDocument document;
+  document.predictions = predictions;
+  return drawn(document, options);
 }
 
 template <class Write>
@@ -51,7 +56,7 @@ nlohmann::json written(const Write& write) {
 TEST_CASE(
     "predictions: rank, token as it is shown elsewhere, id, percent and a bar of that share") {
   const std::string text =
-      drawn(two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
+      drawn(two_tokens(), options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   const std::vector<std::string> lines = test::screen_lines(text);
   REQUIRE(lines.size() == 4);
   CHECK(lines[0] == "next token after \"sat\" (4)");
@@ -68,8 +73,11 @@ TEST_CASE(
 TEST_CASE("predictions in 7 bits, with the name of the run") {
   Predictions predictions = two_tokens();
   predictions.replaces_it = true;
-  const std::string text =
-      drawn(predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
+  AttentionDocument runs[2];
+  runs[0].drawing.side_by_side = {"T 1", "T 0.5"};
+  runs[1].predictions = predictions;
+  const std::string text = to_plain(report_page(
+      next_tokens_report(runs), options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80)));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
   CHECK(test::screen_lines(text)[0] == "in place of \"sat\" (4), T 0.5");
@@ -81,14 +89,14 @@ TEST_CASE("predictions fit where they are drawn, and carry colours only where th
   for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
     CAPTURE(columns);
     const std::string text =
-        drawn(predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
+        drawn(predictions, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
     CHECK(text.find('\x1b') == std::string::npos);
     for (const std::string& line : test::screen_lines(text)) {
       CHECK(display_width(line) <= columns);
     }
   }
   const std::string colored =
-      drawn(predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
+      drawn(predictions, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
   CHECK(colored.find("\x1b[1mnext token") != std::string::npos);
   CHECK(colored.find("\x1b[31m") == std::string::npos);
 }
@@ -98,7 +106,9 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
   all[0].actual = ActualToken{" by", 12, 0.25, 1};
   all[1].at = 5;
   const auto lines = [&all](const TerminalOptions& options) {
-    return test::screen_lines(to_plain(all_predictions_page(all, "", {}, options)));
+    AttentionDocument document;
+    document.all_predictions = all;
+    return test::screen_lines(drawn(document, options));
   };
   const std::vector<std::string> wide =
       lines(options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
@@ -127,15 +137,17 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
 }
 
 TEST_CASE("a continuation is told in lines that fit, escaped") {
-  Continuation continuation;
+  AttentionDocument document;
+  Continuation& continuation = document.continuation.emplace();
   continuation.text = " and\n\x1b[2Jthen " + std::string(90, 'w');
   continuation.ids = {1, 2, 3};
-  const std::string text = to_plain(continuation_page(continuation, {.columns = 40}));
+  const std::string text = drawn(document, {.columns = 40});
   CHECK(text.starts_with("continuation: and \\x1B[2Jthen\n"));
   for (const std::string& line : test::screen_lines(text)) {
     CHECK(display_width(line) <= 40);
   }
-  CHECK(to_plain(continuation_page({}, {.columns = 40})) == "continuation: none\n");
+  continuation.ids.clear();
+  CHECK(drawn(document, {.columns = 40}) == "continuation: none\n");
 }
 
 TEST_CASE("why a continuation is shorter than asked for") {
