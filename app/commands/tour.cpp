@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,13 +18,12 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_page.h"
 #include "commands/input.h"
 #include "commands/unread_keys.h"
 #include "options/shell_words.h"
 #include "stores/model_source.h"
-#include "system/keys.h"
+#include "system/input_stream.h"
 #include "system/output_file.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -51,114 +48,32 @@ std::string chosen_text(const TourOptions& options, const std::string& own) {
   return std::get<std::string>(std::move(input->content));
 }
 
-enum class Move { kNext, kBack, kLeave, kAgain };
+enum class Move { kNext, kBack, kLeave };
 
-// Whether a key is a letter, whatever the case.
-bool is_letter(const KeyPress& pressed, char letter) {
-  return pressed.key == Key::kLetter &&
-         ascii_lower(std::string(1, pressed.letter)).front() == letter;
-}
-
-// Nothing for a key that does nothing.
-std::optional<Move> move_of(const KeyPress& pressed, bool is_last) {
-  switch (pressed.key) {
-    case Key::kEndOfInput:
-      return Move::kLeave;
-    case Key::kReturned:
-      return Move::kAgain;
-    case Key::kEnter:
-      return is_last ? Move::kLeave : Move::kNext;
-    case Key::kRight:
-    case Key::kDown:
-    case Key::kPageDown:
-      return is_last ? Move::kAgain : Move::kNext;  // a key that is held down does not leave
-    case Key::kLeft:
-    case Key::kUp:
-    case Key::kPageUp:
-    case Key::kBackspace:
-      return Move::kBack;
-    case Key::kLetter:
-    case Key::kOther:
-      break;
-  }
-  if (is_letter(pressed, ' ') || is_letter(pressed, 'n')) {
-    return is_last ? Move::kLeave : Move::kNext;
-  }
-  if (is_letter(pressed, 'b')) {
-    return Move::kBack;
-  }
-  return is_letter(pressed, 'q') ? std::optional(Move::kLeave) : std::nullopt;
-}
-
-// Asks which screen is next. Who types lines, or lets a program type them, ends each letter with an
-// Enter that is no key of its own: it comes at once.
-class Question {
- public:
-  /// `has_more`: of the same screen.
-  Move ask(bool is_first, bool is_last, bool has_more) {
-    const std::size_t columns = stdout_drawing({}, {}).columns;
-    const std::string question = question_of(is_first, is_last, has_more, columns);
+// Asks which screen is next: a line is typed, and the terminal does with it what it does
+// everywhere.
+Move ask(InputStream& input, bool is_first, bool is_last) {
+  const std::string question =
+      fmt::format("[Enter: {}{}{}] ", is_last ? "end" : "next", is_first ? "" : "   b: back",
+                  is_last ? "" : "   q: quit");
+  for (;;) {
     write_to_stdout(question);
-    const auto asked = Clock::now();
-    for (;;) {
-      const KeyPress pressed = keys_.next();
-      if (pressed.key == Key::kEnter && is_behind_letter_ && Clock::now() - asked < kAtOnce) {
-        is_behind_letter_ = false;
-        continue;
-      }
-      is_behind_letter_ = pressed.key == Key::kLetter && pressed.letter != ' ';
-      const std::optional<Move> move = move_of(pressed, is_last);
-      if (move == Move::kAgain && (pressed.key != Key::kReturned || is_told_twice())) {
-        continue;
-      }
+    std::array<char, 64> typed{};
+    const std::size_t count = input.read(typed);
+    if (count == 0) {
       write_to_stdout("\n");
-      if (move == Move::kAgain || !move) {
-        write_to_stdout((move ? std::string() : keys_there(columns)) + question);
-        continue;
-      }
-      return *move;
+      return Move::kLeave;
+    }
+    std::string answer = ascii_lower(std::string(typed.data(), count));
+    std::erase_if(answer, [](char c) { return c == ' ' || c == '\n' || c == '\r'; });
+    if (answer.empty()) {
+      return is_last ? Move::kLeave : Move::kNext;
+    }
+    if (answer == "b" || answer == "q") {
+      return answer == "b" ? Move::kBack : Move::kLeave;
     }
   }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kAtOnce{400};
-
-  // A shell may let the program go on twice.
-  bool is_told_twice() {
-    const auto now = Clock::now();
-    const bool is_twice = returned_ && now - *returned_ < kAtOnce;
-    returned_ = now;
-    return is_twice;
-  }
-
-  // One line also in narrow windows, which leave no room for arrows.
-  static std::string question_of(bool is_first, bool is_last, bool has_more, std::size_t columns) {
-    const char* const what = has_more ? "more" : "next";
-    std::string question = fmt::format(
-        "[{}{}{}] ", is_last ? "Enter: end" : fmt::format("Enter or right arrow: {}", what),
-        is_first ? "" : "   left arrow: back", is_last ? "" : "   q: quit");
-    return question.size() <= columns
-               ? question
-               : fmt::format("[Enter: {}{}{}] ", is_last ? "end" : what,
-                             is_first ? "" : "  b: back", is_last ? "" : "  q: quit");
-  }
-
-  static std::string keys_there(std::size_t columns) {
-    std::string lines;
-    for (const char* const keys : {"Enter, Space, the right arrow and Page Down go on;",
-                                   "b, the left arrow and Page Up go back; q leaves."}) {
-      for (const std::string& line : wrap(keys, columns)) {
-        lines += line + '\n';
-      }
-    }
-    return lines;
-  }
-
-  KeyReader keys_;
-  bool is_behind_letter_ = false;
-  std::optional<Clock::time_point> returned_;
-};
+}
 
 Model opened_model(ModelSource& source, const TourOptions& options) {
   Model model = open_model(source, options.model);
@@ -262,60 +177,18 @@ class ShownTour {
   Tour tour_;
 };
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return lines;
-}
-
-// Where the walk stands: a screen that is longer than the window is shown in parts.
-struct Place {
-  std::size_t screen = 0;
-  std::size_t part = 0;
-};
-
-// Prints a part of a screen; whether the screen goes on.
-bool show_part(const ShownTour& tour, Place& place) {
-  constexpr std::size_t kOfQuestion = 2;  // it, and the empty line before it
-  constexpr std::size_t kFewest = 4;
-  const std::string text = tour.text(place.screen);
-  const std::vector<std::string_view> lines = lines_of(text);
-  const std::size_t rows = stdout_rows();
-  const std::size_t room =
-      rows == 0 ? lines.size() : std::max(rows, kFewest + kOfQuestion) - kOfQuestion;
-  const std::size_t n_parts = (lines.size() + room - 1) / room;
-  place.part = std::min(place.part, n_parts - 1);  // the window may have grown
-  const std::size_t first = place.part * room;
-  std::string shown;
-  for (std::size_t i = first; i < std::min(first + room, lines.size()); ++i) {
-    shown += lines[i];
-  }
-  write_to_stdout(shown + '\n');
-  return place.part + 1 < n_parts;
-}
-
 void walk(const ShownTour& tour) {
-  Question question;
-  Place place;
-  for (;;) {
-    const bool has_more = show_part(tour, place);
-    const bool is_first = place.screen == 0 && place.part == 0;
-    const bool is_last = !has_more && place.screen + 1 == tour.screens();
-    switch (question.ask(is_first, is_last, has_more)) {
+  InputStream input;
+  for (std::size_t screen = 0;;) {
+    write_to_stdout(tour.text(screen) + "\n");
+    switch (ask(input, screen == 0, screen + 1 == tour.screens())) {
       case Move::kLeave:
         return;
       case Move::kNext:
-        place = has_more ? Place{place.screen, place.part + 1} : Place{place.screen + 1, 0};
+        ++screen;
         break;
       case Move::kBack:
-        place = place.part > 0 ? Place{place.screen, place.part - 1}
-                               : Place{place.screen - (place.screen > 0 ? 1 : 0), 0};
-        break;
-      case Move::kAgain:
+        screen -= screen > 0 ? 1 : 0;
         break;
     }
     write_to_stdout("\n");

@@ -182,7 +182,7 @@ const std::vector<CommandEntry>& commands() {
       {{"tour",
         "learn what attention is, in six short screens",
         "attnviz tour [OPTIONS] [TEXT]",
-        {{"attnviz tour", "arrow keys or Enter go on and back, q leaves"},
+        {{"attnviz tour", "Enter goes on, b goes back, q leaves"},
          {"attnviz tour \"The dog saw the boy and it ran away\"", "with your own sentence"},
          {"attnviz tour -m gpt2", "with the heads of another model"},
          {"attnviz tour --all", "everything at once, to read or to print"}},

@@ -15,7 +15,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "system/keys.h"
 #include "system/memory.h"
 #include "system/terminal_info.h"
 
@@ -63,7 +62,6 @@ bool is_first_interruption() noexcept {
 
 void leave_nothing_behind() noexcept {
   erase_progress_line();
-  restore_terminal();
   for (const UnfinishedPlace& place : unfinished_places) {
     if (const char* const name = place.name.load()) {
       unlink(name);

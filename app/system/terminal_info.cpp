@@ -27,19 +27,19 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-// What a variable says of a size, else what the terminal behind `stream` does; 0: neither does.
-std::size_t size_of(const char* variable, int stream, unsigned short winsize::*member) {
-  const auto said = parse_number<std::size_t>(environment(variable)).value_or(0);
+// What COLUMNS says, else what the terminal behind `stream` does; 0: neither does.
+std::size_t columns_of(int stream) {
+  const auto said = parse_number<std::size_t>(environment("COLUMNS")).value_or(0);
   if (said > 0 && said <= kWidestTerminal) {
     return said;
   }
   winsize size{};
-  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.*member : 0;
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::size_t columns() {
   constexpr std::size_t kUnknownWidth = 80;
-  const std::size_t width = size_of("COLUMNS", STDOUT_FILENO, &winsize::ws_col);
+  const std::size_t width = columns_of(STDOUT_FILENO);
   return width > 0 ? width : kUnknownWidth;
 }
 
@@ -104,12 +104,8 @@ bool stdout_is_terminal() {
   return isatty(STDOUT_FILENO) == 1;
 }
 
-std::size_t stdout_rows() {
-  return size_of("LINES", STDOUT_FILENO, &winsize::ws_row);
-}
-
 std::size_t stderr_columns() {
-  return isatty(STDERR_FILENO) == 1 ? size_of("COLUMNS", STDERR_FILENO, &winsize::ws_col) : 0;
+  return isatty(STDERR_FILENO) == 1 ? columns_of(STDERR_FILENO) : 0;
 }
 
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color) {

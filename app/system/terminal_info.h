@@ -19,8 +19,6 @@ bool stdin_is_pipe_or_file();
 bool stdin_has_unread();
 bool stdout_is_terminal();
 
-/// Lines that standard output has room for: LINES, else the terminal's; 0 where that is not known.
-std::size_t stdout_rows();
 /// How wide standard error is where it is a terminal; 0 elsewhere.
 std::size_t stderr_columns();
 

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kTourText = "The cat sat on the mat because it was tired";
-constexpr const char* kPrompt = "[Enter or right arrow: ";
+constexpr const char* kPrompt = "[Enter: ";
 const std::string kModel = "demo";
 // Of random weights, whose heads specialise in nothing.
 constexpr const char* kShort = " of 5: ";
@@ -123,13 +123,13 @@ void check_percent(const std::string& cell, const json& exact, int decimals) {
   }
 }
 
-// Checks rows such as " 2 cat  33.58  5.94  1.0000  56.5%  ###", an index and four numbers behind
+// Checks rows such as " 2  cat  33.58  5.94  1.0000  56.5%  ###", an index and four numbers behind
 // the token, by what inspect tells of the query. Returns how many there are.
 std::size_t check_rows(const std::string& screen, const json& query, const char* scores) {
   std::size_t n_rows = 0;
   for (const std::string& line : lines_of(screen)) {
     static const std::regex row(
-        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([<>]?[0-9.]+)%.*");
+        " +([0-9]+) +[^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([<>]?[0-9.]+)%.*");
     std::smatch found;
     if (!std::regex_match(line, found, row)) {
       continue;
@@ -291,7 +291,7 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
   for (const std::string& line : lines_of(screen)) {
     static const std::regex column(" T = ([0-9.]+)");
     for (std::sregex_iterator t(line.begin(), line.end(), column), end;
-         t != end && line.starts_with("   key "); ++t) {
+         t != end && line.starts_with("      key "); ++t) {
       temperatures.push_back(std::stod((*t)[1]));
     }
   }
@@ -322,7 +322,7 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
       n_others = std::stoul(line);
     }
     static const std::regex row(
-        " +([0-9]+) [^ ]+ +([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%.*");
+        " +([0-9]+) +[^ ]+ +([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%.*");
     std::smatch found;
     if (!std::regex_match(line, found, row) || contains(line, "others")) {
       continue;

@@ -154,11 +154,11 @@ TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by h
   const TourByHand hand;
   const std::string screen = hand.screen(2);
   CHECK(test::contains(screen,
-                       "   key     q·k  s = q·k / √4  exp(s − max)  weight\n"
-                       "   0 The  2.00          1.00        0.3679   21.2%  "));
-  CHECK(test::contains(screen, "   1 cat  4.00          2.00        1.0000   57.6%  "));
-  CHECK(test::contains(screen, "   2 sat  2.00          1.00        0.3679   21.2%  "));
-  CHECK(test::contains(screen, "   sum                              1.7358  100.0%\n"));
+                       "      key   q·k  s = q·k / √4  exp(s − max)  weight\n"
+                       "   0  The  2.00          1.00        0.3679   21.2%  "));
+  CHECK(test::contains(screen, "   1  cat  4.00          2.00        1.0000   57.6%  "));
+  CHECK(test::contains(screen, "   2  sat  2.00          1.00        0.3679   21.2%  "));
+  CHECK(test::contains(screen, "      sum                            1.7358  100.0%\n"));
   const std::string words = on_one_line(screen);
   CHECK(test::contains(words, "\"sat\" gives its largest share, 57.6 %, to \"cat\"."));
   CHECK(test::contains(words,
@@ -278,7 +278,7 @@ TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term
   hand.tour.inspection.weights = {0.001f, 0.997f, 0.002f};
   const std::string screen = hand.screen(2);
   CHECK(!test::contains(screen, "-0.00"));
-  CHECK(test::contains(screen, "   2 sat  -0.01  "));
+  CHECK(test::contains(screen, "   2  sat  -0.01  "));
   CHECK(test::contains(on_one_line(screen), "gets: 1.00·v(cat) + … = (0.00, 0.50)."));
 }
 
@@ -306,9 +306,11 @@ TEST_CASE("tour screens: where the head does not find what a pronoun means it is
 TEST_CASE("tour screens: temperatures side by side, with their entropies") {
   TourByHand hand;
   std::string screen = hand.screen(5);
-  CHECK(test::contains(screen, "   key      T = 0.5            T = 1          T = 2\n"));
-  CHECK(test::contains(screen, "   1 cat      80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
-  CHECK(test::contains(screen, "   entropy     0.92  bits       1.41  bits     1.54  bits\n"));
+  CHECK(test::contains(screen, "      key             T = 0.5            T = 1          T = 2\n"));
+  CHECK(test::contains(screen,
+                       "   1  cat               80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
+  CHECK(test::contains(screen,
+                       "      entropy (bits)     0.92             1.41           1.54\n"));
   CHECK(test::contains(on_one_line(screen),
                        "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
   CHECK(test::contains(on_one_line(screen), "1.58 when 3 have the same"));  // log2 3

@@ -66,7 +66,7 @@ TEST_CASE("tour screens: a learned sink has a row in the tables, and a share in 
   hand.tour.inspection.sink = {3.0f, 2.7183f, 0.61f};
   hand.tour.inspection.weights = {0.0825f, 0.225f, 0.0825f};
   std::string screen = hand.screen(2);
-  CHECK(test::contains(screen, "   sink                 3.00        2.7183   61.0%  "));
+  CHECK(test::contains(screen, "      sink                3.00        2.7183   61.0%  "));
   CHECK(test::contains(screen, "1.7358  100.0%\n"));  // the sum is the inspection's own
   std::string words = line_of(screen);
   CHECK(test::contains(words, "what goes there goes to no token."));
@@ -83,7 +83,7 @@ TEST_CASE("tour screens: a learned sink has a row in the tables, and a share in 
     row.sink = 0.125f / row.temperature;
   }
   screen = hand.screen(5);
-  CHECK(test::contains(screen, "   sink       25.0%  "));
+  CHECK(test::contains(screen, "      sink              25.0%  "));
   CHECK(test::contains(line_of(screen), "2.00 when 4 have the same"));  // log2 4
 
   hand.tour.previous.found = hand.tour.pronoun.found = false;
@@ -100,9 +100,9 @@ TEST_CASE("tour screens: keys of a window stand in the tables though the first t
   hand.tour.inspection.mask = {MaskKind::kWindow, 2};
   hand.tour.inspection.weights = {0.0f, 0.73f, 0.27f};
   const std::string screen = hand.screen(2);
-  CHECK(!test::contains(screen, "   0 The "));
-  CHECK(test::contains(screen, "   1 cat  4.00          2.00        1.0000   73.0%  "));
-  CHECK(test::contains(screen, "   2 sat  2.00          1.00        0.3679   27.0%  "));
+  CHECK(!test::contains(screen, "   0  The "));
+  CHECK(test::contains(screen, "   1  cat  4.00          2.00        1.0000   73.0%  "));
+  CHECK(test::contains(screen, "   2  sat  2.00          1.00        0.3679   27.0%  "));
   CHECK(test::contains(line_of(screen), "0.73·v(cat) + 0.27·v(sat) = ("));
   CHECK(test::contains(line_of(hand.screen(3)),
                        "So are those before the last 2: this layer sees no more."));

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_formats.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/views.h"
 
 namespace attnviz {
 
@@ -105,6 +107,12 @@ void TourPage::paragraph(std::string_view text, const Style& text_style) {
   for (const std::string& text_line : wrap(words, columns())) {
     page_.add(replaced(text_line, kGlued, kSpaced), text_style);
   }
+}
+
+void TourPage::table(Table shown) {
+  Report report;
+  report.draw(std::move(shown));
+  page_.add(report_page(report, style.options));
 }
 
 void TourPage::vectors(const std::vector<VectorRow>& rows) {

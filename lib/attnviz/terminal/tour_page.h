@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/analysis/tour.h"
+#include "attnviz/document/report/report.h"
 #include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/page/page.h"
@@ -70,14 +71,13 @@ class TourPage {
   void blank() { page_.blank(); }
   void line(Line line) { page_.add(std::move(line)); }
   void table(const TextTable& table) { page_.add(draw_table(table, columns(), style.charset)); }
+  void table(Table table);
   /// Vectors of one size, their numbers written alike.
   void vectors(const std::vector<VectorRow>& rows);
   Page take() { return std::move(page_); }
 
   /// "8 it": a label.
   Span token_label(std::size_t token) const;
-  /// The colour of a weight's bar.
-  Style bar_ink(float weight) const { return {.ink = palette_.ink(weight)}; }
   /// A weight as a cell of a picture, filled with its colour.
   Span weight_cell(const std::string& text, float weight) const {
     return {text, {.fill = palette_.color(weight)}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,9 +21,6 @@ namespace attnviz {
 
 namespace {
 
-using Role = InspectionRole;
-
-constexpr std::size_t kScoreGap = 2;
 constexpr std::size_t kNarrowTour =
     74;  // with fewer columns tables have no bars, and short headings
 
@@ -46,78 +44,71 @@ float rest_of(std::span<const float> values, const std::vector<std::size_t>& sho
   return static_cast<float>(rest);
 }
 
-// Rows: the shown keys, then the others together when there are any, then a learned sink.
-TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
-                  std::size_t n_others) {
-  TextTable table;
-  table.gap = kScoreGap;
-  table.indent = page.columns() < kNarrowTour ? 0 : page.style.indent;
-  table.corner = {"key", page.style.role(Role::kKey)};
-  for (const std::size_t key : shown) {
-    table.labels.push_back(page.token_label(key));
+// A row for each key that is shown, one for the others together when there are any, and one for a
+// learned sink.
+class KeyRows {
+ public:
+  KeyRows(const TourPage& page, std::vector<std::size_t> shown, std::size_t n_keys)
+      : page_(page), shown_(std::move(shown)), n_others_(n_keys - shown_.size()) {
+    table_.indent = page.columns() < kNarrowTour ? 0 : page.style.indent;
+    Column indices{.null = ""};
+    Column names{.heading = "key", .with_previous = true};
+    const auto add = [&](Datum index, std::string name, Emphasis emphasis) {
+      indices.cells.push_back(std::move(index));
+      names.cells.emplace_back(std::move(name));
+      table_.emphasis.push_back(emphasis);
+    };
+    for (const std::size_t key : shown_) {
+      add(key, page.names.label(key),
+          key == page.tour.query() ? Emphasis::kStrong : Emphasis::kPlain);
+    }
+    if (n_others_ > 0) {
+      add({}, counted(n_others_, "other"), Emphasis::kQuiet);
+    }
+    if (page.tour.inspection.sink) {
+      add({}, "sink", Emphasis::kPlain);
+    }
+    table_.columns = {std::move(indices), std::move(names)};
   }
-  if (n_others > 0) {
-    table.labels.push_back({counted(n_others, "other"), kDim});
-  }
-  if (page.tour.inspection.sink) {
-    table.labels.push_back({"sink", page.style.role(Role::kKey)});
-  }
-  return table;
-}
 
-std::string decimal(float value, int decimals) {
-  return without_zero_sign(fmt::format("{:.{}f}", value, decimals));
-}
+  /// `adds_up`: the others have a sum. `sink`: what stands in its row.
+  void add(Column column, std::span<const float> values, bool adds_up, std::optional<float> sink) {
+    for (const std::size_t key : shown_) {
+      column.cells.emplace_back(values[key]);
+    }
+    if (n_others_ > 0) {
+      column.cells.push_back(adds_up ? Datum(rest_of(values, shown_)) : Datum());
+    }
+    if (page_.tour.inspection.sink) {
+      column.cells.emplace_back(sink);
+    }
+    column.null.clear();
+    table_.columns.push_back(std::move(column));
+  }
+  void add_weights(std::string heading, std::span<const float> weights, float sink,
+                   std::size_t bar_columns) {
+    Column column{.heading = std::move(heading), .format = percent_number};
+    if (page_.columns() >= kNarrowTour) {
+      column.bars = ColumnBars{.columns = bar_columns};
+    }
+    add(std::move(column), weights, /*adds_up=*/true, sink);
+  }
 
-TextColumn numbers(const TourPage& page, std::string_view heading,
-                   const std::vector<std::size_t>& shown, std::size_t n_rows,
-                   std::span<const float> values, int decimals) {
-  TextColumn column{{page.style.charset.formula(heading), {}}, {}};
-  for (const std::size_t key : shown) {
-    column.cells.push_back({decimal(values[key], decimals), {}});
+  /// With one row more.
+  Table take(Datum::List last_row) {
+    table_.extra_rows.push_back({std::move(last_row)});
+    return std::move(table_);
   }
-  column.cells.resize(n_rows);
-  return column;
-}
 
-void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
-                 const std::vector<std::size_t>& shown, std::span<const float> weights, float sink,
-                 std::size_t bar_width) {
-  TextColumn column{{heading, {}}, {}};
-  TextColumn bars{{}, {}, false, true};
-  const auto add_bar = [&](float weight) {
-    column.cells.push_back({percent_cell(weight, 1), {}});
-    bars.cells.push_back(
-        {page.style.charset.bar(static_cast<double>(weight), bar_width), page.bar_ink(weight)});
-  };
-  for (const std::size_t key : shown) {
-    add_bar(weights[key]);
-  }
-  const std::size_t n_sinks = page.tour.inspection.sink ? 1 : 0;
-  if (shown.size() + n_sinks < table.labels.size()) {
-    column.cells.push_back({percent_cell(rest_of(weights, shown), 1), kDim});
-    bars.cells.emplace_back();
-  }
-  if (n_sinks > 0) {
-    add_bar(sink);
-  }
-  column.cells.resize(table.labels.size());
-  bars.cells.resize(table.labels.size());
-  table.columns.push_back(std::move(column));
-  if (page.columns() >= kNarrowTour) {
-    table.columns.push_back(std::move(bars));
-  }
-}
+ private:
+  const TourPage& page_;
+  std::vector<std::size_t> shown_;
+  std::size_t n_others_;
+  Table table_;
+};
 
-// What a table leaves to the bars behind one more column of weights.
-std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
-  constexpr std::size_t kWeight = 6;
-  constexpr std::size_t kMost = 30;
-  std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kScoreGap;
-  for (const TextColumn& column : table.columns) {
-    used += kScoreGap + column.width();
-  }
-  return std::min(kMost, page.columns() - std::min(page.columns(), used));
+std::string four_decimals(double number) {
+  return fmt::format("{:.4f}", number);
 }
 
 // "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three that are more than 0.00.
@@ -148,7 +139,7 @@ std::string first_numbers(const TourPage& page, std::span<const float> values) {
   constexpr std::size_t kFew = 3;
   std::string list;
   for (std::size_t i = 0; i < std::min(kFew, values.size()); ++i) {
-    list += (i == 0 ? "" : ", ") + decimal(values[i], 2);
+    list += (i == 0 ? "" : ", ") + two_decimals(static_cast<double>(values[i]));
   }
   return list + (values.size() > kFew ? fmt::format(", {}", page.style.charset.ellipsis()) : "");
 }
@@ -243,6 +234,8 @@ std::vector<std::string> assignment(const TourPage& page) {
   return fits ? lines : std::vector<std::string>();
 }
 
+constexpr std::size_t kCommandGap = 2;
+
 // A command in lines that can be copied together, what it does behind it where there is room.
 void command(TourPage& page, const std::string& words, const char* meaning, std::size_t width) {
   const std::size_t room = page.columns() - page.style.indent;
@@ -255,7 +248,7 @@ void command(TourPage& page, const std::string& words, const char* meaning, std:
   for (const std::string& text : lines) {
     Line line;
     line.space(page.style.indent);
-    line.put_padded(text, fits ? width + kScoreGap : 0);
+    line.put_padded(text, fits ? width + kCommandGap : 0);
     line.put(fits ? meaning : "", kDim);
     page.line(std::move(line));
   }
@@ -320,39 +313,22 @@ void tour_scores(TourPage& page) {
       head_title(head.head), who));
   page.blank();
   const std::size_t n_most = page.rows(kMostRows);
-  const std::vector<std::size_t> shown =
-      top_keys(head.weights, keys, n_keys > n_most ? n_most - 1 : n_most);
-  TextTable table = rows_of(page, shown, n_keys - shown.size());
-  const std::size_t n_rows = table.labels.size();
+  KeyRows rows(page, top_keys(head.weights, keys, n_keys > n_most ? n_most - 1 : n_most), n_keys);
   const bool is_narrow = page.columns() < kNarrowTour;
   const std::size_t root = scale_root(head);
   const std::string later = words_after_scaling(head);
   const std::string scaled = is_narrow || !later.empty() ? "s"
                              : root == 0 ? fmt::format("s = q·k · {:.4g}", head.own_scale)
                                          : fmt::format("s = q·k / √{}", root);
-  table.columns = {
-      numbers(page, "q·k", shown, n_rows, head.scores, 2),
-      numbers(page, scaled, shown, n_rows, head.masked, 2),
-      numbers(page, is_narrow ? "exp" : "exp(s − max)", shown, n_rows, head.exponentials, 4)};
-  if (n_keys > shown.size()) {
-    table.columns.back().cells[shown.size()].text =
-        fmt::format("{:.4f}", rest_of(head.exponentials, shown));
-  }
   const InspectedSink sink = head.sink.value_or(InspectedSink());
-  if (head.sink) {
-    table.columns[1].cells.back().text = decimal(sink.score, 2);
-    table.columns[2].cells.back().text = decimal(sink.exponential, 4);
-  }
-  add_weights(table, page, "weight", shown, head.weights, sink.weight, room_for_bars(page, table));
-  table.labels.push_back({"sum", {}});
-  for (TextColumn& column : table.columns) {
-    column.cells.resize(table.labels.size());
-  }
-  table.columns[2].cells.back().text = fmt::format("{:.4f}", head.sum);
+  rows.add({.heading = "q·k", .format = two_decimals}, head.scores, /*adds_up=*/false, {});
+  rows.add({.heading = scaled, .format = two_decimals}, head.masked, /*adds_up=*/false, sink.score);
+  rows.add({.heading = is_narrow ? "exp" : "exp(s − max)", .format = four_decimals},
+           head.exponentials, /*adds_up=*/true, sink.exponential);
+  rows.add_weights("weight", head.weights, sink.weight, 30);
   const double total =
       std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
-  table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
-  page.table(table);
+  page.table(rows.take({{}, "sum", {}, {}, head.sum, fmt::format("{:.1f}%", 100.0 * total)}));
   page.paragraph(fmt::format(
       "Scaling: a sum of {} grows with their number; {} it stays where softmax can tell weights "
       "apart. {}Softmax: e to the power of s − max, divided by the sum. {}{}.{}",
@@ -383,21 +359,13 @@ void tour_temperature(TourPage& page) {
   const std::vector<std::size_t> keys = visible_keys(head);
   page.paragraph(temperature_words(tour, page.names, keys.size() + (head.sink ? 1 : 0)));
   page.blank();
-  const std::vector<std::size_t> shown = top_keys(head.weights, keys, page.rows(kMostKeys));
-  TextTable table = rows_of(page, shown, keys.size() - shown.size());
+  KeyRows rows(page, top_keys(head.weights, keys, page.rows(kMostKeys)), keys.size());
+  Datum::List entropies = {{}, "entropy (bits)"};
   for (const TourTemperature& row : tour.temperatures) {
-    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, row.sink,
-                10);
+    rows.add_weights(fmt::format("T = {}", row.temperature), row.weights, row.sink, 10);
+    entropies.emplace_back(fmt::format("{:.2f}", row.entropy));
   }
-  table.labels.push_back({"entropy", {}});
-  auto row = tour.temperatures.begin();
-  for (TextColumn& column : table.columns) {
-    const bool is_bar = column.with_previous;
-    column.cells.push_back(
-        {is_bar ? std::string("bits") : fmt::format("{:.2f}", row->entropy), {}});
-    row += is_bar || page.columns() < kNarrowTour ? 1 : 0;
-  }
-  page.table(table);
+  page.table(rows.take(std::move(entropies)));
   page.paragraph(fmt::format("{} T does so in every head, and so changes what later layers get.",
                              page.option_names.temperature));
   page.paragraph("To go on, in a shell:");
