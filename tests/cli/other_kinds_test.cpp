@@ -1,6 +1,7 @@
 // Files that are not what their names say, folders one level too high, and models of which a part
 // would be left out: what -m and models say of them.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -321,7 +322,7 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
 TEST_CASE("models promises nothing that -m refuses, and has the type of the tensors") {
   const Home home;
   const auto add = [&home](const std::string& name) {
-    const fs::path snapshot = home.path() / (kHub + "models--me--" + name) / "snapshots/abc";
+    fs::path snapshot = home.path() / (kHub + "models--me--" + name) / "snapshots/abc";
     copy_to(snapshot);
     return snapshot;
   };
@@ -351,7 +352,8 @@ TEST_CASE("models promises nothing that -m refuses, and has the type of the tens
   std::map<std::string, json> models = listed(home);
   CHECK(models["me/good"]["problem"].is_null());
   CHECK(models["me/good"]["quantisation"] == "F32");
-  for (const auto& [name, part_of_it] : problems) {
+  for (const auto& [model, part_of_it] : problems) {
+    const std::string& name = model;
     CAPTURE(name);
     REQUIRE(models[name]["problem"].is_string());
     const std::string problem = models[name]["problem"];
@@ -406,7 +408,7 @@ TEST_CASE("models has the sizes of the models that are read, as info does") {
   const Home home;
   for (const std::string name : {"bart", "tinystories", "falcon-h1"}) {
     CAPTURE(name);
-    const fs::path folder = home.path() / (kHub + "models--me--" + name + "/snapshots/abc");
+    const fs::path folder = home.path() / fmt::format("{}models--me--{}/snapshots/abc", kHub, name);
     fs::create_directories(folder);
     copy_model(name, folder);
     const json listing = listed(home)["me/" + name];

@@ -124,7 +124,8 @@ TEST_CASE("unknown keys: documents with them are valid by their schemas") {
       {"info", {"info"}},
       {"diff", with_ids({"diff", "-m", kModels + "llama-mha-untied"})}};
   for (const auto& [name, arguments] : documents) {
-    CAPTURE(std::string(name));
+    const std::string kind = name;
+    CAPTURE(kind);
     Keys with_json = arguments;
     with_json.emplace_back("--json");
     const ProgramResult run = odd.run(with_json);

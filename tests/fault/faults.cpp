@@ -26,10 +26,12 @@
 #include <cstring>
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): glibc's own
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace {
@@ -140,9 +142,11 @@ int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) noexcept {
+  // NOLINTBEGIN(performance-no-int-to-ptr): what the system answers
   return fails(kMap, ENOMEM) ? MAP_FAILED
                              : reinterpret_cast<void*>(system_call(SYS_mmap, address, size,
                                                                    protection, flags, fd, offset));
+  // NOLINTEND(performance-no-int-to-ptr)
 }
 void* mmap64(void* address, size_t size, int protection, int flags, int fd, off_t offset) noexcept {
   return mmap(address, size, protection, flags, fd, offset);
