@@ -29,9 +29,9 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder = argv[1];
     const auto commands = attnviz::app::describe_commands();
     write(folder / "attnviz.1", attnviz::app::man_page(commands, argv[2], argv[3]));
-    write(folder / "attnviz.bash", attnviz::app::bash_completion(commands));
-    write(folder / "_attnviz", attnviz::app::zsh_completion(commands));
-    write(folder / "attnviz.fish", attnviz::app::fish_completion(commands));
+    write(folder / "attnviz.bash", attnviz::app::kBashCompletion);
+    write(folder / "_attnviz", attnviz::app::kZshCompletion);
+    write(folder / "attnviz.fish", attnviz::app::kFishCompletion);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attnviz_generate_docs: %s\n", error.what());
     return 1;

@@ -67,10 +67,8 @@ int run_program(const std::vector<std::string>& arguments) {
     if (const std::string name = shortened_file(); !name.empty()) {
       return failed(ErrorKind::kIo, {name + std::string(kBecameShorter)});
     }
-    const auto* const others = dynamic_cast<const OtherModelsError*>(&error);
-    return failed(error.kind(),
-                  {with_limit(in_program_words(error.what(), error.parameter())),
-                   others == nullptr ? AdviceError(error).lines() : others->lines(arguments)});
+    return failed(error.kind(), {with_limit(in_program_words(error.what(), error.parameter())),
+                                 AdviceError(error).lines()});
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, {std::string(out_of_memory())});
   } catch (const std::filesystem::filesystem_error& error) {

@@ -105,10 +105,6 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
-    const Advice& meant = options.model.choice_meant;
-    if (!meant.message.empty() && teller.is_due(Note::kRandomWeights)) {
-      say(meant);
-    }
     teller.tell(
         Note::kRandomWeights,
         stored != nullptr
@@ -116,7 +112,8 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
                           "key once they are your own",
                           stored->given())
             : fmt::format("{} mean nothing; without --random, --seed and sizes the embedded demo "
-                          "model is shown, and -m takes others",
+                          "model is shown (--layer and --head choose its heads), and -m takes "
+                          "others",
                           model_title(facts)));
   }
   tell(options.talk, random_embeddings_note(facts));

@@ -230,26 +230,20 @@ class Comparison {
 
   // Says which options are of something that is not drawn.
   void tell_unused_options() const {
-    const DrawingRequest& request = options_.drawing.request;
-    const std::pair<bool, const char*> of_models[] = {
-        {options_.threshold.has_value() && (!other_ || options_.draws_heads()), "--threshold"}};
-    tell_unused(options_.talk, of_models, "only two models without --head have streams compared");
-    const std::pair<bool, const char*> of_table[] = {{options_.top.has_value(), "--top"}};
+    const TalkOptions& talk = options_.talk;
     if (options_.draws_heads()) {
-      tell_unused_drawing(setup_.outputs, options_.drawing, options_.talk);
-      return tell_unused(options_.talk, of_table, "no table was drawn");
+      return tell_unused_drawing(setup_.outputs, options_.drawing, talk);
     }
-    const std::pair<bool, const char*> of_heads[] = {{request.drop_sink, "--drop-sink"},
-                                                     {request.no_special, "--no-special"},
-                                                     {request.plain_labels, "--plain-labels"},
-                                                     {request.transposed, "--transpose"},
-                                                     {request.pool.has_value(), "--pool"}};
-    tell_unused(options_.talk, of_heads, "no attention was drawn (--head)");
+    if (!other_) {
+      tell_unused(talk, {"--threshold"}, "only two models have streams compared");
+    }
+    tell_unused(talk, {"--drop-sink", "--no-special", "--plain-labels", "--transpose", "--pool"},
+                "no attention was drawn (--head)");
     if (options_.map || !setup_.outputs.writes(Content::kScreen)) {
-      tell_unused(options_.talk, of_table, "no table was drawn");
+      tell_unused(talk, Effect::kTable, "no table was drawn");
     }
     if (!options_.map && !setup_.outputs.writes(Content::kFigure)) {
-      tell_unused_map(request, options_.talk, "no map was drawn (--map, -o FILE.png)");
+      tell_unused(talk, Effect::kMap, "no map was drawn (--map, -o FILE.png)");
     }
   }
 

@@ -28,27 +28,15 @@ namespace attnviz::app {
 
 namespace {
 
-// Says which options are of a table that nobody draws.
-void tell_unused(const Outputs& outputs, const HeadsOptions& options) {
-  if (outputs.writes(Content::kPage) || (outputs.writes(Content::kScreen) && !options.map)) {
-    return;
-  }
-  const HeadsTableChoice usual;
-  const std::pair<bool, const char*> of_table[] = {
-      {options.table.ranking.sort.has_value(), "--sort"},
-      {!options.table.ranking.at_least.empty(), "--min"},
-      {options.table.top != usual.top, "--top"},
-      {!options.table.columns.empty(), "--columns"}};
-  tell_unused(options.talk, of_table, "no table was drawn");
-}
-
 // What of the scores goes where, once they are there.
 void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
   const bool is_test = options.talk.quiet && !options.expected.empty();
   if (is_test && options.output.files.empty() && !options.output.json) {
     return;  // nobody looks
   }
-  tell_unused(outputs, options);
+  if (!outputs.writes(Content::kPage) && (options.map || !outputs.writes(Content::kScreen))) {
+    tell_unused(options.talk, Effect::kTable, "no table was drawn");
+  }
   std::optional<Heatmap> map;
   // A page has a table, too: a score that was not asked for may be that of no head.
   bool has_usual = false;
@@ -59,7 +47,7 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
       (outputs.writes(Content::kPage) && has_usual)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
   } else {
-    tell_unused_map(options.drawing, options.talk, "no map was drawn (--score, -o FILE.png)");
+    tell_unused(options.talk, Effect::kMap, "no map was drawn (--score, -o FILE.png)");
   }
   Report report = heads_report(document, options.table);
   if (options.map) {

@@ -391,11 +391,13 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
 void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
                   const InputOptions& options, const TalkOptions& talk) {
   const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
-  const std::string fault =
-      own != nullptr ? in_program_words(prompt_fault(text, *own), "chat") : std::string();
+  std::string fault = own != nullptr ? prompt_fault(text, *own) : std::string();
   if (fault.empty()) {
     return;
   }
+  fault = in_program_words(fault, fault.ends_with("left out")         ? "bos"
+                                  : fault.ends_with("renders a chat") ? "chat"
+                                                                      : "");
   if (options.lint_prompt) {
     throw Error(ErrorKind::kUnexpected, fault);
   }

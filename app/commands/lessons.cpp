@@ -68,12 +68,11 @@ void run(const SoftmaxOptions& options) {
                     static_cast<double>(options.temperature));
   Report report = softmax_report(steps);
   draw_as_asked(report, options.drawing);
-  const std::pair<bool, const char*> unused[] = {
-      {outputs.writes(Content::kFigure) && options.look.figure.cell != FigureStyle().cell,
-       "--cell"}};
-  tell_unused(options.talk, unused, "weights are drawn as bars");
+  if (outputs.writes(Content::kFigure)) {
+    tell_unused(options.talk, {"--cell"}, "weights are drawn as bars");
+  }
   if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kPage)) {
-    tell_unused_map(options.drawing, options.talk, "no picture was drawn (-o FILE.png)");
+    tell_unused(options.talk, Effect::kMap, "no picture was drawn (-o FILE.png)");
   }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
@@ -140,17 +139,16 @@ void run(const LessonOptions& options) {
     request.report = progress.report();
     lesson = make_lesson(*options.lesson, request);
   }
-  const std::pair<bool, const char*> unused[] = {{options.seed && !lesson.seed, "--seed"}};
-  tell_unused(options.talk, unused, "this lesson draws nothing at random");
+  if (!lesson.seed) {
+    tell_unused(options.talk, {"--seed"}, "this lesson draws nothing at random");
+  }
   if (std::holds_alternative<ChartFigure>(lesson.figure)) {
-    const FigureStyle usual;
-    const bool is_drawn = outputs.writes(Content::kFigure);  // otherwise that is told already
-    const FigureStyle& asked = options.look.figure;
-    const std::pair<bool, const char*> of_cells[] = {
-        {is_drawn && asked.cell != usual.cell, "--cell"},
-        {is_drawn && !asked.values, "--no-values"},
-        {options.drawing.colormap.has_value(), "--colormap"}};
-    tell_unused(options.talk, of_cells, "this lesson's figure is a chart of lines");
+    constexpr const char* kWhy = "this lesson's figure is a chart of lines";
+    if (outputs.writes(Content::kFigure)) {
+      tell_unused(options.talk, {"--cell", "--no-values", "--colormap"}, kWhy);
+    } else {  // the others are said of pictures
+      tell_unused(options.talk, {"--colormap"}, kWhy);
+    }
   }
   lesson.next = next_commands(*options.lesson);
   Report report = lesson_report(lesson);

@@ -300,7 +300,6 @@ void run(const ModelsOptions& options) {
         if (model.chat_template == false && entry.has_chat_template) {
           model.chat_template = true;
         }
-        model.problem = in_program_words(model.problem, "family");
       }
       list.models.push_back(std::move(model));
     }

@@ -275,7 +275,7 @@ void run(const RenderOptions& options) {
                                        outputs));
   }
   for (ShownAttention& picture : pictures) {
-    tell_unused_of_bars(picture, outputs, options.drawing, teller);
+    tell_unused_of_bars(picture, outputs, teller);
     picture.set_extras({.command = options.output.command, .first = first_shown(picture)});
   }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {

@@ -335,7 +335,7 @@ void draw(ShowSetup& setup, std::vector<AttentionDocument> documents, const Prep
   if (!is_no_attention(options.kind)) {
     tell_flat(setup, shown);
   }
-  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
+  tell_unused_of_bars(shown, setup.outputs, setup.teller);
   const PageExtras beside(setup, text, shown);
   shown.set_extras(beside.extras);
   setup.outputs.write(shown);

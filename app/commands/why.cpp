@@ -378,11 +378,10 @@ void run(const WhyOptions& options) {
     report.draw(Figure{why_map(document), /*on_screen=*/false});
     draw_as_asked(report, options.drawing);
   } else {
-    tell_unused_map(options.drawing, options.talk, "no map was drawn (-o FILE.png)");
+    tell_unused(options.talk, Effect::kMap, "no map was drawn (-o FILE.png)");
   }
-  const std::pair<bool, const char*> of_table[] = {{options.top != WhyOptions().top, "--top"}};
   if (!setup.outputs.writes(Content::kScreen) && !setup.outputs.writes(Content::kPage)) {
-    tell_unused(options.talk, of_table, "no table was drawn");
+    tell_unused(options.talk, Effect::kTable, "no table was drawn");
   }
   setup.outputs.write(report);
   setup.phases.done("render");

@@ -1,5 +1,5 @@
-// What is said with lines to copy behind it. From the library's words to the program's: who types a
-// command knows options, no parameters.
+// What is said with lines to copy after it. From the library's words to the program's: who types a
+// command knows options, not parameters.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace attnviz::app {
 
-/// A message, and lines of their own behind it. Apart from each other: a line feed that a name or a
+/// A message, and lines of their own after it. Apart from each other: a line feed that a name or a
 /// file has put into a message must not make it look like two.
 struct Advice {
   std::string message = {};
@@ -36,23 +36,9 @@ class AdviceError : public Error {
   std::vector<std::string> lines_;
 };
 
-/// An Error about the word of the command line that names a model: others to give instead.
-class OtherModelsError : public Error {
- public:
-  OtherModelsError(ErrorKind kind, const std::string& message, std::string word,
-                   std::vector<std::string> others)
-      : Error(kind, message), word_(std::move(word)), others_(std::move(others)) {}
-
-  /// The command line of these words, once with each of the others.
-  std::vector<std::string> lines(const std::vector<std::string>& words) const;
-
- private:
-  std::string word_;
-  std::vector<std::string> others_;
-};
-
 /// `message`, which the library wrote about its `parameter` (Error::parameter()), with the options
-/// that stand for it. Unchanged when there are none, as for an empty parameter.
+/// that set it: "d_model 10: …" becomes "--d-model 10: …", and what the rows of other options say
+/// about the parameter stands at the end. Unchanged for an empty parameter, or message.
 std::string in_program_words(std::string message, std::string_view parameter);
 
 }  // namespace attnviz::app

@@ -15,6 +15,7 @@
 #include "options/completions.h"
 #include "options/help.h"
 #include "options/option_definitions.h"
+#include "options/option_groups.h"
 #include "options/option_parser.h"
 #include "options/shell_words.h"
 
@@ -157,14 +158,14 @@ const std::vector<CommandEntry>& commands() {
          {"attnviz info --d-model 12288 --heads 96 --layers 96", "GPT-3, in numbers"},
          {"attnviz info -m gpt2 --json", "the numbers, as JSON"}},
         {}},
-       builder(define_info, check_info)},
+       builder(define_info)},
       {{"models",
         "list the models on this machine that -m NAME finds",
         "attnviz models [OPTIONS]",
         {{"attnviz models", "the embedded one, and those of other programs"},
          {"attnviz models --json", "with the paths of their files"}},
         {}},
-       builder(define_models, check_models)},
+       builder(define_models)},
       {{"weights",
         "write random weights as JSON, a template to edit",
         "attnviz weights [OPTIONS]",
@@ -196,7 +197,7 @@ const std::vector<CommandEntry>& commands() {
          {"attnviz lesson masks -o masks.png", "the figure, too"},
          {"attnviz lesson cost --json", "the numbers, as JSON"}},
         {}},
-       builder(define_lesson, check_lesson)},
+       builder(define_lesson)},
       {{"softmax",
         "take a row of scores through softmax, step by step",
         "attnviz softmax [OPTIONS] SCORE ...",
@@ -205,7 +206,7 @@ const std::vector<CommandEntry>& commands() {
          {"attnviz softmax 1000 1001 -inf", "where the naive form fails; -inf is masked"},
          {"echo 2.1 8.7 3.2 | attnviz softmax - --json", "the numbers, as JSON"}},
         {}},
-       builder(define_softmax_command, check_softmax)},
+       builder(define_softmax_command)},
       {{"meaning",
         "compare a word's vectors in several texts, layer by layer",
         "attnviz meaning [OPTIONS] WORD --in TEXT --in TEXT ...",
@@ -232,18 +233,6 @@ CommandDescription describe(const CommandEntry& entry) {
   return description;
 }
 
-std::vector<KnownCommand> known_commands() {
-  std::vector<KnownCommand> known;
-  for (const CommandEntry& entry : commands()) {
-    known.push_back({entry.told.name, [&entry](OptionList& list) { entry.build(list); }});
-  }
-  return known;
-}
-
-// What other programs, or other words, call options whose names are spelled quite differently.
-constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "--divide-by"},
-                                                               {"--divide", "--divide-by"}};
-
 [[noreturn]] void fail_unknown_option(const OptionList& list, const std::string& word) {
   std::vector<std::string> known;
   for (const OptionSpec& option : list.all()) {
@@ -253,19 +242,18 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "-
   }
   const std::string name = word.substr(0, word.find('='));
   std::string hint = name.starts_with("--") ? did_you_mean(name, known) : std::string();
-  for (const auto& [other_name, own_name] : kOtherNames) {
-    if (name == other_name && list.find(own_name) != nullptr) {
-      hint = fmt::format(" (did you mean \"{}\"?)", own_name);
+  // As other programs call it.
+  if ((name == "--scale-by" || name == "--divide") && list.find("--divide-by") != nullptr) {
+    hint = " (did you mean \"--divide-by\"?)";
+  }
+  for (const CommandEntry& entry : commands()) {
+    OptionList others;
+    entry.build(others);
+    if (hint.empty() && others.find(name) != nullptr) {
+      hint = fmt::format("; it belongs to attnviz {}", entry.told.name);
     }
   }
-  for (const KnownCommand& command : known_commands()) {
-    if (hint.empty() && command.options().find(name) != nullptr) {
-      hint = fmt::format("; it belongs to attnviz {}", command.name);
-    }
-  }
-  if (name == "--target" || name == "--decoder-ids") {
-    hint = "; encoder-decoders are drawn by attnviz show alone";
-  } else if (hint.empty()) {
+  if (hint.empty()) {
     hint = fmt::format("; a TEXT that begins with - goes behind --: attnviz -- \"{}\"", word);
   }
   throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
@@ -274,7 +262,6 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "-
 void check_words(const TypedLine& line, const CommandEntry& entry, const NamesModel& names_model) {
   const OptionList& list = line.options;
   const ParsedWords& parsed = line.parsed;
-  check_sizes_meant(line);
   if (parsed.error) {
     throw AdviceError(*parsed.error);
   }
@@ -285,11 +272,10 @@ void check_words(const TypedLine& line, const CommandEntry& entry, const NamesMo
     fail_unknown_option(list, *option);
   }
   if (!parsed.extras.empty() && list.find(kSecondText) == nullptr) {
-    const char* takes = list.find(kOtherText) != nullptr ? "two TEXTs"
-                        : list.find(kLesson) != nullptr  ? "one NAME"
-                        : list.find(kWord) != nullptr    ? "one WORD"
-                        : list.find(kFile) == nullptr    ? "no TEXT"
-                                                         : "one FILE";
+    const auto first = std::ranges::find_if(list.all(), &OptionSpec::is_positional);
+    const std::string takes = first == list.all().end()          ? "no TEXT"
+                              : list.find(kOtherText) != nullptr ? "two TEXTs"
+                                                                 : "one " + first->names.front();
     throw Error(ErrorKind::kUsage, fmt::format("{} takes {}, found \"{}\"", entry.told.name, takes,
                                                parsed.extras.front()));
   }
@@ -327,14 +313,10 @@ const CommandEntry* help_asked(const std::vector<std::string>& arguments) {
                                    : nullptr;
 }
 
-struct FoundCommand {
-  const CommandEntry* entry;
-  std::size_t at;  // of the words
-};
-
-// The command comes first, or behind nothing but options of its own.
-std::optional<FoundCommand> find_command(const std::vector<std::string>& arguments) {
-  std::optional<FoundCommand> found;
+// The command, and where it is: first, or after nothing but options of its own.
+std::optional<std::pair<const CommandEntry*, std::size_t>> find_command(
+    const std::vector<std::string>& arguments) {
+  std::optional<std::pair<const CommandEntry*, std::size_t>> found;
   for (const CommandEntry& entry : commands()) {
     if (std::ranges::find(arguments, entry.told.name) == arguments.end()) {
       continue;
@@ -343,35 +325,39 @@ std::optional<FoundCommand> find_command(const std::vector<std::string>& argumen
     entry.build(list);
     define_help(list);
     const std::size_t at = options_end(list, arguments);
-    if (at < arguments.size() && arguments[at] == entry.told.name && (!found || at < found->at)) {
-      found = {&entry, at};
+    if (at < arguments.size() && arguments[at] == entry.told.name &&
+        (!found || at < found->second)) {
+      found.emplace(&entry, at);
     }
   }
   return found;
 }
 
-// What a shell asks for whose words of a line these are: how tokens of its text can be named, a
-// line each. In bash the text still has its quotes.
-constexpr std::string_view kCompleteTokens = "--complete-tokens";
+// --complete N WORD ...: what a shell can propose for the Nth of these words.
+constexpr std::string_view kComplete = "--complete";
 
-std::string completed_tokens(std::vector<std::string> arguments) {
+std::string completions(std::vector<std::string> words) {
+  std::size_t at = parse_count(kComplete, words[1], 1, words.size() - 2) + 1;
+  CompletedLine line{.word = words[at], .is_first = at == 2};
+  words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+  words.erase(words.begin(), words.begin() + 2);
+  at -= 2;
   const CommandEntry* entry = &commands().front();
-  if (const auto found = find_command(arguments)) {
-    entry = found->entry;
-    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
+  if (const auto found =
+          find_command({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at)})) {
+    entry = found->first;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(found->second));
+    --at;
   }
   OptionList list;
   const auto take = entry->build(list);  // which keeps what the words are written to
   define_help(list);
-  std::string text = parse_words(list, std::move(arguments)).given.word(kText);
-  if (text.starts_with('"') || text.starts_with('\'')) {
-    text.erase(text.begin());
+  if (at > 0) {
+    line.before = words[at - 1];
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) - 1);
   }
-  std::string lines;
-  for (const std::string& word : token_words(text)) {
-    lines += word + "\n";
-  }
-  return lines;
+  line.text = parse_words(list, std::move(words)).given.word(kText);
+  return completion_lines(describe_commands(), list, line);
 }
 
 }  // namespace
@@ -385,9 +371,8 @@ std::vector<std::string> command_names() {
 }
 
 CommandLine parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model) {
-  if (!arguments.empty() && arguments.front() == kCompleteTokens) {
-    arguments.erase(arguments.begin());
-    return {PrintText{completed_tokens(std::move(arguments))}};
+  if (arguments.size() > 2 && arguments.front() == kComplete) {
+    return {PrintText{completions(std::move(arguments))}};
   }
   if (const CommandEntry* const asked = help_asked(arguments)) {
     return {PrintText{help_text(describe_commands(), asked->told.name)}};
@@ -395,9 +380,9 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
   const CommandEntry* entry = &commands().front();
   std::string typed;
   if (const auto found = find_command(arguments)) {
-    entry = found->entry;
+    entry = found->first;
     typed = entry->told.name;
-    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->second));
   }
   const std::vector<std::string> words = arguments;
   OptionList list;
@@ -409,29 +394,39 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
   if (parsed.given.has("--help")) {
     return {PrintText{help_text(describe_commands(), entry->told.name)}};
   }
+  if (parsed.given.has("-h")) {
+    return {PrintText{short_help(describe_commands(), entry->told.name)}};
+  }
   if (parsed.given.has("--version")) {
     return {PrintText{"attnviz " ATTNVIZ_VERSION "\n"}};
   }
-  const std::vector<KnownCommand> known = known_commands();
-  const TypedLine line{typed, list, parsed, known};
-  check_options_in_front(line, words);
+  const std::vector<std::string> names = command_names();
+  const TypedLine line{typed, list, parsed, names};
   check_words(line, *entry, names_model);
   if (std::ranges::find(words, "--") == words.end()) {
     check_lone_word(line);
   }
-  check_given(parsed.given);
+  check_relations(parsed);
   Command command = take(parsed.given);
   std::visit(
       [&](auto& options) {
+        if constexpr (requires { options.talk; }) {
+          options.talk.given = parsed.given.options();
+        }
         if constexpr (requires { options.output.command; }) {
+          check_output(options.output);
           options.output.command.words = computing_command(entry->told.name, parsed);
-          options.output.command.names = command_names();
+          options.output.command.names = names;
           if (parsed.given.has(kText)) {
             options.output.command.text = parsed.given.word(kText);
           }
         }
-        if constexpr (requires { options.model.choice_meant; }) {
-          options.model.choice_meant = choice_meant(line);
+        if constexpr (std::derived_from<std::decay_t<decltype(options)>, AttentionOptions>) {
+          // Alone a seed asks for what is random; dropout takes one, too.
+          if (parsed.given.has("--seed") && !parsed.given.has("--dropout") &&
+              !parsed.given.has("--model")) {
+            in_numbers<RandomShape>(options.model.model);
+          }
         }
       },
       command);

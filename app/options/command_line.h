@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "options/meant_line.h"
 #include "options/option_parser.h"
 #include "options/options.h"
+#include "options/usage_suggestion.h"
 
 namespace attnviz::app {
 

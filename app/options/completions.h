@@ -1,5 +1,5 @@
-// Shell completions, made from the option definitions. The first command is the default one. What a
-// shell can propose behind an option, of how it is defined.
+// What a shell can propose, made from the option definitions: the program says it, and a few lines
+// in each shell's language ask for it.
 #pragma once
 
 #include <string>
@@ -11,39 +11,21 @@
 
 namespace attnviz::app {
 
-/// All of these that apply are proposed.
-struct CompletionValues {
-  std::vector<std::string>
-      words;  // "causal", "window:": behind the latter something is to be typed
-  bool files = false;
-  bool models = false;  // their names, which the program knows
-  bool tokens = false;  // words of the text that stands on the line
-
-  bool operator==(const CompletionValues&) const = default;
-  bool empty() const noexcept { return words.empty() && !files && !models && !tokens; }
+/// A line with a word to complete.
+struct CompletedLine {
+  std::string word = {};
+  std::string before = {};  // the word before it
+  std::string text = {};    // TEXT, if there is one
+  bool is_first = false;    // of the line: it may be a command
 };
 
-/// Of an option's value, or of a positional argument. What stands for something ("TOKEN", "N") is
-/// none of the words.
-CompletionValues completion_values(const OptionSpec& option);
+/// Candidates, a line each, whether or not they fit what was typed of the word: some with a
+/// tabulator and a description; "<models>" and "<files>" stand for those that the shell looks for.
+std::string completion_lines(const std::vector<CommandDescription>& commands,
+                             const OptionList& options, const CompletedLine& line);
 
-/// Whether `word` ends in what a value follows.
-inline bool is_open_ended(std::string_view word) noexcept {
-  return word.ends_with(':') || word.ends_with('=');
-}
-
-/// `text` for single quotes, with `quote_inside` for those in it.
-std::string in_single_quotes(std::string_view text, std::string_view quote_inside);
-
-/// With a space between them.
-std::string names_of_commands(const std::vector<CommandDescription>& commands);
-
-/// The words of a text that a token can be named by, once each; one that comes again as "cat#2",
-/// too. Words that a shell would not take as they are stay away.
-std::vector<std::string> token_words(std::string_view text);
-
-std::string bash_completion(const std::vector<CommandDescription>& commands);
-std::string zsh_completion(const std::vector<CommandDescription>& commands);
-std::string fish_completion(const std::vector<CommandDescription>& commands);
+extern const char* const kBashCompletion;
+extern const char* const kZshCompletion;
+extern const char* const kFishCompletion;
 
 }  // namespace attnviz::app

@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
 
 namespace attnviz::app {
 
 namespace {
+
+// What says where a text is.
+const std::vector<std::string> kTexts = {kText,     "--file",       "--ids",
+                                         "--lines", "--json-lines", "--messages"};
 
 void define_probe(OptionList& list, HeadsOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
@@ -30,22 +35,18 @@ void define_probe(OptionList& list, HeadsOptions& options) {
                  fmt::format("other probes (default {})", options.probe.seed), options.probe.seed,
                  count_between(0, std::numeric_limits<std::uint64_t>::max()));
   list.add_value("Input", "--probe-ids", "FILE",
-                 "probes of one's own: a JSON list of lists of token ids", options.probe_ids);
+                 "probes of one's own: a JSON list of lists of token ids", options.probe_ids)
+      .conflicts({"--probe-length", "--probe-repeats", "--probe-count", "--probe-seed"});
+  for (const char* const name :
+       {"--probe-length", "--probe-repeats", "--probe-count", "--probe-seed", "--probe-ids"}) {
+    list.row(name).conflicts(kTexts, ": probes are taken without a text");
+  }
+  list.row("--probe-length").about("probe length");
+  list.row("--probe-repeats").about("probe length");
 }
 
 Score parse_score(std::string_view option, const std::string& word) {
   return parse_choice(option, word, kScoreNames);
-}
-
-std::vector<std::string> words_between_commas(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::size_t first = std::min(list.find_first_not_of(' ', begin), end);
-    words.push_back(list.substr(first, end - first));
-    begin = end + 1;
-  }
-  return words;
 }
 
 std::pair<Score, double> parse_least(const std::string& word) {
@@ -60,7 +61,10 @@ std::pair<Score, double> parse_least(const std::string& word) {
 void define_scores(OptionList& list, HeadsOptions& options) {
   HeadsTableChoice& table = options.table;
   list.add_value("Attention", "--band", "W", "the score band: keys up to W tokens away (default 4)",
-                 options.band, count_between(0, 1'000'000));
+                 [&options](const std::string& word) {
+                   options.band = parse_count("--band", word, 0, 1'000'000);
+                   options.asks_band = true;
+                 });
   list.add_value("Attention", "--punctuation", "INDICES",
                  "the tokens that are punctuation: 3,7 (default: as their texts are)",
                  options.punctuation, [](const std::string& word) {
@@ -78,45 +82,53 @@ void define_scores(OptionList& list, HeadsOptions& options) {
   list.add_value("Output", "--score", "SCORE",
                  fmt::format("a map of this score in place of the table: {}",
                              fmt::join(choice_words(kScoreNames), ", ")),
-                 options.map, parse_score);
-  list.propose(choice_words(kScoreNames));
+                 options.map, parse_score)
+      .proposes(choice_words(kScoreNames))
+      .common();
   list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
-                 table.ranking.sort, parse_score);
-  list.propose(choice_words(kScoreNames));
+                 table.ranking.sort, parse_score)
+      .proposes(choice_words(kScoreNames))
+      .only_in(Effect::kTable)
+      .common();
   list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
-                 table.top, count_between(0, 1'000'000));
+                 table.top, count_between(0, 1'000'000))
+      .only_in(Effect::kTable);
+  std::vector<std::string> bounds = choice_words(kScoreNames);
+  std::ranges::for_each(bounds, [](std::string& name) { name += '='; });
   list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
                 [&table](const std::vector<std::string>& words) {
                   for (const std::string& word : words) {
                     table.ranking.at_least.push_back(parse_least(word));
                   }
-                });
-  std::vector<std::string> bounds = choice_words(kScoreNames);
-  std::ranges::for_each(bounds, [](std::string& name) { name += '='; });
-  list.propose(std::move(bounds));
+                })
+      .proposes(std::move(bounds))
+      .only_in(Effect::kTable);
   list.add_value("Output", "--columns", "SCORES", "the table's scores, with commas between them",
                  [&table](const std::string& words) {
-                   for (const std::string& word : words_between_commas(words)) {
-                     table.columns.push_back(parse_score("--columns", word));
+                   for (const std::string_view word : list_parts(words)) {
+                     table.columns.push_back(parse_score("--columns", std::string(word)));
                    }
-                 });
-  list.propose(choice_words(kScoreNames));
+                 })
+      .proposes(choice_words(kScoreNames))
+      .only_in(Effect::kTable);
   list.add_value("Output", "--partial", "FILE",
                  "with --lines: keep the sums here while texts are read, for --resume and for "
                  "attnviz merge",
-                 options.partial);
+                 options.partial)
+      .needs({"--lines", "--json-lines"}, ": it keeps sums over many texts");
   list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
-                options.resume);
-  list.add_list(
-      "Output", "--expect", "WHAT",
-      "exit 5 unless this holds (count N: for exactly N heads): \"5.5 induction>0.8\", "
-      "\"any induction>0.8\", \"count 3 "
-      "previous>=0.4\", or a name: \"5.5 induction\", \"0.1 previous-token>0.85\"; may be repeated",
-      [&options](const std::vector<std::string>& words) {
-        for (const std::string& word : words) {
-          options.expected.emplace_back(word);
-        }
-      });
+                options.resume)
+      .needs({"--partial"});
+  list.add_list("Output", "--expect", "WHAT",
+                "exit 5 unless this holds (count N: for exactly N heads): \"5.5 induction>0.8\", "
+                "\"any induction>0.8\", \"count 3 previous>=0.4\", or a name: \"5.5 induction\", "
+                "\"0.1 previous-token>0.85\"; may be repeated",
+                [&options](const std::vector<std::string>& words) {
+                  for (const std::string& word : words) {
+                    options.expected.emplace_back(word);
+                  }
+                })
+      .common();
 }
 
 }  // namespace
@@ -124,6 +136,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
 void define_heads(OptionList& list, HeadsOptions& options) {
   options.input.may_be_absent = true;
   define_input(list, options.input);
+  list.row(kText).excluded = {{{"--file", "--messages"}, ""}};  // a TEXT may name a file of tokens
   define_many_texts(list, options.input);
   define_model(list, options);
   define_attention(list, options, "all");
@@ -134,6 +147,12 @@ void define_heads(OptionList& list, HeadsOptions& options) {
   define_colormap(list, options.drawing);
   define_figure(list, options.drawing, options.look);
   define_run(list, options);
+  for (const char* const name : {"--chat", "--system", "--pair", "--special", "--lint-prompt",
+                                 "--truncate", "--punctuation"}) {
+    list.row(name).needs(kTexts,
+                         ": without a text heads takes random tokens, and attnviz heads - reads "
+                         "one from standard input");
+  }
 }
 
 void define_merge(OptionList& list, MergeOptions& options) {

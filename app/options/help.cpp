@@ -56,6 +56,28 @@ std::string option_label(const OptionSpec& option) {
   return option.value.empty() ? label : label + ' ' + option.value;
 }
 
+// What an option does, without what is said of its values; where that is long, up to a comma.
+std::string_view beginning_of(std::string_view text, std::size_t columns) {
+  text = text.substr(0, std::min({text.find(" ("), text.find("; "), text.find(": ")}));
+  if (display_width(text) > columns) {
+    const std::size_t comma = text.rfind(", ", columns);
+    text = text.substr(0, comma);
+  }
+  return text;
+}
+
+// "-m, --model FILE"; of many words for a value the first ones.
+std::string short_label(const OptionSpec& option) {
+  constexpr std::size_t kWidest = 16;
+  const std::string& first = option.names.front();
+  const std::string& name = option.long_name();
+  std::string label = first == name ? "    " + name : first + ", " + name;
+  if (option.value.size() > kWidest) {
+    return label + ' ' + option.value.substr(0, option.value.rfind('|', kWidest)) + "|…";
+  }
+  return option.is_flag() ? label : label + ' ' + option.value;
+}
+
 // Text as troff takes it: a backslash or a minus is written out, a leading dot is no request.
 std::string escaped(std::string_view text) {
   std::string out;
@@ -172,6 +194,28 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
     }
     append_entry(out, option_label(option), option.text, kOptionColumn);
   }
+  return out;
+}
+
+std::string short_help(const std::vector<CommandDescription>& commands, std::string_view name) {
+  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kOptionColumn = 28;
+  const auto command = std::ranges::find(commands, name, &CommandDescription::name);
+  const bool is_default = command == commands.begin();
+  std::string out =
+      fmt::format("{}\n\nUsage: {}\n\n", wrapped(command->summary, 0, kColumns), command->usage);
+  const auto n_common = std::ranges::count_if(command->options, &OptionSpec::is_common);
+  std::size_t n_others = kMost - std::min(kMost, static_cast<std::size_t>(n_common));
+  for (const OptionSpec& option : command->options) {
+    if (option.is_common || n_others > 0) {
+      n_others -= option.is_common ? 0 : 1;
+      append_entry(out, short_label(option), beginning_of(option.text, kColumns - kOptionColumn),
+                   kOptionColumn);
+    }
+  }
+  out += fmt::format("\nattnviz {}--help lists all options{}.\n",
+                     is_default ? "" : command->name + " ",
+                     is_default ? ", the other commands and examples" : " and examples");
   return out;
 }
 

@@ -47,22 +47,18 @@ void define_meaning(OptionList& list, MeaningOptions& options);
 /// Bytes, when --max-memory is given. Throws Error{kUsage} for what is no size.
 std::optional<double> max_memory(const Given& given);
 
-// What no option can tell alone: of every command which exclude each other and which need another;
-// then what is left of one, which model is meant when none is named among it. Throw Error{kUsage}.
-void check_given(const Given& given);
+// What the rows cannot say, of every command that writes files and of some commands. Throw
+// Error{kUsage}.
+void check_output(const OutputOptions& output);
 void check_show(const Given& given, ShowOptions& options);
-void check_inspect(const Given& given, InspectOptions& options);
+void check_inspect(const Given& given, const InspectOptions& options);
 void check_heads(const Given& given, HeadsOptions& options);
-void check_why(const Given& given, WhyOptions& options);
+void check_why(const Given& given, const WhyOptions& options);
 void check_cite(const Given& given, const CiteOptions& options);
 void check_diff(const Given& given, DiffOptions& options);
-void check_models(const Given& given, const ModelsOptions& options);
 void check_merge(const Given& given, const MergeOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
-void check_info(const Given& given, const InfoOptions& options);
-void check_lesson(const Given& given, const LessonOptions& options);
-void check_softmax(const Given& given, const SoftmaxOptions& options);
-void check_meaning(const Given& given, MeaningOptions& options);
+void check_meaning(const Given& given, const MeaningOptions& options);
 
 }  // namespace attnviz::app

@@ -37,7 +37,7 @@ std::string parse_tokenizer(std::string_view option, const std::string& word) {
 // Options that commands share, group by group.
 
 void define_text(OptionList& list, InputOptions& input) {
-  list.add_positional(kText, input.text);
+  list.add_positional(kText, input.text).conflicts({"--file", "--messages", "--ids"});
   // A second word is nearly always a sentence without quotes; the parser says so.
   list.add_positional(kSecondText);
 }
@@ -49,17 +49,24 @@ void define_input(OptionList& list, InputOptions& input) {
 }
 
 void define_reading(OptionList& list, InputOptions& input) {
-  list.add_value("Input", "-f,--file", "FILE", "read the text from a file", input.file);
+  list.add_value("Input", "-f,--file", "FILE", "read the text from a file", input.file)
+      .conflicts({"--ids", "--messages"})
+      .common();
   list.add_value("Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
-                 input.ids, parse_ids);
+                 input.ids, parse_ids)
+      .conflicts({"--messages", "--chat", "--system", "--lines", "--json-lines"})
+      .conflicts({"--pair", "--bos", "--no-bos", "--special"}, ": ids are taken as they are");
   list.add_value("Input", "--pair", "TEXT",
                  "a second text, for models that take two (BERT): [CLS] TEXT [SEP] TEXT [SEP]",
-                 input.pair);
+                 input.pair)
+      .conflicts(kChatOptions);
   list.add_flag(
-      "Input", "--bos",
-      "begin the text with the token that does (default: as the model's tokenizer has it)",
-      [&input] { input.bos = true; });
-  list.add_flag("Input", "--no-bos", "begin the text without it", [&input] { input.bos = false; });
+          "Input", "--bos",
+          "begin the text with the token that does (default: as the model's tokenizer has it)",
+          [&input] { input.bos = true; })
+      .conflicts({"--no-bos"});
+  list.add_flag("Input", "--no-bos", "begin the text without it", [&input] { input.bos = false; })
+      .about("bos");
   list.add_flag("Input", "--special",
                 "names of special tokens in the text, such as <|endoftext|>, are these tokens",
                 input.special);
@@ -68,26 +75,30 @@ void define_reading(OptionList& list, InputOptions& input) {
 void define_chat(OptionList& list, InputOptions& input) {
   list.add_flag("Input", "--chat",
                 "TEXT is what a user says in a chat: the model's own template makes the prompt",
-                input.chat);
+                input.chat)
+      .about("chat")
+      .about("fold")
+      .common();
   list.add_value("Input", "--system", "TEXT", "the system message of the chat",
                  [&input](const std::string& word) {
                    input.system = word;
                    input.chat = true;
                  });
-  list.add_value(
-      "Input", "--messages", "FILE",
-      "the chat's messages, a JSON list: [{\"role\": \"user\", \"content\": \"Hi\"}]; - is "
-      "standard input",
-      [&input](const std::string& word) {
-        input.file = word;
-        input.messages = input.chat = true;
-      });
+  list.add_value("Input", "--messages", "FILE",
+                 "the chat's messages, a JSON list: [{\"role\": \"user\", \"content\": \"Hi\"}]; - "
+                 "is standard input",
+                 [&input](const std::string& word) {
+                   input.file = word;
+                   input.messages = input.chat = true;
+                 });
   list.add_value("Input", "--tools", "FILE",
                  "tools that the model may call, as a JSON list; the chat template writes them out",
-                 [&input](const std::string& word) { input.tools = word; });
+                 [&input](const std::string& word) { input.tools = word; })
+      .needs(kChatOptions);
   list.add_flag("Input", "--no-generation-prompt",
                 "end the chat behind its last message, without what begins the answer",
-                [&input] { input.generation_prompt = false; });
+                [&input] { input.generation_prompt = false; })
+      .needs(kChatOptions);
   list.add_flag("Input", "--lint-prompt",
                 "end with code 5 when a text looks like a chat that was written by hand, or begins "
                 "twice (without this option it is told)",
@@ -95,28 +106,37 @@ void define_chat(OptionList& list, InputOptions& input) {
 }
 
 void define_many_texts(OptionList& list, InputOptions& input) {
-  list.add_flag("Input", "--lines", "each line is a text of its own", input.lines);
+  list.add_flag("Input", "--lines", "each line is a text of its own", input.lines)
+      .conflicts({"--messages", "--json-lines"});
   list.add_flag(
-      "Input", "--json-lines",
-      "each line is a JSON string, or an object with \"text\" or \"ids\" (of "
-      "encoder-decoders also \"target\" or \"decoder_ids\"); of chats a list of messages, too",
-      input.json_lines);
+          "Input", "--json-lines",
+          "each line is a JSON string, or an object with \"text\" or \"ids\" (of encoder-decoders "
+          "also \"target\" or \"decoder_ids\"); of chats a list of messages, too",
+          input.json_lines)
+      .conflicts({"--messages"});
 }
 
 void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer) {
   list.add_value(
-      "Input", "--tokenizer", "words|chars|bytes|PATH",
-      "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
-      tokenizer, parse_tokenizer);
+          "Input", "--tokenizer", "words|chars|bytes|PATH",
+          "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
+          tokenizer, parse_tokenizer)
+      .about("tokenizer");
 }
 
 void define_sizes(OptionList& list, const std::string& what, const std::string& usual_d_head,
                   const ShapeOf& shape) {
-  const auto add = [&](const char* name, const std::string& text, std::size_t RandomShape::*size) {
-    list.add_size(name, what + text, [shape, size](std::size_t n) { shape().*size = n; });
+  const auto add = [&](const char* name, const std::string& text, std::size_t RandomShape::*size,
+                       const std::string& hint = "") {
+    list.add_size(
+            name, what + text, [shape, size](std::size_t n) { shape().*size = n; }, hint)
+        .conflicts({"--model", kFile}, ": a model has sizes of its own" + hint);
   };
-  add("--layers", "layers (default 1)", &RandomShape::n_layers);
-  add("--heads", "heads a layer (default 4)", &RandomShape::n_heads);
+  const bool chooses = list.find(kText) != nullptr;
+  add("--layers", "layers (default 1)", &RandomShape::n_layers,
+      chooses ? "; --layer chooses layers" : "");
+  add("--heads", "heads a layer (default 4)", &RandomShape::n_heads,
+      chooses ? "; --head chooses heads" : "");
   add("--kv-heads", "key/value heads (default: as --heads)", &RandomShape::n_kv_heads);
   add("--d-model", "width (default heads x d-head)", &RandomShape::d_model);
   add("--d-head", "query/key width of a head (default " + usual_d_head + ")", &RandomShape::d_head);
@@ -138,62 +158,62 @@ void define_shape(OptionList& list, ModelOptions& model) {
 
 void define_cutting(OptionList& list, AttentionOptions& options) {
   define_tokenizer(list, options.tokenizer);
-  list.add_choice(
-      "Input", "--truncate", kTruncateSides,
-      "leave out this end of a text that is longer than the model's context (default: refuse "
-      "it)",
-      options.truncate);
+  list.add_choice("Input", "--truncate", kTruncateSides,
+                  "leave out this end of a text that is longer than the model's context (default: "
+                  "refuse it)",
+                  options.truncate)
+      .about("n_ctx", "--truncate left or right");
 }
 
 void define_model(OptionList& list, AttentionOptions& options) {
   define_cutting(list, options);
-  define_named_model(
-      list, options.model.model, options.talk,
-      "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
-      "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
+  define_named_model(list, options.model.model, options.talk,
+                     "the model: weights JSON, a Hugging Face folder or .safetensors file, a GGUF "
+                     "file, or the name of a model on this machine, as attnviz models lists them "
+                     "(default: demo, the embedded one)");
   define_random(list, options);
 }
 
 void define_random(OptionList& list, AttentionOptions& options) {
   list.add_flag("Model", "--random",
-                "random weights, whose pattern means nothing; without --model --seed and the "
-                "sizes of a random model ask for them, too (--seed not beside --dropout)",
-                [&options] { in_numbers<RandomShape>(options.model.model); });
+                "random weights, whose pattern means nothing; without --model --seed and the sizes "
+                "of a random model ask for them, too (--seed not beside --dropout)",
+                [&options] { in_numbers<RandomShape>(options.model.model); })
+      .conflicts({"--model"});
   define_shape(list, options.model);
 }
 
 void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads) {
-  list.add_value("Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3", selection.layers);
-  list.add_value(
-      "Attention", "--head", "SEL",
-      fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 5.0-2, 1 (of every layer), or a list "
-                  "with commas (default {})",
-                  default_heads),
-      selection.heads);
+  list.add_value("Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3", selection.layers)
+      .about("heads");
+  list.add_value("Attention", "--head", "SEL",
+                 fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 5.0-2, 1 (of every layer), or "
+                             "a list with commas (default {})",
+                             default_heads),
+                 selection.heads)
+      .common();
 }
 
 void define_what_if(OptionList& list, WhatIf& what_if) {
-  list.add_list(
-      "Attention", "--ablate", "LIST",
-      "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers (L2, L0-1), "
-      "MLPs (L2.mlp); what they add becomes 0, or with =mean behind the list its mean over the "
-      "text (behind an item: of that one); may be repeated",
-      [&what_if](const std::vector<std::string>& lists) {
-        for (const std::string& rules : lists) {
-          std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
-        }
-      });
-  list.add_list(
-      "Attention", "--hide", "EDGES",
-      "\"QUERIES>KEYS\": these tokens do not see those, as if the mask hid them; \"sat>cat@1\" in "
-      "layer 1, @0-1 in two, @1.3 in one head. Tokens: cat (each one), cat#2, \"the cat\", 3, -1, "
-      "3-5, 3- (and all behind), *, a list with commas; indices are of the model's tokens of the "
-      "text as given; may be repeated",
-      [&what_if](const std::vector<std::string>& rules) {
-        for (const std::string& rule : rules) {
-          what_if.hide.push_back(parse_hidden(rule));
-        }
-      });
+  list.add_list("Attention", "--ablate", "LIST",
+                "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers "
+                "(L2, L0-1), MLPs (L2.mlp); what they add becomes 0, or with =mean behind the list "
+                "its mean over the text (behind an item: of that one); may be repeated",
+                [&what_if](const std::vector<std::string>& lists) {
+                  for (const std::string& rules : lists) {
+                    std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
+                  }
+                });
+  list.add_list("Attention", "--hide", "EDGES",
+                "\"QUERIES>KEYS\": these tokens do not see those, as if the mask hid them; "
+                "\"sat>cat@1\" in layer 1, @0-1 in two, @1.3 in one head. Tokens: cat (each one), "
+                "cat#2, \"the cat\", 3, -1, 3-5, 3- (and all behind), *, a list with commas; "
+                "indices are of the model's tokens of the text as given; may be repeated",
+                [&what_if](const std::vector<std::string>& rules) {
+                  for (const std::string& rule : rules) {
+                    what_if.hide.push_back(parse_hidden(rule));
+                  }
+                });
 }
 
 void define_softmax(OptionList& list, AttentionRequest& request) {
@@ -217,16 +237,16 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
 }
 
 void define_names(OptionList& list, AttentionOptions& options) {
-  list.add_flag(
-      "Attention", "--names",
-      "measure first, on probes of random tokens, which heads are induction heads and the "
-      "like, and say so (default: of the embedded model, whose heads are known)",
-      options.names);
+  list.add_flag("Attention", "--names",
+                "measure first, on probes of random tokens, which heads are induction heads and "
+                "the like, and say so (default: of the embedded model, whose heads are known)",
+                options.names);
 }
 
 void define_talk(OptionList& list, TalkOptions& talk) {
   list.add_flag("General", "-q,--quiet",
-                "say nothing but errors; with -o or --predict, draw nothing either", talk.quiet);
+                "say nothing but errors; with -o or --predict, draw nothing either", talk.quiet)
+      .conflicts({"--verbose"});
   list.add_flag("General", "-v,--verbose",
                 "say on standard error what is done, how long it took, what each head looks at and "
                 "what of a model's files is passed over",
@@ -246,8 +266,8 @@ void define_run(OptionList& list, AttentionOptions& options) {
                  options.request.n_threads, count_between(1, 1024));
   list.add_value("General", "--simd", "TARGET",
                  "SIMD instructions to compute with: auto, or a name that --verbose shows",
-                 options.simd);
-  list.propose({"auto"});
+                 options.simd)
+      .proposes({"auto"});
   define_talk(list, options.talk);
 }
 
@@ -260,15 +280,17 @@ void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts) {
   list.add_list("Output", "--font", "FILE",
                 "font of a picture's labels for characters that the built-in one lacks, before "
                 "those installed; may be repeated",
-                fonts);
+                fonts)
+      .only_in(Effect::kPicture);
 }
 
 void define_colormap(OptionList& list, DrawingRequest& request) {
-  list.add_value("Output", "--colormap", "NAME",
-                 fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
-                 request.colormap, [](const std::string& word) { return Colormap(word).name(); });
   const auto names = colormap_names();
-  list.propose({names.begin(), names.end()});
+  list.add_value("Output", "--colormap", "NAME",
+                 fmt::format("{}; NAME_r is reversed", fmt::join(names, ", ")), request.colormap,
+                 [](const std::string& word) { return Colormap(word).name(); })
+      .proposes({names.begin(), names.end()})
+      .only_in(Effect::kMap);
 }
 
 void define_figure_look(OptionList& list, LookOptions& look) {
@@ -276,73 +298,85 @@ void define_figure_look(OptionList& list, LookOptions& look) {
   FigureStyle& figure = look.figure;
   list.add_value("Output", "--theme", joined_choices(kThemes),
                  "background of PNG and SVG pictures (default light)", figure.theme,
-                 [](const std::string& word) { return parse_choice("theme", word, kThemes); });
+                 [](const std::string& word) { return parse_choice("theme", word, kThemes); })
+      .only_in(Effect::kPicture);
   list.add_value(
-      "Output", "--dpi", "N",
-      "resolution of PNG and SVG pictures: text, gaps and cells grow with it (default 96)",
-      figure.dpi, count_between(kLeastDpi, kMostDpi));
+          "Output", "--dpi", "N",
+          "resolution of PNG and SVG pictures: text, gaps and cells grow with it (default 96)",
+          figure.dpi, count_between(kLeastDpi, kMostDpi))
+      .only_in(Effect::kPicture)
+      .about("picture");
   list.add_value("Output", "--width", "85mm|7in|1200px",
                  "width of a whole PNG or SVG picture: text keeps its size, cells adapt (default: "
                  "what it takes)",
-                 figure.width, parse_length);
+                 figure.width, parse_length)
+      .only_in(Effect::kPicture)
+      .about("picture");
 }
 
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {
-  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title);
-  list.add_value(
-      "Output", "--cell", "PX",
-      "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: what fits)",
-      look.figure.cell, count_between(1, kLargestCell));
+  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title)
+      .only_in(Effect::kMap);
+  list.add_value("Output", "--cell", "PX",
+                 "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: "
+                 "what fits)",
+                 look.figure.cell, count_between(1, kLargestCell))
+      .conflicts({"--width"})
+      .only_in(Effect::kPicture)
+      .about("picture");
   list.add_flag("Output", "--no-values", "no numbers in the cells",
-                [&look] { look.figure.values = false; });
+                [&look] { look.figure.values = false; })
+      .conflicts({"--style numbers"}, ": nothing but numbers would be drawn");
   list.add_flag("Output", "--no-footer", "no lines below a PNG or SVG picture",
-                [&look] { look.figure.footer = false; });
+                [&look] { look.figure.footer = false; })
+      .only_in(Effect::kPicture)
+      .about("picture");
   define_figure_look(list, look);
 }
 
 void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
-  list.add_choice(
-      "Output", "--style", kStyles,
-      "how to draw (default: blocks on a terminal and into pipes of a UTF-8 locale, else ascii); "
-      "ascii, mask and arcs-ascii are pure 7-bit, mask shows only who may see whom; arcs draws "
-      "lines from queries to keys: at most 12 heads in one picture, of more the most telling one "
-      "where none were "
-      "chosen",
-      drawing.style);
+  list.add_choice("Output", "--style", kStyles,
+                  "how to draw (default: blocks on a terminal and into pipes of a UTF-8 locale, "
+                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit, mask shows only who may "
+                  "see whom; arcs draws lines from queries to keys: at most 12 heads in one "
+                  "picture, of more the most telling one where none were chosen",
+                  drawing.style)
+      .common();
   define_color(list, drawing.color);
   define_colormap(list, request);
   list.add_value("Output", "--scale", joined_choices(kScales),
                  "how a weight becomes a colour (default linear)", request.scale,
-                 [](const std::string& word) { return parse_choice("scale", word, kScales); });
+                 [](const std::string& word) { return parse_choice("scale", word, kScales); })
+      .only_in(Effect::kMap)
+      .about("scale");
   list.add_value("Output", "--range", "LO:HI|auto",
-                 "the weights at the ends of the colour scale (default 0:1); auto: 0 and "
-                 "the largest, or with negative ones the same to both sides of 0",
+                 "the weights at the ends of the colour scale (default 0:1); auto: 0 and the "
+                 "largest, or with negative ones the same to both sides of 0",
                  [&request](const std::string& word) {
                    request.automatic_range = word == "auto";
                    request.range = request.automatic_range
                                        ? std::nullopt
                                        : std::optional(parse_range("--range", word));
-                 });
+                 })
+      .only_in(Effect::kMap);
   list.add_flag("Output", "--drop-sink",
                 "leave the first token out of the pictures and rescale the rows; of models with "
                 "learned sinks these, and the first token stays",
                 request.drop_sink);
-  list.add_flag(
-      "Output", "--no-special",
-      "leave the tokens that the tokenizer added ([CLS], [SEP], BOS) out of the pictures; "
-      "rows stay as they are",
-      request.no_special);
+  list.add_flag("Output", "--no-special",
+                "leave the tokens that the tokenizer added ([CLS], [SEP], BOS) out of the "
+                "pictures; rows stay as they are",
+                request.no_special);
   list.add_flag("Output", "--plain-labels", "labels without signs for spaces: cat, not ␣cat",
                 request.plain_labels);
   list.add_flag("Output", "--transpose", "draw keys as rows and queries as columns",
                 request.transposed);
-  list.add_value(
-      "Output", "--pool", joined_choices(kPools),
-      "what a cell shows of the weights under it, in pictures of long texts: the largest or the "
-      "mean "
-      "(default auto: the largest; in thumbnails too coarse for it means, in colours of their row)",
-      request.pool, parse_pool);
+  list.add_value("Output", "--pool", joined_choices(kPools),
+                 "what a cell shows of the weights under it, in pictures of long texts: the "
+                 "largest or the mean (default auto: the largest; in thumbnails too coarse for it "
+                 "means, in colours of their row)",
+                 request.pool, parse_pool);
   define_figure(list, request, drawing);
 }
 
@@ -353,18 +387,21 @@ void define_files(OptionList& list, OutputOptions& output, Result result) {
                 fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
                             "drawing; may be repeated",
                             fmt::join(names.begin(), names.end() - 1, ", ."), names.back()),
-                output.files);
+                output.files)
+      .common();
   list.add_choice("Output", "--format", formats, "format of -o where the name does not tell it",
-                  output.format);
-  list.add_flag("Output", "--json", "print a JSON document in place of the drawing", output.json);
+                  output.format)
+      .needs({"-o"}, ": it says what is written there");
+  list.add_flag("Output", "--json", "print a JSON document in place of the drawing", output.json)
+      .common();
 }
 
 void define_text_style(OptionList& list, StyleOptions& options) {
-  list.add_choice(
-      "Output", "--style", std::span(kStyles).first(kTextStyles),
-      "how to write (default: blocks on a terminal and into pipes of a UTF-8 locale, else "
-      "ascii, which is pure 7-bit)",
-      options.style);
+  list.add_choice("Output", "--style", std::span(kStyles).first(kTextStyles),
+                  "how to write (default: blocks on a terminal and into pipes of a UTF-8 locale, "
+                  "else ascii, which is pure 7-bit)",
+                  options.style)
+      .common();
   define_color(list, options.color);
 }
 

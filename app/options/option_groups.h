@@ -28,13 +28,18 @@ OptionList::Setter to_model(Choice& model) {
 
 inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
+/// What makes a text a chat.
+inline const std::vector<std::string> kChatOptions = {"--chat", "--system", "--messages"};
+
 /// --strict: unknown keys or tensors in a model's files are an error.
 void define_strict(OptionList& list, TalkOptions& talk);
 
 template <class Choice>
 void define_named_model(OptionList& list, Choice& model, TalkOptions& talk,
                         const std::string& description) {
-  list.add_value("Model", kModelNames, "FILE", description, to_model(model));
+  list.add_value("Model", kModelNames, "FILE", description, to_model(model))
+      .about("schema", "weights: attnviz -m FILE TEXT")
+      .common();
   define_strict(list, talk);
 }
 
@@ -79,10 +84,6 @@ void define_text_style(OptionList& list, StyleOptions& options);
 /// Which two texts or models a command line of diff means. Throws Error{kUsage} for any other
 /// number.
 void settle_compared(DiffOptions& options);
-/// What no command that writes files, or computes attention, takes. Throw Error{kUsage}; the second
-/// settles which weights are meant.
-void check_output(const OutputOptions& output);
-void check_attention(const Given& given, AttentionOptions& options);
 void define_printed(OptionList& list, PrintOptions& options, const std::string& schema);
 
 }  // namespace attnviz::app

@@ -20,8 +20,44 @@ std::vector<std::string> split(const std::string& names) {
 
 }  // namespace
 
-void OptionList::add_value(const char* group, const std::string& names, const std::string& value,
-                           const std::string& text, const Setter& set) {
+const std::string& OptionSpec::long_name() const {
+  const auto found = std::ranges::find_if(names, [](const auto& n) { return n.starts_with("--"); });
+  return found == names.end() ? names.front() : *found;
+}
+
+OptionSpec& OptionSpec::proposes(std::vector<std::string> words) {
+  choices = std::move(words);
+  return *this;
+}
+
+OptionSpec& OptionSpec::conflicts(std::vector<std::string> others, std::string why) {
+  excluded.push_back({std::move(others), std::move(why)});
+  return *this;
+}
+
+OptionSpec& OptionSpec::needs(std::vector<std::string> others, std::string why) {
+  needed.push_back({std::move(others), std::move(why)});
+  return *this;
+}
+
+OptionSpec& OptionSpec::only_in(Effect where) {
+  effect = where;
+  return *this;
+}
+
+OptionSpec& OptionSpec::common() {
+  is_common = true;
+  return *this;
+}
+
+OptionSpec& OptionSpec::about(std::string parameter, std::string to_type) {
+  parameters.emplace_back(std::move(parameter), to_type.empty() ? long_name() : std::move(to_type));
+  return *this;
+}
+
+OptionSpec& OptionList::add_value(const char* group, const std::string& names,
+                                  const std::string& value, const std::string& text,
+                                  const Setter& set) {
   std::vector<std::string> all = split(names);
   // "=3" is the token "3", and not the one with this index.
   const bool is_token = value == "TOKEN" || value.starts_with("TOKEN|");
@@ -32,35 +68,45 @@ void OptionList::add_value(const char* group, const std::string& names, const st
     set(words.back());
   };
   options_.push_back({std::move(all), value, text, group, Times::kLastCounts, set_last});
+  return options_.back();
 }
 
-void OptionList::add_list(const char* group, const std::string& names, const std::string& value,
-                          const std::string& text, const ListSetter& set) {
+OptionSpec& OptionList::add_list(const char* group, const std::string& names,
+                                 const std::string& value, const std::string& text,
+                                 const ListSetter& set) {
   options_.push_back({split(names), value, text, group, Times::kMany, set});
+  return options_.back();
 }
 
-void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
-                          bool& flag) {
-  add_flag(group, names, text, [&flag] { flag = true; });
+OptionSpec& OptionList::add_flag(const char* group, const std::string& names,
+                                 const std::string& text, bool& flag) {
+  return add_flag(group, names, text, [&flag] { flag = true; });
 }
 
-void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
-                          const std::function<void()>& set) {
+OptionSpec& OptionList::add_flag(const char* group, const std::string& names,
+                                 const std::string& text, const std::function<void()>& set) {
   options_.push_back({split(names), "", text, group, Times::kLastCounts,
                       [set](const std::vector<std::string>& /*words*/) { set(); }});
+  return options_.back();
 }
 
-void OptionList::add_size(const std::string& name, const std::string& text,
-                          const std::function<void(std::size_t size)>& set) {
+OptionSpec& OptionList::add_size(const std::string& name, const std::string& text,
+                                 const std::function<void(std::size_t size)>& set,
+                                 const std::string& hint) {
   constexpr std::uint64_t kLargestSize = 1'000'000;
-  add_value("Model", name, "N", text, [name, set](const std::string& word) {
-    set(count_between(1, kLargestSize)(name, word));
+  return add_value("Model", name, "N", text, [name, set, hint](const std::string& word) {
+    try {
+      set(count_between(1, kLargestSize)(name, word));
+    } catch (const Error& error) {
+      throw Error(error.kind(), error.what() + hint);
+    }
   });
 }
 
-void OptionList::add_positional(const std::string& name, const Setter& set) {
+OptionSpec& OptionList::add_positional(const std::string& name, const Setter& set) {
   options_.push_back(
       {{name}, name, "", "", Times::kOnce, [set](const auto& words) { set(words.back()); }});
+  return options_.back();
 }
 
 const OptionSpec* OptionList::find(std::string_view name) const {
@@ -68,6 +114,23 @@ const OptionSpec* OptionList::find(std::string_view name) const {
     return std::ranges::find(option.names, name) != option.names.end();
   });
   return found == options_.end() ? nullptr : &*found;
+}
+
+OptionSpec& OptionList::row(std::string_view name) {
+  return options_[static_cast<std::size_t>(find(name) - options_.data())];
+}
+
+bool Given::has(std::string_view option) const {
+  const std::size_t space = option.find(' ');
+  const auto found = words_.find(option.substr(0, space));
+  return found != words_.end() &&
+         (space == std::string_view::npos || found->second == option.substr(space + 1));
+}
+
+std::string Given::first_of(std::span<const std::string> options) const {
+  const auto found =
+      std::ranges::find_if(options, [this](const std::string& option) { return has(option); });
+  return found == options.end() ? std::string() : *found;
 }
 
 std::string Given::word(std::string_view name) const {
@@ -79,6 +142,7 @@ void Given::add(const OptionSpec& option, const std::string& word) {
   for (const std::string& name : option.names) {
     words_[name] = word;
   }
+  options_.push_back({option.long_name(), option.group, option.effect});
 }
 
 namespace {
@@ -178,6 +242,24 @@ Error missing_value(const OptionList& list, const std::string& message) {
 }
 
 }  // namespace
+
+void check_relations(const ParsedWords& parsed) {
+  const Given& given = parsed.given;
+  for (const auto& [option, words] : parsed.options) {
+    for (const auto& [others, why] : option->excluded) {
+      if (const std::string other = given.first_of(others); !other.empty()) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("{} and {} exclude each other{}", option->long_name(), other, why));
+      }
+    }
+    for (const auto& [others, why] : option->needed) {
+      if (given.first_of(others).empty()) {
+        throw Error(ErrorKind::kUsage, fmt::format("{} goes with {}{}", option->long_name(),
+                                                   joined(others, "or"), why));
+      }
+    }
+  }
+}
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) {
   CLI::App app;  // it would shorten, reorder and word help its own way

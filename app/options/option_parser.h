@@ -22,7 +22,10 @@ namespace attnviz::app {
 /// How often an option may stand on the command line.
 enum class Times { kOnce, kLastCounts, kMany };
 
-/// One option: what is said of it, and what is done with its words.
+/// What an option changes, where that is not everything; what is written of a result has it or not.
+enum class Effect { kEverywhere, kPicture, kTable, kMap };
+
+/// One option: what is said of it, what is done with its words, and what goes with it.
 struct OptionSpec {
   std::vector<std::string> names;  // "-m", "--model", …: short ones first; "TEXT" of a positional
   std::string value;               // "FILE", "N", or "a|b|c" for a choice; empty for a flag
@@ -32,27 +35,51 @@ struct OptionSpec {
   std::function<void(const std::vector<std::string>& words)> set;  // of a flag: no words
   std::vector<std::string> choices = {};  // for shells to propose, besides those of `value`
 
+  /// Other options, as Given::has() takes them, and why: behind the names in a message.
+  struct Relation {
+    std::vector<std::string> others;
+    std::string why;
+  };
+  std::vector<Relation> excluded = {};  // none of these may be given, too
+  std::vector<Relation> needed = {};    // one of each is to be given
+  Effect effect = Effect::kEverywhere;
+  bool is_common = false;  // among those that -h lists
+  /// Parameters of the library's errors that this option is about, and what to type.
+  std::vector<std::pair<std::string, std::string>> parameters = {};
+
   bool is_positional() const { return !names.front().starts_with('-'); }
   bool is_flag() const { return value.empty(); }
+  /// "--output", "TEXT".
+  const std::string& long_name() const;
+
+  // For definitions: each changes one of the above.
+  OptionSpec& proposes(std::vector<std::string> words);
+  OptionSpec& conflicts(std::vector<std::string> others, std::string why = "");
+  OptionSpec& needs(std::vector<std::string> others, std::string why = "");
+  OptionSpec& only_in(Effect where);
+  OptionSpec& common();
+  /// `to_type`: the long name by default.
+  OptionSpec& about(std::string parameter, std::string to_type = "");
 };
 
-/// Options in the order of their definition. What their setters fill must outlive the parsing;
-/// values out of range throw Error{kUsage} from it.
+/// Options in the order of their definition; a reference to one is good until the next is added.
+/// What their setters fill must outlive the parsing; values out of range throw Error{kUsage} from
+/// it.
 class OptionList {
  public:
   using Setter = std::function<void(const std::string& word)>;
   using ListSetter = std::function<void(const std::vector<std::string>& words)>;
 
   /// An option with one value; given twice, the last counts. `names` with commas between them.
-  void add_value(const char* group, const std::string& names, const std::string& value,
-                 const std::string& text, const Setter& set);
+  OptionSpec& add_value(const char* group, const std::string& names, const std::string& value,
+                        const std::string& text, const Setter& set);
   /// The same for a value that is the word, or what `parse` makes of it: parse(word) or
   /// parse(option, word).
   template <class Value, class Parse = std::identity>
-  requires(!std::invocable<Value&, const std::string&>) void add_value(
-      const char* group, const std::string& names, const std::string& value,
-      const std::string& text, Value& target, const Parse& parse = {}) {
-    add_value(group, names, value, text, [names, parse, &target](const std::string& word) {
+  requires(!std::invocable<Value&, const std::string&>)
+      OptionSpec& add_value(const char* group, const std::string& names, const std::string& value,
+                            const std::string& text, Value& target, const Parse& parse = {}) {
+    return add_value(group, names, value, text, [names, parse, &target](const std::string& word) {
       if constexpr (std::invocable<const Parse&, const std::string&>) {
         target = static_cast<Value>(parse(word));
       } else {
@@ -62,50 +89,53 @@ class OptionList {
   }
   /// The same for the words of a table (core/choices.h): parsed, checked and listed from it.
   template <class Choices, class Value>
-  void add_choice(const char* group, const std::string& name, const Choices& choices,
-                  const std::string& text, Value& value) {
-    add_value(group, name, joined_choices(choices), text, value,
-              [choices](const std::string& option, const std::string& word) {
-                return parse_choice(option, word, choices);
-              });
+  OptionSpec& add_choice(const char* group, const std::string& name, const Choices& choices,
+                         const std::string& text, Value& value) {
+    return add_value(group, name, joined_choices(choices), text, value,
+                     [choices](const std::string& option, const std::string& word) {
+                       return parse_choice(option, word, choices);
+                     });
   }
   /// An option that may be repeated.
-  void add_list(const char* group, const std::string& names, const std::string& value,
-                const std::string& text, const ListSetter& set);
+  OptionSpec& add_list(const char* group, const std::string& names, const std::string& value,
+                       const std::string& text, const ListSetter& set);
   template <class Value>
-  void add_list(const char* group, const std::string& names, const std::string& value,
-                const std::string& text, std::vector<Value>& target) {
-    add_list(group, names, value, text, [&target](const std::vector<std::string>& words) {
+  OptionSpec& add_list(const char* group, const std::string& names, const std::string& value,
+                       const std::string& text, std::vector<Value>& target) {
+    return add_list(group, names, value, text, [&target](const std::vector<std::string>& words) {
       target.assign(words.begin(), words.end());
     });
   }
-  void add_flag(const char* group, const std::string& names, const std::string& text, bool& flag);
+  OptionSpec& add_flag(const char* group, const std::string& names, const std::string& text,
+                       bool& flag);
   /// A flag that does something; by default it is only asked whether it was given.
-  void add_flag(
+  OptionSpec& add_flag(
       const char* group, const std::string& names, const std::string& text,
       const std::function<void()>& set = [] {});
-  /// A size of a model; what fits in memory is checked later, with the other sizes.
-  void add_size(const std::string& name, const std::string& text,
-                const std::function<void(std::size_t size)>& set);
+  /// A size of a model; what fits in memory is checked later, with the other sizes. `hint`: behind
+  /// what is said of a word that is none.
+  OptionSpec& add_size(const std::string& name, const std::string& text,
+                       const std::function<void(std::size_t size)>& set,
+                       const std::string& hint = "");
   /// A word without an option's name before it.
   template <class Value>
-  void add_positional(const std::string& name, std::optional<Value>& target) {
-    add_positional(name, [&target](const std::string& word) { target = word; });
+  OptionSpec& add_positional(const std::string& name, std::optional<Value>& target) {
+    return add_positional(name, [&target](const std::string& word) { target = word; });
   }
-  void add_positional(
+  OptionSpec& add_positional(
       const std::string& name, const Setter& set = [](const std::string& /*word*/) {});
 
   /// Any number of words without options' names before them.
   template <class Value>
-  void add_positionals(const std::string& name, std::vector<Value>& target) {
+  OptionSpec& add_positionals(const std::string& name, std::vector<Value>& target) {
     options_.push_back({{name}, name, "", "", Times::kMany, [&target](const auto& words) {
                           target.assign(words.begin(), words.end());
                         }});
+    return options_.back();
   }
 
-  /// What shells propose for the option that was added last.
-  void propose(std::vector<std::string> choices) { options_.back().choices = std::move(choices); }
-
+  /// An option that was added before, for what is true of it in one command alone.
+  OptionSpec& row(std::string_view name);
   const std::vector<OptionSpec>& all() const noexcept { return options_; }
   /// Null when no option has this name.
   const OptionSpec* find(std::string_view name) const;
@@ -114,16 +144,28 @@ class OptionList {
   std::vector<OptionSpec> options_;
 };
 
+/// An option that was given, for what asks later.
+struct GivenOption {
+  std::string name;  // the long one
+  std::string group;
+  Effect effect;
+};
+
 /// What a command line gave: the last word of each option, under each of its names.
 class Given {
  public:
-  bool has(std::string_view name) const { return words_.find(name) != words_.end(); }
+  /// `option`: "--style", or with a word that must be its last one: "--style mask".
+  bool has(std::string_view option) const;
   /// Empty for a flag and for what was not given.
   std::string word(std::string_view name) const;
+  /// The first of `options` that was given; empty where none was.
+  std::string first_of(std::span<const std::string> options) const;
+  const std::vector<GivenOption>& options() const noexcept { return options_; }
   void add(const OptionSpec& option, const std::string& word);
 
  private:
   std::map<std::string, std::string, std::less<>> words_;
+  std::vector<GivenOption> options_;
 };
 
 /// What became of the words of a command line. With an error some setters have not run.
@@ -135,6 +177,9 @@ struct ParsedWords {
   std::size_t n_extras_in_front = 0;  // of that: only these may be options
   std::optional<AdviceError> error;   // the first mistake that is not an extra word
 };
+
+/// Throws Error{kUsage} for options that exclude each other, and for those without what they need.
+void check_relations(const ParsedWords& parsed);
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);
 

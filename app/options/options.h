@@ -30,7 +30,7 @@
 #include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
-#include "options/advice.h"
+#include "options/option_parser.h"
 #include "options/what_if.h"
 
 namespace attnviz::app {
@@ -109,13 +109,13 @@ struct ModelOptions {
   std::variant<GivenModel, RandomShape> model;
   std::optional<std::uint64_t> seed;
   std::optional<Positions> positions;
-  Advice choice_meant = {};  // what to type, where a size may have been meant as a choice
 };
 
 struct TalkOptions {
   bool quiet = false;
   bool verbose = false;
-  bool strict = false;  // unknown keys or tensors in a model's files are an error
+  bool strict = false;                  // unknown keys or tensors in a model's files are an error
+  std::vector<GivenOption> given = {};  // of the command line
 };
 
 /// How what is printed looks.

@@ -33,6 +33,14 @@ float parse_factor(std::string_view option, const std::string& word) {
   return factor;
 }
 
+std::string parse_answer(std::string_view option, const std::string& word) {
+  if (words_of(word).empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: empty or blank: there is nothing to score", option));
+  }
+  return word;
+}
+
 }  // namespace
 
 void define_cite(OptionList& list, CiteOptions& options) {
@@ -40,28 +48,36 @@ void define_cite(OptionList& list, CiteOptions& options) {
   InputOptions& input = options.input;
   define_text(list, input);
   list.add_list("Input", "--doc", "FILE",
-                "put this document before TEXT, which is then a question; may be repeated. "
-                "Without any, TEXT is the whole prompt and its sentences are ranked",
-                options.documents);
+                "put this document before TEXT, which is then a question; may be repeated. Without "
+                "any, TEXT is the whole prompt and its sentences are ranked",
+                options.documents)
+      .common();
   list.add_value("Input", "-f,--file", "FILE", "read TEXT from a file", input.file);
   list.add_value("Input", "--answer", "TEXT",
-                 "score this answer (default: the one that the model writes)", options.answer);
-  list.add_value("Input", "--generate", "N",
-                 fmt::format("how many tokens the model writes at most (default {}); it ends at "
-                             "the end of a line",
-                             options.generate),
-                 options.generate, count_between(1, kMost));
+                 "score this answer (default: the one that the model writes)", options.answer,
+                 parse_answer)
+      .conflicts({"--generate"})
+      .common();
   list.add_value(
-      "Input", "--span-words", "N",
-      "cut sentences that are longer than N words, as in texts without punctuation; what is "
-      "ranked are then spans of at most N words",
-      options.span_words, count_between(1, kMost));
+      "Input", "--generate", "N",
+      fmt::format(
+          "how many tokens the model writes at most (default {}); it ends at the end of a line",
+          options.generate),
+      options.generate, count_between(1, kMost));
+  list.add_value("Input", "--span-words", "N",
+                 "cut sentences that are longer than N words, as in texts without punctuation; "
+                 "what is ranked are then spans of at most N words",
+                 options.span_words, count_between(1, kMost));
   list.add_flag("Input", "--print-prompt", "print what the model is given, and nothing else",
-                options.print_prompt);
+                options.print_prompt)
+      .conflicts({"--json", "-o"})
+      .conflicts({"--truncate"}, ": the whole prompt is printed")
+      .common();
   list.add_flag(
-      "Input", "--bos",
-      "begin the prompt with the token that does (default: as the model's tokenizer has it)",
-      [&input] { input.bos = true; });
+          "Input", "--bos",
+          "begin the prompt with the token that does (default: as the model's tokenizer has it)",
+          [&input] { input.bos = true; })
+      .conflicts({"--no-bos"});
   list.add_flag("Input", "--no-bos", "begin the prompt without it",
                 [&input] { input.bos = false; });
   list.add_flag("Input", "--special",
@@ -75,8 +91,8 @@ void define_cite(OptionList& list, CiteOptions& options) {
                   options.truncate);
   define_named_model(
       list, options.model.model, options.talk,
-      "a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model on this "
-      "machine, as attnviz models lists them (default: demo, the embedded one)");
+      "the model: a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model "
+      "on this machine, as attnviz models lists them (default: demo, the embedded one)");
   define_softmax(list, options.request);
   define_what_if(list, options.what_if);
   list.add_flag("Attention", "--retrieval-heads",
@@ -88,9 +104,10 @@ void define_cite(OptionList& list, CiteOptions& options) {
                  "the sentence is hidden from the answer's tokens (default 2)",
                  options.least_factor, parse_factor);
   list.add_value(
-      "Output", "--top", "N",
-      fmt::format("only the first N sentences of the table; 0: all (default {})", options.top),
-      options.top, count_between(0, kMost));
+          "Output", "--top", "N",
+          fmt::format("only the first N sentences of the table; 0: all (default {})", options.top),
+          options.top, count_between(0, kMost))
+      .common();
   define_files(list, options.output, Result::kTextReport);
   define_text_style(list, options.look);
   define_colormap(list, options.drawing);
@@ -103,24 +120,32 @@ void define_diff(OptionList& list, DiffOptions& options) {
                         [&options](const std::string& word) { options.texts.push_back(word); });
   }
   list.add_list("Input", "--text", "TEXT", "a text to compare; give it twice, or two TEXTs",
-                options.other_texts);
+                options.other_texts)
+      .common();
   define_reading(list, options.input);
   define_chat(list, options.input);
   define_cutting(list, options);
   list.add_list("Model", kModelNames, "FILE",
-                "given twice: two models to compare on one TEXT, as a base and a fine-tune, or F16 "
-                "and Q4_K; else the model of both texts (default: demo, the embedded one)",
-                options.models);
+                "the model of both texts (default: demo, the embedded one); given twice: two "
+                "models to compare on one TEXT, as a base and a fine-tune, or F16 and Q4_K",
+                options.models)
+      .common();
   define_strict(list, options.talk);
   define_random(list, options);
   define_attention(list, options, "all; with --head the change of each of these is drawn");
   list.add_flag("Output", "--map", "a map of all heads in place of the table, as pictures have it",
-                options.map);
+                options.map)
+      .common();
   list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
-                 options.top, count_between(0, 1'000'000));
+                 options.top, count_between(0, 1'000'000))
+      .only_in(Effect::kTable)
+      .common();
   list.add_value("Output", "--threshold", "SHARE",
                  "two models: from where on their residual streams are called apart (default 0.05)",
                  options.threshold, parse_share);
+  for (const char* const name : {"--map", "--top", "--threshold"}) {
+    list.row(name).conflicts({"--head"}, ": --head draws chosen heads");
+  }
   define_files(list, options.output, Result::kReport);
   define_drawing(list, options.drawing);
   define_run(list, options);
@@ -164,8 +189,8 @@ void settle_compared(DiffOptions& options) {
   } else if (texts.size() < 2) {
     fail_diff(
         texts.empty() && !input.is_given()
-            ? std::string(", as in: attnviz diff --text \"The cat sat\" --text \"The dog sat\", "
-                          "or attnviz diff -m A -m B TEXT")
+            ? std::string(", as in: attnviz diff --text \"The cat sat\" --text \"The dog sat\", or "
+                          "attnviz diff -m A -m B TEXT")
             : std::string(": found one text and one model; give another --text, or another -m"));
   } else if (input.file || input.ids) {
     fail_diff(fmt::format(": {} gives a third text", input.file ? "--file" : "--ids"));
@@ -200,11 +225,12 @@ void refuse_commands(const std::string& word) {
 
 void define_lesson(OptionList& list, LessonOptions& options) {
   options.n_threads = available_threads();
-  list.add_positional(kLesson, [&options](const std::string& word) {
-    refuse_commands(word);
-    options.lesson = parse_choice("lesson", word, kLessonChoices);
-  });
-  list.propose(choice_words(kLessonChoices));
+  list.add_positional(kLesson,
+                      [&options](const std::string& word) {
+                        refuse_commands(word);
+                        options.lesson = parse_choice("lesson", word, kLessonChoices);
+                      })
+      .proposes(choice_words(kLessonChoices));
   list.add_value("Model", "--seed", "N",
                  "seed of what is drawn at random (default " + std::to_string(kDefaultSeed) + ")",
                  options.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
@@ -215,6 +241,12 @@ void define_lesson(OptionList& list, LessonOptions& options) {
   list.add_value("General", "--threads", "N", "threads to compute with (default: all cores)",
                  options.n_threads, count_between(1, 1024));
   define_talk(list, options.talk);
+  for (const char* const name :
+       {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi", "--width",
+        "--colormap", "--font", "--no-values", "--no-footer"}) {
+    list.row(name).needs({kLesson},
+                         ", as in: attnviz lesson scaling -o FILE.png; attnviz lesson lists them");
+  }
 }
 
 void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
@@ -231,38 +263,8 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
   define_talk(list, options.talk);
 }
 
-void check_lesson(const Given& given, const LessonOptions& options) {
-  for (const char* option : {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi",
-                             "--width", "--colormap", "--font", "--no-values", "--no-footer"}) {
-    if (!options.lesson && given.has(option)) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{} goes with a lesson's NAME, as in: attnviz lesson {} -o FILE.png; "
-                              "attnviz lesson lists them",
-                              option, kLessonChoices.front().word));
-    }
-  }
-  check_output(options.output);
-}
-
-void check_softmax(const Given& /*given*/, const SoftmaxOptions& options) {
-  check_output(options.output);
-}
-
-void check_meaning(const Given& given, MeaningOptions& options) {
-  if (options.word.find_first_not_of(" \t\r\n") == std::string::npos) {
-    throw Error(ErrorKind::kUsage,
-                "meaning needs a WORD, as in: attnviz meaning bank --in \"…\" --in \"…\"");
-  }
-  if (options.contexts.size() < 2) {
-    throw Error(ErrorKind::kUsage, fmt::format("meaning compares texts: give --in twice or more, "
-                                               "found {}",
-                                               options.contexts.size()));
-  }
-  options.input.may_be_absent = true;
-  check_attention(given, options);
-}
-
 void define_meaning(OptionList& list, MeaningOptions& options) {
+  options.input.may_be_absent = true;
   list.add_positional(kWord, [&options](const std::string& word) { options.word = word; });
   list.add_list("Input", "--in", "TEXT",
                 "a text with the word in it; twice or more. Of several places in one text the last "
@@ -295,21 +297,23 @@ std::vector<AblatedPart> parse_parts(std::string_view option,
 }  // namespace
 
 void define_why(OptionList& list, WhyOptions& options) {
+  constexpr const char* kExample = ", as in: attnviz why TEXT --head 2.1 --query -1 --key cat";
   define_input(list, options.input);
   define_model(list, options);
   define_attention(list, options, "none: of a score that is split");
   define_names(list, options);
-  list.add_value("Prediction", "--toward", "TOKEN",
-                 "the token that is asked about (default: the most probable one): \" Potter\", or "
-                 "id:301",
-                 options.toward);
-  list.add_value("Prediction", "--versus", "TOKEN",
-                 "the one beside it (default: the most probable other one)", options.versus);
   list.add_value(
-      "Prediction", "--at", "TOKEN|INDEX",
-      "behind this token (default: the last); no text behind it is read: -1 of --hide is this "
-      "token",
-      options.at);
+          "Prediction", "--toward", "TOKEN",
+          "the token that is asked about (default: the most probable one): \" Potter\", or id:301",
+          options.toward)
+      .common();
+  list.add_value("Prediction", "--versus", "TOKEN",
+                 "the one beside it (default: the most probable other one)", options.versus)
+      .common();
+  list.add_value("Prediction", "--at", "TOKEN|INDEX",
+                 "behind this token (default: the last); no text behind it is read: -1 of --hide "
+                 "is this token",
+                 options.at);
   list.add_flag("Prediction", "--tokens",
                 "only what the prediction loses without each word (all parts unless one is named)",
                 options.tokens);
@@ -320,22 +324,33 @@ void define_why(OptionList& list, WhyOptions& options) {
                 "list with commas; may be repeated",
                 [&options](const std::vector<std::string>& lists) {
                   options.ablate_each = parse_parts("--ablate-each", lists);
-                });
-  list.propose({"heads", "mlps", "layers"});
-  list.add_choice("Prediction", "--by", kReplacements,
-                  "what stands in the place of what is taken out: 0, or its mean over the text "
-                  "(default zero)",
-                  options.by_mean);
+                })
+      .proposes({"heads", "mlps", "layers"});
+  list.add_choice(
+      "Prediction", "--by", kReplacements,
+      "what stands in the place of what is taken out: 0, or its mean over the text (default zero)",
+      options.by_mean);
   list.add_flag("Prediction", "--lens",
-                "only what the model would say if it ended after each layer", options.lens);
+                "only what the model would say if it ended after each layer", options.lens)
+      .common();
   list.add_value("Attention", "--query", "TOKEN|INDEX",
                  "with --key and --head: split the score of this query, over what was written into "
                  "the two tokens, in place of a prediction",
-                 options.query);
-  list.add_value("Attention", "--key", "TOKEN|INDEX", "the key of that score", options.key);
+                 options.query)
+      .needs({"--key"}, kExample)
+      .needs({"--head"}, kExample)
+      .conflicts({"--at", "--toward", "--versus", "--tokens", "--lens", "--by", "--attribution",
+                  "--ablate-each"},
+                 ": a score is no prediction");
+  list.add_value("Attention", "--key", "TOKEN|INDEX", "the key of that score", options.key)
+      .needs({"--query"}, kExample);
+  for (const char* const name : {"--head", "--layer"}) {
+    list.row(name).needs({"--query"}, " and --key: it is the head whose score is split");
+  }
   constexpr std::uint64_t kMostRows = 1'000'000;
   list.add_value("Output", "--top", "N", "only the first N rows of a table; 0: all (default 8)",
-                 options.top, count_between(0, kMostRows));
+                 options.top, count_between(0, kMostRows))
+      .only_in(Effect::kTable);
   define_files(list, options.output, Result::kReport);
   define_text_style(list, options.look);
   define_colormap(list, options.drawing);

@@ -94,7 +94,13 @@ Outputs::Outputs(OutputPlan plan)
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
-  tell_unused_look();
+  if (!writes(Content::kFigure)) {
+    constexpr const char* kWhy = "no picture was asked for (-o FILE.png, -o FILE.svg)";
+    tell_unused(plan_.talk, Effect::kPicture, kWhy);
+    if (!has_colored_screen()) {
+      tell_unused(plan_.talk, {"--no-values"}, kWhy);
+    }
+  }
 }
 
 void Outputs::open(const std::string& name) {
@@ -204,22 +210,6 @@ void Outputs::check_output_size(const ExpectedOutput& weights) {
                     counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
                     bytes - earlier > kMost ? "" : " and of the texts before it", in_bytes(bytes)));
   }
-}
-
-void Outputs::tell_unused_look() const {
-  if (writes(Content::kFigure)) {
-    return;
-  }
-  const FigureStyle usual;
-  const std::pair<bool, const char*> options[] = {
-      {figure_.theme != usual.theme, "--theme"},
-      {figure_.cell != usual.cell, "--cell"},
-      {figure_.dpi != usual.dpi, "--dpi"},
-      {figure_.width != usual.width, "--width"},
-      {!plan_.look.fonts.empty(), "--font"},
-      {!figure_.footer, "--no-footer"},
-      {!figure_.values && !has_colored_screen(), "--no-values"}};
-  tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
 }
 
 // Whose cells may show their values.

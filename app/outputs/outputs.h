@@ -104,7 +104,6 @@ class Outputs {
   void open(const std::string& name);
   void open_file(const Format& format, const std::string& name, bool is_of_one_result);
   void refuse_standard_output(const std::filesystem::path& file) const;
-  void tell_unused_look() const;
   bool has_colored_screen() const;
   bool has_file(const Format& format) const;
   bool goes_to_stdout(const Format& format) const;

@@ -151,75 +151,59 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
 
 void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk) {
-  const DrawingRequest& request = drawing.request;
-  const std::pair<bool, const char*> options[] = {{request.plain_labels, "--plain-labels"},
-                                                  {request.transposed, "--transpose"},
-                                                  {request.no_special, "--no-special"},
-                                                  {request.drop_sink, "--drop-sink"}};
-  const std::span all(options);
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   const bool has_page = outputs.writes(Content::kPage);
   if (!is_drawn && !has_page && !outputs.writes(Content::kDocument)) {
-    return tell_unused(talk, all, "nothing was drawn in cells");
+    return tell_unused(talk, {"--plain-labels", "--transpose", "--no-special", "--drop-sink"},
+                       "nothing was drawn in cells");
   }
   if (has_page) {  // which leaves the first key out itself
-    tell_unused(talk, all.first(1), "its labels show spaces as signs", " in the page");
-    tell_unused(talk, all.subspan(1, 2), "it shows all tokens, and queries as rows",
+    tell_unused(talk, {"--plain-labels"}, "its labels show spaces as signs", " in the page");
+    tell_unused(talk, {"--transpose", "--no-special"}, "it shows all tokens, and queries as rows",
                 " in the page");
-    const std::pair<bool, const char*> pool[] = {{request.pool == PoolKind::kMean, "--pool"}};
-    tell_unused(talk, pool, "where cells are small it draws the largest of them", " in the page");
+    if (drawing.request.pool == PoolKind::kMean) {
+      tell_unused(talk, {"--pool"}, "where cells are small it draws the largest of them",
+                  " in the page");
+    }
   }
   if (outputs.writes(Content::kNumbers)) {
-    tell_unused(talk, all.subspan(1), "it has all tokens, and queries as rows", " in the array");
+    tell_unused(talk, {"--transpose", "--no-special", "--drop-sink"},
+                "it has all tokens, and queries as rows", " in the array");
   }
   if (is_drawn && !has_page && !outputs.writes(Content::kDocument) &&
       drawing.style == TerminalStyle::kMask) {
-    const std::pair<bool, const char*> of_weights[] = {
-        {request.scale.has_value(), "--scale"},
-        {request.range || request.automatic_range, "--range"}};
-    tell_unused(talk, of_weights, "the mask is drawn, without weights");
+    tell_unused(talk, {"--scale", "--range"}, "the mask is drawn, without weights");
   }
   if (is_drawn && draws_arcs(drawing.style)) {
-    const bool is_told = !outputs.writes(Content::kFigure);  // as of no picture
-    const std::pair<bool, const char*> of_cells[] = {
-        {request.transposed, "--transpose"}, {!is_told && !drawing.figure.values, "--no-values"}};
-    tell_unused(talk, of_cells, "lines go from queries to keys, without numbers");
+    constexpr const char* kWhy = "lines go from queries to keys, without numbers";
+    if (outputs.writes(Content::kFigure)) {
+      tell_unused(talk, {"--transpose", "--no-values"}, kWhy);
+    } else {  // the latter is said of pictures
+      tell_unused(talk, {"--transpose"}, kWhy);
+    }
   }
 }
 
-void tell_unused_map(const DrawingRequest& map, const TalkOptions& talk, std::string_view why) {
-  const std::pair<bool, const char*> options[] = {{map.colormap.has_value(), "--colormap"},
-                                                  {map.scale.has_value(), "--scale"},
-                                                  {map.range.has_value(), "--range"},
-                                                  {map.title.has_value(), "--title"}};
-  tell_unused(talk, options, why);
-}
-
-void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
-                         const DrawingOptions& drawing, Teller& teller) {
+void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs, Teller& teller) {
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   if (!is_drawn || !std::holds_alternative<BarsFigure>(shown.figure())) {
     return;
   }
-  const DrawingRequest& request = drawing.request;
-  const std::pair<bool, const char*> of_cells[] = {
-      {request.scale.has_value(), "--scale"},
-      {request.range || request.automatic_range, "--range"},
-      {request.pool.has_value(), "--pool"},
-      {outputs.writes(Content::kFigure) && drawing.figure.cell != FigureStyle().cell, "--cell"}};
-  teller.tell(
-      Note::kUnusedOfBars,
-      unused_note(of_cells, "one token's attention is drawn as bars, from 0 to the largest"));
+  constexpr const char* kWhy = "one token's attention is drawn as bars, from 0 to the largest";
+  teller.tell(Note::kUnusedOfBars,
+              outputs.writes(Content::kFigure)
+                  ? unused_note(teller.talk(), {"--scale", "--range", "--pool", "--cell"}, kWhy)
+                  : unused_note(teller.talk(), {"--scale", "--range", "--pool"}, kWhy));
 }
 
 void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller) {
   const auto has_added = [](const AttentionDocument& document) {
     return !document.marks.added.empty();
   };
-  const std::pair<bool, const char*> option[] = {
-      {documents.front().drawing.no_special && std::ranges::none_of(documents, has_added),
-       "--no-special"}};
-  teller.tell(Note::kNothingSpecial, unused_note(option, "the tokenizer added no token"));
+  if (std::ranges::none_of(documents, has_added)) {
+    teller.tell(Note::kNothingSpecial,
+                unused_note(teller.talk(), {"--no-special"}, "the tokenizer added no token"));
+  }
 }
 
 namespace {

@@ -43,12 +43,8 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown);
 void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk);
 
-/// The same of a map of heads, or a chart, that is drawn nowhere.
-void tell_unused_map(const DrawingRequest& map, const TalkOptions& talk, std::string_view why);
-
 /// The same where one token's attention is drawn as bars, which have a scale of their own.
-void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
-                         const DrawingOptions& drawing, Teller& teller);
+void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs, Teller& teller);
 
 /// The same of --no-special where no document has such tokens.
 void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller);

@@ -103,7 +103,7 @@ std::pair<std::string, double> counted_name(const fs::path& path) {
 
 // For a folder one level too high (of checkpoints, or of models): throws an error that lists the
 // models in it, of numbered ones the last first. Returns if there are none.
-void name_models_in(const fs::path& given, const fs::path& folder) {
+void name_models_in(const fs::path& folder) {
   constexpr std::size_t kMost = 5;
   std::vector<fs::path> models;
   for (const std::string& name : names_in(folder)) {
@@ -121,11 +121,15 @@ void name_models_in(const fs::path& given, const fs::path& folder) {
   });
   const std::size_t n_more = models.size() - std::min(models.size(), kMost);
   models.resize(models.size() - n_more);
-  throw OtherModelsError(
+  std::vector<std::string> lines;
+  for (const fs::path& model : models) {
+    lines.push_back("-m " + typed_word(model));
+  }
+  throw AdviceError(
       ErrorKind::kUsage,
-      fmt::format("{}: the folder itself has no model; give one of the folders in it{}",
-                  folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
-      given.string(), {models.begin(), models.end()});
+      {fmt::format("{}: the folder itself has no model; give one of the folders in it{}:",
+                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
+       std::move(lines)});
 }
 
 // The model that a folder without weights of its own stands for.
@@ -138,7 +142,7 @@ fs::path model_in(const fs::path& given) {
   if (auto file = choose_gguf(gguf_files_in(folder), {{given.string()}, {}})) {
     return *std::move(file);
   }
-  name_models_in(given, folder);
+  name_models_in(folder);
   return folder;
 }
 

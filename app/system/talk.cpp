@@ -60,20 +60,41 @@ void tell(const TalkOptions& talk, const Advice& advice) {
   }
 }
 
-std::string unused_note(std::span<const std::pair<bool, const char*>> options, std::string_view why,
-                        std::string_view where) {
+namespace {
+
+template <class IsMeant>
+std::string note_of(const TalkOptions& talk, const IsMeant& is_meant, std::string_view why,
+                    std::string_view where) {
   std::string unused;
-  for (const auto& [given, option] : options) {
-    if (given) {
-      unused += (unused.empty() ? "" : ", ") + std::string(option);
+  for (const GivenOption& option : talk.given) {
+    if (is_meant(option)) {
+      unused += (unused.empty() ? "" : ", ") + option.name;
     }
   }
   return unused.empty() ? unused : fmt::format("{} changed nothing{}: {}", unused, where, why);
 }
 
-void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
+}  // namespace
+
+std::string unused_note(const TalkOptions& talk, std::initializer_list<std::string_view> options,
+                        std::string_view why, std::string_view where) {
+  return note_of(
+      talk,
+      [&](const GivenOption& given) {
+        return std::ranges::find(options, given.name) != options.end();
+      },
+      why, where);
+}
+
+void tell_unused(const TalkOptions& talk, std::initializer_list<std::string_view> options,
                  std::string_view why, std::string_view where) {
-  tell(talk, unused_note(options, why, where));
+  tell(talk, unused_note(talk, options, why, where));
+}
+
+void tell_unused(const TalkOptions& talk, Effect effect, std::string_view why) {
+  tell(talk,
+       note_of(
+           talk, [effect](const GivenOption& given) { return given.effect == effect; }, why, ""));
 }
 
 void Teller::tell(Note note, std::string_view message) {

@@ -4,11 +4,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "options/advice.h"
 #include "options/options.h"
@@ -26,15 +25,16 @@ void say(const Advice& advice);
 void tell(const TalkOptions& talk, std::string_view message);
 void tell(const TalkOptions& talk, const Advice& advice);
 
-/// "--cell, --dpi changed nothing: no picture was asked for", of the options that are given; empty
-/// where none is. `where`: " in the array", where it did something elsewhere.
-std::string unused_note(std::span<const std::pair<bool, const char*>> options, std::string_view why,
-                        std::string_view where = "");
+/// "--cell, --dpi changed nothing: no picture was asked for", of those that were given; empty where
+/// none was. `where`: " in the array", where they did something elsewhere.
+std::string unused_note(const TalkOptions& talk, std::initializer_list<std::string_view> options,
+                        std::string_view why, std::string_view where = "");
 
-/// Says which options, each with whether it was given, changed nothing and why: that is no error,
-/// for they may stand in an alias.
-void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
+/// Says which options were given and changed nothing, and why: that is not an error, for they may
+/// stand in an alias. The second: options that have an effect there alone.
+void tell_unused(const TalkOptions& talk, std::initializer_list<std::string_view> options,
                  std::string_view why, std::string_view where = "");
+void tell_unused(const TalkOptions& talk, Effect effect, std::string_view why);
 
 /// Notes that are said once, however many texts they are true of.
 enum class Note { kRandomWeights, kFarWords, kFlatPicture, kNothingSpecial, kUnusedOfBars };
@@ -48,6 +48,7 @@ class Teller {
   bool is_due(Note note) const { return !talk_.quiet && !told_.contains(note); }
   /// Says it when it is due and there is something to say.
   void tell(Note note, std::string_view message);
+  const TalkOptions& talk() const noexcept { return talk_; }
 
  private:
   TalkOptions talk_;

@@ -280,7 +280,7 @@ TEST_CASE("--fold: weights over turns are sums over keys, averaged over queries"
   CHECK(run({"--merge", "sentences"})["merged"] == "sentences");
   const ProgramResult refused = attnviz({"--fold", "turns", "The cat"});
   CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "--fold turns goes with --chat"));
+  CHECK(contains(refused.err, "the text is no chat, and has none (--chat)"));
 }
 
 }  // namespace attnviz::test

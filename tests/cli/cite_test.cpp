@@ -286,7 +286,9 @@ TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
       {{"Why?", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}, 2, "no output head"},
       {{"Why?", "-m", kModels + "roberta-mlm"}, 2, "fills gaps"},
       {{"Why?", "--truncate", "right"}, 2, "--truncate: expected left"},
-      {{"Why?", "--truncate", "left", "--print-prompt"}, 2, "before --truncate would cut it"},
+      {{"Why?", "--truncate", "left", "--print-prompt"},
+       2,
+       "--print-prompt and --truncate exclude each other"},
       {{"Why?", "--mask", "none"}, 2, "hides what comes later"},
       {{"Why?", "-o", "a.png"}, 2, "png"}};
   for (const Refusal& refusal : refusals) {

@@ -252,7 +252,7 @@ TEST_CASE("diff: one of each, three, both, and models that cannot be compared ar
   refused({"a b", "c d", "-m", "demo", "-m", "demo"}, "found two of both");
   refused({"--text", "a b", "--text", "c d", "--ids", "1,2"}, "--ids gives a third text");
   refused({"a b", " "}, "empty or blank");
-  refused({"a b", "c d", "--head", "0.0", "--map"}, "--map goes with");
+  refused({"a b", "c d", "--head", "0.0", "--map"}, "--map and --head exclude each other");
   refused({"a b", "c d", "--head", "0.0", "--scale", "log"}, "drawn linearly");
   refused({"--random", "a", "b"}, "two or more are needed");
   refused({"-m", kModels + "gpt2-tied", "-m", "demo", "--ids", "1,2"}, "head by head: ");

@@ -297,7 +297,7 @@ TEST_CASE("what is not of encoder-decoders is refused in words, and so is what i
   for (const char* command : {"inspect", "heads", "why", "rollout"}) {
     check_refused({command, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder, which this");
     check_refused({command, "-m", kT5, "--ids", "5,6,1", "--target", "a"}, 2,
-                  "unknown option --target; encoder-decoders are drawn by attnviz show alone");
+                  "unknown option --target; it belongs to attnviz show");
   }
   check_refused({"heads", "-m", kBart, "--ids", "5,6,2"}, 4, "an encoder-decoder, which this");
   check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder");

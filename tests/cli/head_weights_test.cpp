@@ -51,7 +51,7 @@ TEST_CASE("heads --known: another model than GPT-2 small is refused before anyth
   const ProgramResult result = attnviz({"heads", "--known", "gpt2"});
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("--known gpt2: expected GPT-2 small (family gpt2, 12 layers of 12 heads, "
-                        "d_model 768), found demo (llama)") != std::string::npos);
+                        "width 768), found demo (llama)") != std::string::npos);
 }
 
 }  // namespace attnviz::test

@@ -363,7 +363,7 @@ TEST_CASE("heads: what cannot be probed is refused") {
   CHECK(attnviz({"heads", "--probe-length", "1"}).exit_code == 2);
   CHECK(contains(attnviz({"heads", "--probe-length", "1000"}).err, "takes 256 at most"));
   CHECK(contains(attnviz({"heads", "--probe-length", "5", "The cat"}).err,
-                 "--probe-length describes what is taken without a text"));
+                 "--probe-length and TEXT exclude each other"));
   const TemporaryFolder folder;
   const auto given = [&folder](const char* probes) {
     write_file(folder.file("p.json"), probes);

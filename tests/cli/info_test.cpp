@@ -181,7 +181,7 @@ TEST_CASE("info: usage errors say what to give") {
   };
   const Mistake mistakes[] = {
       {{"info", "-m", "a", "b"}, "FILE and --model exclude each other"},
-      {{"info", "-m", "a", "--layers", "2"}, "--layers describes a model without weights"},
+      {{"info", "-m", "a", "--layers", "2"}, "--layers and --model exclude each other"},
       {{"info", "--d-model", "8", "--gated"}, "--gated goes with --d-ff"},
       {{"info", "--d-model", "8", "--tied"}, "--tied goes with --vocab"},
       {{"info", "--d-model", "10", "--heads", "3"}, "--d-model 10"},

@@ -322,7 +322,7 @@ TEST_CASE("inspect: command lines that make no sense end with 2 and say why") {
        "--format: expected png, svg, html, json, txt, found \"npy\""},
       {{"--style", "numbers"}, "--style: expected auto, ascii, blocks"},
       {{"--head", "0.7"}, "0.7"},
-      {{"--heads", "2"}, "--heads shapes random weights"}};
+      {{"--heads", "2"}, "--heads and --model exclude each other"}};
   const ByHand model;
   for (const Case& c : cases) {
     CAPTURE(c.message);

@@ -200,7 +200,7 @@ TEST_CASE("lesson: figures in both themes, pages and tables") {
   const ProgramResult chart = in_folder(folder, {"lesson", "scaling", "-o", "a.png", "--cell", "9",
                                                  "--no-values", "--colormap", "blues"});
   CHECK(
-      contains(chart.err, "--cell, --no-values, --colormap changed nothing: this lesson's figure"));
+      contains(chart.err, "--colormap, --cell, --no-values changed nothing: this lesson's figure"));
 }
 
 TEST_CASE("lesson: the seed makes other numbers, and the same ones again") {

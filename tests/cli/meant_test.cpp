@@ -52,31 +52,16 @@ TEST_CASE("two words where one text is taken: the line that was meant works when
   write_samples(folder);
   const std::vector<Meant> cases = {
       {{"demo", "The cat sat"}, {"attnviz -m demo \"The cat sat\""}},
-      {{"The cat sat", "demo", "--head", "2.1"}, {"attnviz -m demo \"The cat sat\" --head 2.1"}},
+      {{"The cat sat", "demo", "--head", "2.1"}, {"attnviz -m demo \"The cat sat\""}},
       {{"inspect", "demo", "The cat sat"}, {"attnviz inspect -m demo \"The cat sat\""}},
-      {{"predict", "x"}, {"attnviz x --predict 5"}},
-      {{"generate", "The cat"}, {"attnviz \"The cat\" --generate 10"}},
-      {{"focus", "The cat"}, {"attnviz \"The cat\" --focus -1"}},
-      {{"focus", "cat", "The cat"}, {"attnviz \"The cat\" --focus cat"}},
-      {{"head", "2.1", "The cat"}, {"attnviz \"The cat\" --head 2.1"}},
-      {{"average", "The cat"}, {"attnviz \"The cat\" --average heads"}},
-      {{"The cat", "json"}, {"attnviz \"The cat\" --json"}},
-      {{"lens", "The cat sat"}, {"attnviz why \"The cat sat\" --lens"}},
-      {{"explain", "The cat"}, {"attnviz inspect \"The cat\" --explain"}},
-      {{"file", "a.txt"}, {"attnviz -f a.txt"}},
-      {{"model", "demo"}, {"attnviz -m demo \"The cat sat\""}},
-      {{"output", "b.png"}, {"attnviz \"The cat sat\" -o b.png"}},
       {{"The cat sat", "inspect"}, {"attnviz inspect \"The cat sat\""}},
-      {{"tokenise", "cat"}, {"attnviz tokenize cat", "attnviz \"tokenise cat\""}},
-      {{"The cat sat", "A dog ran"},
-       {"attnviz diff \"The cat sat\" \"A dog ran\"",
-        "printf '%s\\n' \"The cat sat\" \"A dog ran\" | attnviz --lines"}},
-      {{"The cat", "a dog", "it ran"},
-       {"printf '%s\\n' \"The cat\" \"a dog\" \"it ran\" | attnviz --lines"}},
+      {{"tokenise", "cat"}, {"attnviz \"tokenise cat\""}},
+      {{"The cat sat", "A dog ran"}, {"attnviz diff \"The cat sat\" \"A dog ran\""}},
       {{"The", "cat", "sat"}, {"attnviz \"The cat sat\""}},
       {{"tokenize", "a", "b"}, {"attnviz tokenize \"a b\""}},
       {{"say", "\"no\" to $HOME", "it's"}, {"attnviz 'say \"no\" to $HOME it'\"'\"'s'"}},
-      {{"--json", "--", "-a", "b"}, {"attnviz --json -- \"-a b\""}},
+      {{"--json", "--", "-a", "b"}, {"attnviz -- \"-a b\""}},
+      {{"predict", "x"}, {"attnviz \"predict x\""}},
   };
   for (const Meant& item : cases) {
     CAPTURE(item.arguments.back());
@@ -164,21 +149,29 @@ TEST_CASE("files of another kind: what they are, and what takes them") {
   CHECK(contains(attnviz({}, "\x89PNG\r\n\x1a\n").err, "standard input: a picture, no text"));
 }
 
-TEST_CASE("a size where a choice of heads was meant") {
-  const TemporaryFolder folder;
-  const auto line_of = [&folder](std::vector<std::string> arguments) {
-    const auto lines = lines_to_type(in_folder(folder, std::move(arguments)).err);
-    return lines.empty() ? std::string() : lines.front();
+TEST_CASE("options that are near what was meant are named") {
+  struct Near {
+    std::vector<std::string> arguments;
+    const char* option;
   };
-  CHECK(line_of({"The cat", "--layers", "2"}) == "attnviz \"The cat\" --layer 2");
-  CHECK(line_of({"--heads", "2", "--json", "cat"}) == "attnviz cat --json --head 2");
-  CHECK(line_of({"cat", "--layers", "12"}).empty());  // more than the demo model has
-  CHECK(line_of({"cat", "--layers", "2", "--heads", "2"}).empty());
-  CHECK(line_of({"cat", "--layers", "2", "--random"}).empty());
-  CHECK(line_of({"cat", "--heads", "2.1"}) == "attnviz cat --head 2.1");
-  CHECK(line_of({"cat", "--heads", "2.5x"}).empty());
-  CHECK(line_of({"cat", "-m", "demo", "--layers", "2"}) == "attnviz cat -m demo --layer 2");
-  CHECK(pasted(folder, "attnviz cat -m demo --layer 2").exit_code == 0);
+  const Near cases[] = {{{"predict", "x"}, "--predict is an option"},
+                        {{"cat", "--heads", "2.1"}, "; --head chooses heads"},
+                        {{"cat", "-m", "demo", "--layers", "2"}, "; --layer chooses layers"},
+                        {{"a cat", "--", "-q"}, "behind -- -q is a text: options go before --"},
+                        {{"--", "-dash", "--width=85mm"}, "options go before --"}};
+  for (const Near& item : cases) {
+    const ProgramResult run = attnviz(item.arguments);
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.empty());
+    CHECK_MESSAGE(contains(run.err, item.option), run.err);
+  }
+  CHECK(contains(attnviz({"--", "-a", "-b"}).err, "more than one TEXT, \"-a\" and \"-b\""));
+  CHECK(contains(attnviz({"lesson", "--", "masks", "cost"}).err,
+                 "lesson takes one NAME, found \"cost\"\n"));
+  CHECK(attnviz({"diff", "--", "a cat", "a dog", "-q"}).exit_code == 2);
+  const ProgramResult random = attnviz({"The cat", "--layers", "2"});
+  CHECK(random.exit_code == 0);
+  CHECK(contains(random.err, "--layer and --head choose"));
 }
 
 TEST_CASE("two numbers with a comma where one head has this name are told of, and drawn on") {
@@ -211,10 +204,6 @@ TEST_CASE("a command's name with an s is no text, but behind show and --") {
 }
 
 TEST_CASE("lines to type keep what they are about: texts that look like commands, signs unseen") {
-  CHECK(contains(attnviz({"-m", "demo", "--heads", "2", "--", "why"}).err,
-                 "\n  attnviz -m demo --head 2 -- why\n"));
-  CHECK(
-      contains(attnviz({"--heads", "2.1", "--", "show"}).err, "\n  attnviz --head 2.1 -- show\n"));
   // A quote with a mark over it is still a quote.
   CHECK(contains(attnviz({"a'\u0301$(id)'\u0301", "b"}).err,
                  "\n  attnviz 'a'\"'\"'\u0301$(id)'\"'\"'\u0301 b'\n"));
@@ -225,33 +214,9 @@ TEST_CASE("lines to type keep what they are about: texts that look like commands
   CHECK(contains(unseen.err, "\n  attnviz \"$(printf '\\342\\200\\256\u732B b\\377')\"\n"));
 }
 
-TEST_CASE("options behind -- are to go in front of it, and the line that has them there works") {
-  const TemporaryFolder folder;
-  const std::vector<Meant> cases = {
-      {{"--", "meaning", "-q", "-o", "w.html"}, {"attnviz -q -o w.html -- meaning"}},
-      {{"--", "-dash", "-q"}, {"attnviz -q -- -dash"}},
-      {{"show", "--title", "--", "--", "a cat", "--width=85mm", "-o", "a.png"},
-       {"attnviz show --title -- --width=85mm -o a.png -- \"a cat\""}},
-      {{"inspect", "--", "The cat", "--query", "1"}, {"attnviz inspect --query 1 -- \"The cat\""}},
-      {{"diff", "--", "a cat", "a dog", "-q"}, {"attnviz diff -q -- \"a cat\" \"a dog\""}},
-      {{"a cat", "--", "-q"}, {"attnviz \"a cat\" -q"}},
-  };
-  for (const Meant& item : cases) {
-    CAPTURE(item.arguments.front());
-    const ProgramResult run = in_folder(folder, item.arguments);
-    CHECK(run.exit_code == 2);
-    CHECK(contains(run.err, "behind -- is a text; options go before --:\n"));
-    CHECK_MESSAGE(lines_to_type(run.err) == item.lines, run.err);
-    CHECK(pasted(folder, item.lines.front()).exit_code == 0);
-  }
-  CHECK(contains(attnviz({"lesson", "--", "masks", "cost"}).err,
-                 "lesson takes one NAME, found \"cost\"\n"));
-  CHECK(contains(attnviz({"--", "-a", "-b"}).err, "more than one TEXT, \"-a\" and \"-b\""));
-}
-
 TEST_CASE("a layer among heads: the option that chooses layers is told") {
   CHECK(contains(attnviz({"The cat", "--head", "L2"}).err,
-                 "head \"L2\": this names a layer: choose it with --layer 2\n"));
+                 "head \"L2\": this names a layer: choose by layer 2 (--layer)\n"));
   CHECK(attnviz({"The cat", "--head", "2.0-1,*.3", "--json"}).out ==
         attnviz({"The cat", "--head", "2.0,2.1,0.3,1.3,2.3,3.3", "--json"}).out);
 }
@@ -260,8 +225,6 @@ TEST_CASE("what is near an option or a name is told with the line to type") {
   CHECK(contains(attnviz({"lesson", "softmax"}).err, "\n  attnviz softmax 2.1 8.7 3.2\n"));
   CHECK(contains(attnviz({"cat", "-o", "my cat.pdf"}).err,
                  "\n  rsvg-convert -f pdf -o \"my cat.pdf\" \"my cat.svg\"\n"));
-  CHECK(attnviz({"The cat", "--layers", "2"})
-            .err.starts_with("attnviz: to choose among the demo model's heads: --layer 2\n"));
 }
 
 }  // namespace attnviz::test

@@ -113,7 +113,7 @@ TEST_CASE("models tells of which cannot be run why, with their family and size")
   CHECK(model["family"] == "rwkv7");
   CHECK(model["parameters"] == 40);
   CHECK(model["chat_template"] == true);
-  CHECK(contains(model["problem"], "not one of the families that attnviz info --families lists"));
+  CHECK(contains(model["problem"], "not one of the families that are read"));
   const std::string text = home.run({"models"}).out;
   CHECK(contains(text, "rwkv7"));
   CHECK(contains(text, "rwkv:latest cannot be read"));

@@ -306,7 +306,7 @@ TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which tells w
   CHECK(contains(usual, "\"text\": \"The cat sat\""));
   CHECK(contains(
       attnviz({"The cat sat", "--dpi", "1200", "--cell", "1000", "-o", "-", "--format", "png"}).err,
-      "choose smaller cells (--cell) or a lower resolution (--dpi)"));
+      "choose smaller cells or a lower resolution (--cell, --no-footer, --dpi, --width)"));
 }
 
 TEST_CASE("show: --threads changes no byte") {

@@ -293,8 +293,8 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   home.write("out/trainer_state.json", "{}");
   const ProgramResult one = home.run({"-m", "out", "--ids", "1,2"});
   check(one, 2, "out: the folder itself has no model; give one of the folders in it");
-  CHECK(contains(one.err, "\n  attnviz -m out/checkpoint-500 --ids 1,2\n"));
-  // The same command, the last checkpoint first.
+  CHECK(contains(one.err, "\n  -m out/checkpoint-500\n"));
+  // The last checkpoint first.
   copy_to(home.path() / "out/checkpoint-1500");
   copy_to(home.path() / "out/checkpoint-1000");
   const auto lines_after = [&home](const std::vector<std::string>& words) {
@@ -302,14 +302,12 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
     return err.substr(std::min(err.find('\n'), err.size()));
   };
   CHECK(lines_after({"info", "-m", "out"}) ==
-        "\n  attnviz info -m out/checkpoint-1500\n  attnviz info -m out/checkpoint-1000\n"
-        "  attnviz info -m out/checkpoint-500\n");
+        "\n  -m out/checkpoint-1500\n  -m out/checkpoint-1000\n  -m out/checkpoint-500\n");
   fs::remove_all(home.path() / "out/checkpoint-1000");
   fs::remove_all(home.path() / "out/checkpoint-500");
-  CHECK(lines_after({"info", "out"}) == "\n  attnviz info out/checkpoint-1500\n");
+  CHECK(lines_after({"info", "out"}) == "\n  -m out/checkpoint-1500\n");
   CHECK(lines_after({"diff", "-m", "demo", "--model=out", "The cat"}) ==
-        "\n  attnviz diff -m demo --model=out/checkpoint-1500 \"The cat\"\n");
-  CHECK(lines_after({"-m", "out", "out"}) == "\n  attnviz -m out/checkpoint-1500 out\n");
+        "\n  -m out/checkpoint-1500\n");
   // No line could show this name.
   copy_to(home.path() / "odd/line\n");
   CHECK(lines_after({"info", "-m", "odd"}) == "\n");

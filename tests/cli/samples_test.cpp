@@ -48,7 +48,7 @@ TEST_CASE("samples: the colon alone, or a name that is none, lists those that th
     CAPTURE(name);
     CHECK(contains(elsewhere({"-m", name, "cat"}).err, "no such sample"));
   }
-  CHECK(contains(elsewhere({"render", "sample:four-heads"}).err, "weights are for attnviz -m"));
+  CHECK(contains(elsewhere({"render", "sample:four-heads"}).err, "these are a model's weights"));
   CHECK(contains(elsewhere({"-m", "sample:le-chat-dort", "x"}).err, "attention is for attnviz"));
 }
 

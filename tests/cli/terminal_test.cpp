@@ -157,11 +157,11 @@ TEST_CASE("messages: broken between words on a terminal of standard error, and n
 
 TEST_CASE("messages: lines to copy stay whole on a narrow terminal") {
   ProgramRun run;
-  run.arguments = {
-      "The cat sat on the mat", "--layers", "2", "--style", "numbers", "--scale", "log"};
+  run.arguments = {"The cat sat on the mat", "A dog"};
   run.tty_columns = 30;
   run.stderr_is_tty = true;
-  CHECK(contains(terminal_text(attnviz(run).out), "\n  attnviz \"The cat sat on the mat\" --s"));
+  CHECK(contains(terminal_text(attnviz(run).out),
+                 "\n  attnviz diff \"The cat sat on the mat\" \"A dog\"\n"));
   run.arguments = {"lessons"};
   CHECK(contains(terminal_text(attnviz(run).out), "(did you mean\nattnviz lesson?)"));
 }

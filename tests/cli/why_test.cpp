@@ -215,10 +215,10 @@ TEST_CASE("why: what cannot be asked is refused with a reason") {
   refused({"The cat", "--versus", "id:x"}, 2, "expected a number behind id:");
   refused({"The cat", "--at", "dog"}, 2, "--at");
   refused({"The cat", "--head", "2.1"}, 2, "--head goes with --query and --key");
-  refused({"The cat", "--head", "2.1", "--query", "1"}, 2, "needs --key");
+  refused({"The cat", "--head", "2.1", "--query", "1"}, 2, "--query goes with --key");
   refused({"The cat", "--head", "2", "--query", "1", "--key", "1"}, 2, "expected one head");
   refused({"The cat", "--head", "2.1", "--query", "1", "--key", "1", "--lens"}, 2,
-          "--lens is about a prediction");
+          "--query and --lens exclude each other");
   refused({"The cat", "--ablate-each", "neurons"}, 2, "heads, mlps, layers");
   refused({"The cat", "--lens", "-o", "/tmp/never-written.png"}, 2, "--attribution");
   refused({"The cat", "--random"}, 2, "random weights predict no tokens");

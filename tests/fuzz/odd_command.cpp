@@ -117,7 +117,7 @@ std::string value_of(Choices& choices, const app::OptionSpec& option) {
 }
 
 void add_option(Choices& choices, const app::OptionSpec& option, Words& words) {
-  constexpr std::array kNothingToRun = {"--help", "--version", "--max-memory"};
+  constexpr std::array kNothingToRun = {"-h", "--help", "--version", "--max-memory"};
   if (std::ranges::find(kNothingToRun, option.names.back()) != kNothingToRun.end()) {
     return;
   }

@@ -37,8 +37,8 @@ TEST_CASE("known heads: a model of another family or shape is refused with what 
   shape.d_model = 768;
   Model model = random_model(shape, 1);
   CHECK_THROWS_WITH_AS(require_known(model, KnownModel::kGpt2),
-                       "known heads of gpt2: expected GPT-2 small (family gpt2, 12 layers of 12 "
-                       "heads, d_model 768), found random with 12 layers of 12 heads, d_model 768",
+                       "known gpt2: expected GPT-2 small (family gpt2, 12 layers of 12 "
+                       "heads, width 768), found random with 12 layers of 12 heads, width 768",
                        Error);
   model.config.family = "gpt2";
   CHECK_NOTHROW(require_known(model, KnownModel::kGpt2));

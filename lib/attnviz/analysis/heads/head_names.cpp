@@ -112,9 +112,9 @@ void require_known(const Model& model, KnownModel /*known*/) {
   if (model.config.family != "gpt2" || model.config.d_model != kWidth ||
       model.n_layers() != kLayers || !std::ranges::all_of(model.layers, has_heads)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("known heads of gpt2: expected GPT-2 small (family gpt2, {} layers of "
-                            "{} heads, d_model {}), found {}{} with {} layers of {} heads, "
-                            "d_model {}",
+                fmt::format("known gpt2: expected GPT-2 small (family gpt2, {} layers of "
+                            "{} heads, width {}), found {}{} with {} layers of {} heads, "
+                            "width {}",
                             kLayers, kHeads, kWidth, model.config.name,
                             model.config.family.empty() ? "" : " (" + model.config.family + ")",
                             model.n_layers(), model.n_heads(), model.config.d_model),

@@ -123,9 +123,10 @@ std::string_view plain_sign(const TokenizedText& text) {
 
 std::string prompt_fault(const TokenizedText& text, const ModelTokenizer& tokenizer) {
   if (begins_twice(text, tokenizer)) {
-    return fmt::format("the text begins with {} twice; models expect one{}",
-                       quoted(tokenizer.piece(*tokenizer.special_ids().bos)),
-                       text.tokens.front().added ? "; without the tokenizer's: bos false" : "");
+    return fmt::format(
+        "the text begins with {} twice; models expect one{}",
+        quoted(tokenizer.piece(*tokenizer.special_ids().bos)),
+        text.tokens.front().added ? "; the one that the tokenizer adds can be left out" : "");
   }
   const std::string_view sign = text.turns.empty() ? plain_sign(text) : std::string_view();
   if (sign.empty()) {
