@@ -246,7 +246,7 @@ TEST_CASE("demo: a far text is told of once, and by what is left of it") {
   const std::string refused = attnviz({text}).err;
   CHECK_FALSE(contains(refused, note));
   CHECK(contains(refused, "--truncate left or right"));
-  CHECK(contains(refused, "a longer context (-m)"));
+  CHECK(contains(refused, "a longer context (--truncate left or right)"));
 }
 
 TEST_CASE("demo: its own tokenizer begins a text, and is not exchanged") {
