@@ -16,8 +16,8 @@ namespace attnviz {
 /// there. Lines and columns count from 1; columns count characters.
 class JsonReader {
  public:
-  /// The bytes must outlive the reader; a byte order mark is skipped. `name` stands in front of
-  /// every message, and what `ending` returns at its end.
+  /// The bytes must outlive the reader; a byte order mark is skipped. Every message begins with
+  /// `name` and ends with what `ending` returns.
   JsonReader(std::string_view bytes, std::string_view name,
              std::function<std::string()> ending = {});
 
@@ -28,9 +28,9 @@ class JsonReader {
     }
     return at_ < bytes_.size() ? bytes_[at_] : '\0';
   }
-  /// What there is yet.
+  /// The bytes that are left.
   std::string_view rest() const noexcept { return bytes_.substr(at_); }
-  /// Goes on behind `n` bytes that somebody else has read.
+  /// Skips `n` bytes, which were read elsewhere.
   void skip(std::size_t n) noexcept { at_ += n; }
   /// Takes the next byte when it is `c`.
   bool take(char c) noexcept {
@@ -61,7 +61,7 @@ class JsonReader {
 
   /// Throws what stands here instead of `expected`.
   [[noreturn]] void fail(std::string_view expected);
-  /// The same of a value that was read.
+  /// The same for a value that was read.
   [[noreturn]] void fail_at(std::string_view value, std::string_view expected);
 
  private:

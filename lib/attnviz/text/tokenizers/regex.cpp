@@ -159,7 +159,7 @@ void check_size(std::string_view pattern, std::string_view where) {
   }
 }
 
-// Counting takes about as long as matching, and where it is not needed there is none.
+// Counting takes about as long as matching, so patterns that do not need it go without.
 CountedPattern counted_where_needed(std::string_view pattern, std::string_view where) {
   if (is_linear_split_pattern(pattern)) {
     return {std::string(pattern)};
