@@ -81,7 +81,7 @@ void tell_slip(const AttentionOptions& options) {
     say(fmt::format("drawing the text {}; this sample is attention: attnviz render {}",
                     attnviz::quoted(word), word));
   } else if (names_model(word, false)) {
-    say(fmt::format("drawing the text {}; a model goes behind -m: attnviz -m {} \"The cat sat\"",
+    say(fmt::format("drawing the text {}; -m takes a model: attnviz -m {} \"The cat sat\"",
                     attnviz::quoted(word), typed_word(word)));
   } else if (kind_of_name(word) == FileKind::kNumPy && is_file(word)) {
     say(fmt::format("drawing the text {}; attention in a file: attnviz render {}",

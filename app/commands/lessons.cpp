@@ -74,9 +74,7 @@ void run(const SoftmaxOptions& options) {
   if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kPage)) {
     tell_unused(options.talk, Effect::kMap, "no picture was drawn (-o FILE.png)");
   }
-  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  outputs.write(report);
 }
 
 namespace {
@@ -153,9 +151,7 @@ void run(const LessonOptions& options) {
   lesson.next = next_commands(*options.lesson);
   Report report = lesson_report(lesson);
   draw_as_asked(report, options.drawing);
-  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  outputs.write(report);
 }
 
 namespace {
@@ -230,9 +226,7 @@ void run(const MeaningOptions& options) {
   setup.phases.done("vectors");
   Report report = meaning_report(document);
   draw_as_asked(report, options.drawing);
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.report(report, look, sink);
-  });
+  setup.outputs.write(report);
   setup.phases.done("render");
 }
 

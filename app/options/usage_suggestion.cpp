@@ -61,7 +61,7 @@ Advice meant(const TypedLine& line, const NamesModel& names_model) {
         names_model(word, is_beside)) {
       Words before = command;
       before.insert(before.end(), {"-m", word});
-      return {"; a model goes behind -m",
+      return {"; -m takes a model",
               {line_of(line, before, {fmt::format("{}", fmt::join(others, " "))})}};
     }
   }

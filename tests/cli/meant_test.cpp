@@ -95,7 +95,7 @@ TEST_CASE("names of models that are not here: well-known ones, and words of a la
   CHECK(!contains(attnviz({"gpt2", "The cat", "-m", "demo"}).err, "-m gpt2"));
   CHECK(contains(attnviz({"sample:le-chat-dort"}).err, "attnviz render sample:le-chat-dort"));
   CHECK(contains(attnviz({"sample:four-heads"}).err, "attnviz -m sample:four-heads"));
-  CHECK(contains(attnviz({"gpt2"}).err, "a model goes behind -m: attnviz -m gpt2 \"The cat sat\""));
+  CHECK(contains(attnviz({"gpt2"}).err, "-m takes a model: attnviz -m gpt2 \"The cat sat\""));
   CHECK(!contains(attnviz({"mistral"}).err, "-m mistral"));
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is to
   CHECK(contains(attnviz({"wieghts"}).err,
                  "drawing the text \"wieghts\" (did you mean attnviz weights?)"));
   CHECK(contains(attnviz({"version"}).err, "(did you mean attnviz --version?)"));
-  CHECK(contains(attnviz({folder.file("w.json")}).err, "; a model goes behind -m: attnviz -m /"));
+  CHECK(contains(attnviz({folder.file("w.json")}).err, "; -m takes a model: attnviz -m /"));
   write_file(folder.file("a.txt"), "The cat");
   CHECK(contains(attnviz({folder.file("a.txt")}).err, "a file is read with -f, weights with -m"));
   CHECK(!contains(attnviz({"--", "weights"}).err, "did you mean"));

@@ -65,11 +65,11 @@ Channel make_pipe(bool we_read) {
                  : Channel{std::move(writer), std::move(reader)};
 }
 
-Channel make_terminal(std::size_t columns, std::size_t rows) {
+Channel make_terminal(std::size_t columns) {
   int ours = -1;
   int theirs = -1;
   winsize size{};
-  size.ws_row = static_cast<unsigned short>(rows);
+  size.ws_row = 50;
   size.ws_col = static_cast<unsigned short>(columns);
   if (openpty(&ours, &theirs, nullptr, nullptr, &size) != 0) {
     throw std::runtime_error("openpty failed");
@@ -267,8 +267,7 @@ class Conversation {
 ProgramResult run_program(const std::filesystem::path& program, const ProgramRun& run) {
   std::signal(SIGPIPE, SIG_IGN);
   Channel in = make_pipe(/*we_read=*/false);
-  Channel out =
-      run.tty_columns ? make_terminal(*run.tty_columns, run.tty_rows) : make_pipe(/*we_read=*/true);
+  Channel out = run.tty_columns ? make_terminal(*run.tty_columns) : make_pipe(/*we_read=*/true);
   Channel err = make_pipe(/*we_read=*/true);
   if (run.stdout_path) {
     out = Channel{Descriptor(),

@@ -20,7 +20,6 @@ struct ProgramRun {
   std::optional<std::string> stdout_path;   // standard output goes to this file
   std::optional<std::size_t> stdout_limit;  // the reader closes the pipe after so many bytes
   std::optional<std::size_t> tty_columns;   // standard output is a terminal of this width
-  std::size_t tty_rows = 50;                // of that terminal
   std::string prompt;                       // with `keys`: what is printed before each is typed
   std::vector<std::string> keys;            // typed after `input` where standard input is a
                                             // terminal, one for each time that `prompt` was printed

@@ -146,7 +146,7 @@ TEST_CASE("prompt_fault: of a hundred thousand tokens and one sign that is none"
 TEST_CASE("prompt_fault: two tokens that begin a text") {
   const ModelTokenizer tokenizer = words();
   CHECK(has(fault(tokenizer, "<s> hi", true), "\"<s>\" twice"));
-  CHECK(has(fault(tokenizer, "<s> hi", true), "tokenizer's"));
+  CHECK(has(fault(tokenizer, "<s> hi", true), "the tokenizer adds"));
   CHECK(fault(tokenizer, "<s> hi", false).empty());
   TokenizedText ids = tokenizer.from_ids(std::vector<TokenId>{0, 0, 3});
   CHECK(has(prompt_fault(ids, tokenizer), "twice"));

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -64,14 +63,6 @@ class JsonWriter {
     }
   }
 
-  /// An array of what `of` makes of each item.
-  void list(std::string_view name, const auto& items, const auto& of) {
-    begin_array(name);
-    for (const auto& item : items) {
-      value(std::invoke(of, item));
-    }
-    end_array();
-  }
   /// An array of objects; `write` gives each its members.
   void objects(std::string_view name, const auto& items, const auto& write) {
     begin_array(name);
