@@ -44,7 +44,7 @@ struct PreparedText {
   TokenizedText tokens;
   AttentionRequest request;
   std::optional<Continuation> continuation;
-  std::optional<FoldedText> folded;  // to what patterns are to be over, in place of tokens
+  std::optional<FoldedText> folded;  // what patterns are over instead of tokens
   std::optional<Focus> focus;
   Predictor predictor;
 };

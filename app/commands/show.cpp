@@ -186,7 +186,7 @@ AttentionDocument pattern_document(const ShowSetup& setup, PreparedText& text,
   return document;
 }
 
-// Which experts tokens get, in place of whom they look at.
+// Which experts tokens get, not which tokens they look at.
 AttentionDocument routed_document(const ShowSetup& setup, PreparedText& text,
                                   const AttentionRequest& request) {
   std::vector<std::size_t> layers;

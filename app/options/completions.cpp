@@ -162,7 +162,7 @@ _attnviz() {
     esac
   done < <("${words[0]}" --complete $((${#words[@]} - 1)) "${words[@]:1}" \
     "${COMP_WORDS[@]:COMP_CWORD+1}" 2>/dev/null)
-  # Of what stands behind a colon bash takes the part behind it; behind one more is typed.
+  # bash replaces only what stands after a colon; after one more is typed.
   if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
     local prefix=${word%"${word##*:}"}
     COMPREPLY=("${COMPREPLY[@]#"$prefix"}")

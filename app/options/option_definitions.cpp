@@ -86,7 +86,7 @@ void define_shown(OptionList& list, ShowOptions& options) {
   std::ranges::move(choice_words(kPartChoices), std::back_inserter(words));
   list.add_value("Attention", "--show", "STEP|PART",
                  "a step of attention: scores q·k, scaled, masked as softmax takes them, weights "
-                 "(default), or values-shares, each value's share of what they bring; of "
+                 "(default), or values-shares, each value's share of the sum; of "
                  "encoder-decoders also a part: cross (their default), encoder or decoder; or what "
                  "is no attention: router, which experts tokens get, or decay, what states keep",
                  [&options, words](const std::string& word) {
@@ -129,7 +129,7 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
       .common();
   list.add_value("Prediction", "--at", "TOKEN|INDEX|all",
                  "with --predict: after this token (default: the last), or after each, beside what "
-                 "came; models that fill gaps, as BERT, tell what they would put in its place "
+                 "came; models that fill gaps, as BERT, name what they would put in its place "
                  "(default: that of [MASK], else of the last word)",
                  options.at)
       .needs({"--predict"}, ": it says where");

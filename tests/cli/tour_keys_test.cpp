@@ -103,4 +103,15 @@ TEST_CASE("tour: the question names the answers that there are") {
   CHECK(contains(out, "[Enter: end   b: back] "));
 }
 
+TEST_CASE("tour: at 80 x 24 each screen leaves a line for the question") {
+  const std::string out = attnviz({"tour", "--all"}).out;
+  std::size_t begin = out.find("1 of 6: ");
+  for (const char* const next : {"2 of 6: ", "3 of 6: ", "4 of 6: ", "5 of 6: ", "6 of 6: ", ""}) {
+    REQUIRE(begin != std::string::npos);
+    const std::size_t end = *next == '\0' ? out.size() : out.find(next);
+    CHECK(std::ranges::count(out.substr(begin, end - begin), '\n') < 24);
+    begin = end;
+  }
+}
+
 }  // namespace attnviz::test

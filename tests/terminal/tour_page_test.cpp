@@ -309,8 +309,7 @@ TEST_CASE("tour screens: temperatures side by side, with their entropies") {
   CHECK(test::contains(screen, "      key             T = 0.5            T = 1          T = 2\n"));
   CHECK(test::contains(screen,
                        "   1  cat               80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
-  CHECK(test::contains(screen,
-                       "      entropy (bits)     0.92             1.41           1.54\n"));
+  CHECK(test::contains(screen, "      entropy (bits)     0.92             1.41           1.54\n"));
   CHECK(test::contains(on_one_line(screen),
                        "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
   CHECK(test::contains(on_one_line(screen), "1.58 when 3 have the same"));  // log2 3
