@@ -15,14 +15,11 @@
 #include "commands/commands.h"
 #include "options/advice.h"
 #include "options/command_line.h"
-#include "options/written_files.h"
 #include "stores/model_store.h"
 #include "stores/store.h"
-#include "system/memory.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/sandbox.h"
-#include "system/signals.h"
-#include "system/talk.h"
+#include "system/process.h"
 
 namespace attnviz::app {
 
@@ -34,7 +31,7 @@ void run(const PrintText& print) {
 
 // An Error's kind is the exit code.
 int failed(ErrorKind kind, const Advice& advice) {
-  say(advice);
+  warn(advice);
   return static_cast<int>(kind);
 }
 
@@ -49,10 +46,10 @@ int run_program(const std::vector<std::string>& arguments) {
     reserve_standard_streams();
     install_signal_handlers();
     const CommandLine line = parse_command_line(arguments, names_model);
-    const std::vector<std::filesystem::path> outputs = written_files(line.command);
+    const std::vector<std::filesystem::path> outputs = output_paths(line.command);
     const std::string problems = enter_sandbox(outputs, font_lists(outputs));
     if (is_verbose(line.command) && !problems.empty()) {
-      say(problems);
+      warn(problems);
     }
     if (line.max_memory) {
       limit_memory(*line.max_memory);
@@ -67,7 +64,7 @@ int run_program(const std::vector<std::string>& arguments) {
     if (const std::string name = shortened_file(); !name.empty()) {
       return failed(ErrorKind::kIo, {name + std::string(kBecameShorter)});
     }
-    return failed(error.kind(), {with_limit(in_program_words(error.what(), error.parameter())),
+    return failed(error.kind(), {with_limit(in_option_names(error.what(), error.parameter())),
                                  AdviceError(error).lines()});
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, {std::string(out_of_memory())});

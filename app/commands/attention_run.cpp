@@ -10,7 +10,6 @@
 
 #include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
@@ -24,12 +23,12 @@
 #include "attnviz/text/chat.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
-#include "commands/unread_keys.h"
+#include "commands/prepared_text.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
+#include "stores/model_source.h"
 #include "stores/model_store.h"
-#include "stores/samples.h"
-#include "system/input_stream.h"
+#include "system/output_file.h"
 #include "system/system_fonts.h"
 #include "system/terminal_info.h"
 
@@ -42,11 +41,11 @@ void choose_engine(const AttentionOptions& options) {
   if (options.simd != "auto") {
     kernels::force_simd_target(options.simd);
   }
-  if (!options.talk.verbose) {
+  if (!options.verbosity.verbose) {
     return;
   }
-  say(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
-                  fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
+  warn(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
+                   fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
 }
 
 // Those of a chat that are one token.
@@ -66,7 +65,7 @@ void add_stops(const ChatTemplate& chat, const Tokenizer& tokenizer,
 // A TEXT that may have been meant as a command or as a file's name is a text like any other; that
 // is told.
 void tell_slip(const AttentionOptions& options) {
-  if (options.talk.quiet || !options.input.text) {
+  if (options.verbosity.quiet || !options.input.text) {
     return;
   }
   const std::string& word = *options.input.text;
@@ -75,25 +74,24 @@ void tell_slip(const AttentionOptions& options) {
   std::error_code ignored;  // a text need not be a possible file name
   const auto command = closest_word(word, commands);
   if (command && *command != word) {
-    say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
-                    *command));
+    warn(fmt::format("drawing the text {} (did you mean attnviz {}?)", in_quotes(word), *command));
   } else if (is_sample_of_attention(word)) {
-    say(fmt::format("drawing the text {}; this sample is attention: attnviz render {}",
-                    attnviz::quoted(word), word));
+    warn(fmt::format("drawing the text {}; this sample is attention: attnviz render {}",
+                     in_quotes(word), word));
   } else if (names_model(word, false)) {
-    say(fmt::format("drawing the text {}; -m takes a model: attnviz -m {} \"The cat sat\"",
-                    attnviz::quoted(word), typed_word(word)));
+    warn(fmt::format("drawing the text {}; -m takes a model: attnviz -m {} \"The cat sat\"",
+                     in_quotes(word), shell_quoted(word)));
   } else if (kind_of_name(word) == FileKind::kNumPy && is_file(word)) {
-    say(fmt::format("drawing the text {}; attention in a file: attnviz render {}",
-                    attnviz::quoted(word), typed_word(word)));
+    warn(fmt::format("drawing the text {}; attention in a file: attnviz render {}", in_quotes(word),
+                     shell_quoted(word)));
   } else if (std::filesystem::is_regular_file(word, ignored)) {
-    say(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
-                    attnviz::quoted(word)));
+    warn(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
+                     in_quotes(word)));
   }
 }
 
 Phases begun(const AttentionOptions& options) {
-  const Phases phases(options.talk);
+  const Phases phases(options.verbosity);
   choose_engine(options);
   tell_slip(options);
   return phases;
@@ -101,11 +99,11 @@ Phases begun(const AttentionOptions& options) {
 
 // What of the model is random for this text, unless quiet. Random weights are told once.
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                     const TokenizedText& text, Teller& teller) {
+                     const TokenizedText& text, Diagnostics& diagnostics) {
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
-    teller.tell(
+    diagnostics.inform(
         Note::kRandomWeights,
         stored != nullptr
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
@@ -116,13 +114,13 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
                           "others",
                           model_title(facts)));
   }
-  tell(options.talk, random_embeddings_note(facts));
+  inform(options.verbosity, random_embeddings_note(facts));
 }
 
 // Much of a text in words that the embedded model has hardly met becomes a note of the text, and
 // is told once; of other models that is not known.
 void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
-                    Teller& teller) {
+                    Diagnostics& diagnostics) {
   if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // which will be refused
     return;
   }
@@ -135,13 +133,13 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
   text.notes.push_back(note);
   std::vector<std::string> named;
   for (const std::string& word : fit.named) {
-    named.push_back(attnviz::quoted(word));
+    named.push_back(in_quotes(word));
   }
   if (fit.n_words > named.size()) {
     named.push_back(fmt::format("{} more", fit.n_words - named.size()));
   }
-  teller.tell(Note::kFarWords, fmt::format("{} ({}); what it looks at there means little", note,
-                                           joined(named, "and")));
+  diagnostics.inform(Note::kFarWords, fmt::format("{} ({}); what it looks at there means little",
+                                                  note, joined(named, "and")));
 }
 
 // Cut to the model's context when that was asked for; that is told, also with the text.
@@ -149,7 +147,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input,
                             std::size_t n_behind) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
-  check_prompt(text, tokenizer, options.input, options.talk);
+  check_prompt(text, tokenizer, options.input, options.verbosity);
   const std::size_t room = std::min(n_behind, model.config.n_ctx / 2);
   const std::size_t most = model.config.n_ctx - room;
   const std::size_t n_tokens = text.size();
@@ -160,24 +158,24 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
                                    *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
                                    most, n_tokens));
-  tell(options.talk, text.notes.back());
+  inform(options.verbosity, text.notes.back());
   return text;
 }
 
 // What a head does, in a few numbers.
 void say_scores(HeadId head, const std::string& names, const ScoreValues& scores) {
   if (!scores[Score::kEntropyBits]) {
-    return say(fmt::format("head {}: no query sees more than one key", head_name(head)));
+    return warn(fmt::format("head {}: no query sees more than one key", head_name(head)));
   }
   const auto percent = [&scores](Score score) { return 100.0 * scores[score].value_or(0.0); };
-  say(fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
-                  "token, {:.1f} % on the one before, {:.1f} % on itself",
-                  head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
-                  percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
-      (scores[Score::kLearnedSink]
-           ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
-           : "") +
-      (names.empty() ? "" : "; named " + names));
+  warn(fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+                   "token, {:.1f} % on the one before, {:.1f} % on itself",
+                   head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
+                   percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
+       (scores[Score::kLearnedSink]
+            ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
+            : "") +
+       (names.empty() ? "" : "; named " + names));
 }
 
 // What fills the context, and what feeds it.
@@ -190,9 +188,9 @@ void say_turns(const FoldedText& turns, const TurnAttention& shares) {
   }
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::string& name = turns.text.tokens[i].text;
-    say(fmt::format(
+    warn(fmt::format(
         "turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
-        units[i].role ? name : attnviz::quoted(printable(name)), counted(n_tokens[i], "token"),
+        units[i].role ? name : in_quotes(printable(name)), counted(n_tokens[i], "token"),
         percent(static_cast<double>(n_tokens[i]) / static_cast<double>(turns.numbers.size())),
         percent(static_cast<double>(shares.mean[i])),
         percent(static_cast<double>(shares.from_last[i]))));
@@ -256,32 +254,32 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                                Result result, bool side_by_side,
                                const std::vector<std::filesystem::path>& also_read)
     : phases(begun(options)),
-      teller(options.talk),
-      source(options.input, options.talk, /*model_may_have_one=*/names_a_model(options.model)),
-      fonts(open_fonts(look.fonts, options.talk)),
+      diagnostics(options.verbosity),
+      source(options.input, options.verbosity, /*model_may_have_one=*/names_a_model(options.model)),
+      fonts(open_fonts(look.fonts, options.verbosity)),
       origin(model_source(options.model)),
       outputs({.result = result,
                .options = options.output,
                .look = look,
-               .talk = options.talk,
+               .verbosity = options.verbosity,
                .fonts = *fonts,
                .read_files = joined_files(read_files(options, origin), also_read),
                .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
       model(model_of(origin, options, source)) {
   if (const StoredModel* const stored = stored_model(origin);
-      stored != nullptr && options.talk.verbose) {
-    say(fmt::format("reads {}", stored->files().front().string()));
+      stored != nullptr && options.verbosity.verbose) {
+    warn(fmt::format("reads {}", stored->files().front().string()));
   }
-  report_unread_keys(model.config, options.talk);
+  report_unread_keys(model.config, options.verbosity);
   if (stored_model(origin) != nullptr) {
-    tell(options.talk, model.config.origin);  // set if the files contradict each other
+    inform(options.verbosity, model.config.origin);  // set if the files contradict each other
   }
   interventions_of(options.what_if, model);  // throws for what the model does not have
 }
 
 std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
-                                 const TalkOptions& talk) {
+                                 const Verbosity& verbosity) {
   std::vector<HeadId> heads = select_heads(model, options.heads, options.layers);
   const std::string& word = options.heads;
   const std::size_t comma = word.find(',');
@@ -291,9 +289,10 @@ std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
   const auto layer = parse_number<std::size_t>(std::string_view(word).substr(0, comma));
   const auto head = parse_number<std::size_t>(std::string_view(word).substr(comma + 1));
   if (layer && head && *layer < model.n_layers() && *head < model.layers[*layer].heads.size()) {
-    tell(talk, fmt::format("--head {}: heads {} and {} of every layer; head {} of layer {} is "
-                           "--head {}.{}",
-                           word, *layer, *head, *head, *layer, *layer, *head));
+    inform(verbosity,
+           fmt::format("--head {}: heads {} and {} of every layer; head {} of layer {} is "
+                       "--head {}.{}",
+                       word, *layer, *head, *head, *layer, *layer, *head));
   }
   return heads;
 }
@@ -302,7 +301,7 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
-  report_unread_keys(model.config, *tokenizer, options.talk);
+  report_unread_keys(model.config, *tokenizer, options.verbosity);
   if (const ChatTemplate* const chat = tokenizer->chat_template()) {
     add_stops(*chat, *tokenizer, model.config.end_of_text);
   }
@@ -319,7 +318,7 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
                             "takes {} at most",
                             kShortestNamedProbe, model.config.name, model.config.n_ctx));
   }
-  ProgressLine progress("probes", options.talk);
+  ProgressLine progress("probes", options.verbosity);
   AttentionRequest request;
   request.n_threads = options.request.n_threads;
   request.report = progress.report();
@@ -331,8 +330,8 @@ TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
                         const Tokenizer& tokenizer, const InputText& input, std::size_t n_behind) {
   TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input, n_behind);
   setup.phases.done("tokenize");
-  tell_randomness(options, setup.origin, setup.model, text, setup.teller);
-  note_far_words(setup.origin, setup.model, text, setup.teller);
+  tell_randomness(options, setup.origin, setup.model, text, setup.diagnostics);
+  note_far_words(setup.origin, setup.model, text, setup.diagnostics);
   return text;
 }
 
@@ -358,7 +357,7 @@ AttentionRequest request_of(const AttentionOptions& options, const Model& model,
       edges_of(options.what_if, text, text.size() + n_written, model, requests, notes);
   request.interventions = std::make_shared<const Interventions>(std::move(interventions));
   for (const std::string& note : notes) {
-    tell(options.talk, note);
+    inform(options.verbosity, note);
   }
   return request;
 }
@@ -372,9 +371,9 @@ RunFacts facts_of_each(const AttentionOptions& options, const Model& model) {
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk,
+            const AttentionRequest& request, RunObserver& observer, const Verbosity& verbosity,
             ConstMatrix encoded) {
-  ProgressLine progress(what, talk);
+  ProgressLine progress(what, verbosity);
   AttentionRequest reporting = request;
   reporting.report = progress.report();
   const InputColumns columns(text);
@@ -384,22 +383,22 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+            const AttentionRequest& request, PatternSink& sink, const Verbosity& verbosity) {
   RunObserver observer(sink);
-  attend(what, model, text, request, observer, talk);
+  attend(what, model, text, request, observer, verbosity);
 }
 
 std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const Model& model,
                                        const TokenizedText& text, const AttentionRequest& request,
                                        PatternSink& sink, RunObserver& observer,
-                                       const TalkOptions& talk) {
+                                       const Verbosity& verbosity) {
   const ScoredTokens tokens(text.size(), {});
-  HeadScores scores(talk.verbose ? heads : std::vector<HeadId>(), tokens,
+  HeadScores scores(verbosity.verbose ? heads : std::vector<HeadId>(), tokens,
                     visibilities(model, request, text.size()));
   std::optional<FoldedText> by_turns;
   std::optional<TurnAttentionSink> turns;
   std::vector<PatternSink*> sinks = {&sink};
-  if (talk.verbose) {
+  if (verbosity.verbose) {
     sinks.push_back(&scores);
   }
   if (!text.turns.empty()) {
@@ -410,9 +409,9 @@ std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const M
   SinkGroup group(sinks);
   RunObserver patterns(sinks.size() > 1 ? group : sink);
   ObserverGroup all({&patterns, &observer});
-  attend("attention", model, text, request, all, talk);
+  attend("attention", model, text, request, all, verbosity);
   auto shares = turns ? std::optional(turns->take()) : std::nullopt;
-  if (!talk.verbose) {
+  if (!verbosity.verbose) {
     return shares;
   }
   if (shares) {

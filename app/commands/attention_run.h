@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/turn_attention.h"
+#include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/model/model.h"
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "options/options.h"
 #include "outputs/outputs.h"
 #include "stores/model_source.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
 
 namespace attnviz::app {
 
@@ -38,7 +38,7 @@ struct AttentionSetup {
                  const std::vector<std::filesystem::path>& also_read = {});
 
   Phases phases;
-  Teller teller;
+  Diagnostics diagnostics;
   TextSource source;
   std::unique_ptr<FontSet> fonts;
   ModelSource origin;  // of the model
@@ -49,7 +49,7 @@ struct AttentionSetup {
 /// The heads that were chosen, as select_heads() says it. Says so, unless quiet, where two numbers
 /// with a comma were probably meant as one head's name.
 std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
-                                 const TalkOptions& talk);
+                                 const Verbosity& verbosity);
 
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
@@ -85,12 +85,12 @@ RunFacts facts_of_each(const AttentionOptions& options, const Model& model);
 /// run(), with a line of progress on a terminal that says `what` is under way. `encoded` is what a
 /// decoder looks at.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk,
+            const AttentionRequest& request, RunObserver& observer, const Verbosity& verbosity,
             ConstMatrix encoded = {});
 
 /// The same for the weights alone.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
+            const AttentionRequest& request, PatternSink& sink, const Verbosity& verbosity);
 
 /// The same for the attention of `heads`, all that `sink` wants, and for `observer`. When it is to
 /// be verbose it says in a few numbers what each of the heads does. Returns how much of it the
@@ -98,6 +98,6 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
 std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const Model& model,
                                        const TokenizedText& text, const AttentionRequest& request,
                                        PatternSink& sink, RunObserver& observer,
-                                       const TalkOptions& talk);
+                                       const Verbosity& verbosity);
 
 }  // namespace attnviz::app

@@ -1,4 +1,4 @@
-#include "commands/chat_input.h"
+#include "commands/input.h"
 
 #include <fmt/core.h>
 
@@ -27,7 +27,7 @@ constexpr const char* kSystem = "system";
     const ChatMessage& message = messages[*place.message];
     const std::string where =
         message.where.empty() ? fmt::format("message {}", *place.message) : message.where;
-    name = fmt::format("{}, role {}: {}", where, attnviz::quoted(message.role), place.part);
+    name = fmt::format("{}, role {}: {}", where, in_quotes(message.role), place.part);
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: the chat template does not write this into the prompt ({}): leave "

@@ -9,24 +9,22 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/head_names.h"
-#include "attnviz/analysis/why/citation.h"
+#include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/cite_document.h"
 #include "attnviz/document/report/reports.h"
+#include "attnviz/document/why_document.h"
 #include "attnviz/document/words/number_formats.h"
 #include "attnviz/text/unicode_classes.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
-#include "system/input_stream.h"
-#include "system/memory.h"
 #include "system/output_file.h"
+#include "system/process.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -48,7 +46,7 @@ std::vector<CitedText> cited_documents(const CiteOptions& options) {
   for (const std::filesystem::path& file : options.documents) {
     InputOptions input;
     input.file = file;
-    TextSource source(input, options.talk);
+    TextSource source(input, options.verbosity);
     const std::string name = file.filename().string();
     documents.push_back({.name = file == "-"        ? "standard input"
                                  : times[name] == 1 ? name
@@ -179,7 +177,7 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
   const TokenizedText& text = reading.text;
   std::vector<HeadId> chosen;
   if (options.retrieval_heads) {
-    ProgressLine progress("probes", options.talk);
+    ProgressLine progress("probes", options.verbosity);
     request.report = progress.report();
     chosen = retrieval_heads(model, dynamic_cast<const ModelTokenizer*>(&tokenizer),
                              without_hidden_edges(request));
@@ -189,7 +187,7 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
   require_memory(
       citation_bytes(model, text.size()), fmt::format("reading {}", counted(text.size(), "token")),
       options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents");
-  ProgressLine progress(fmt::format("hiding {}s", document.piece()), options.talk);
+  ProgressLine progress(fmt::format("hiding {}s", document.piece()), options.verbosity);
   request.report = progress.report();
   add_citation(document, cite(model, InputColumns(text).ids, document.n_prompt_tokens, spans,
                               request, chosen));

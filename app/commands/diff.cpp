@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "attnviz/analysis/compare/compare.h"
-#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/informative_heads.h"
 #include "attnviz/analysis/run_stores.h"
-#include "attnviz/analysis/sinks.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
@@ -21,14 +20,14 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_document.h"
+#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/diff_document.h"
-#include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/report/reports.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
-#include "commands/unread_keys.h"
-#include "outputs/overview_choice.h"
-#include "system/memory.h"
+#include "commands/prepared_text.h"
+#include "outputs/outputs.h"
+#include "system/process.h"
 
 namespace attnviz::app {
 
@@ -44,7 +43,7 @@ std::vector<std::filesystem::path> files_of(const std::optional<ModelSource>& so
 void require_same_tokens(const TokenizedText& a, const TokenizedText& b) {
   const auto name = [](const TokenizedText& text, std::size_t i) {
     return i < text.size()
-               ? fmt::format("{} (id {})", attnviz::quoted(text.tokens[i].text), text.tokens[i].id)
+               ? fmt::format("{} (id {})", in_quotes(text.tokens[i].text), text.tokens[i].id)
                : std::string("no more");
   };
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
@@ -88,11 +87,11 @@ class Comparison {
     const auto tokenizer = chosen_tokenizer(options, setup_.origin, setup_.model);
     if (other_source_) {
       other_ = open_model(*other_source_, *options.second);
-      report_unread_keys(other_->config, options.talk);
+      report_unread_keys(other_->config, options.verbosity);
       require_same_heads(setup_.model, *other_);
     }
     setup_.phases.done(other_ ? "models" : "model");
-    heads_ = chosen_heads(options.heads, setup_.model, options.talk);
+    heads_ = chosen_heads(options.heads, setup_.model, options.verbosity);
     read(*tokenizer);
     for (std::size_t side = 0; side < texts_.size(); ++side) {
       requests_[side] = request_of(options, model(side), texts_[side]);
@@ -158,7 +157,7 @@ class Comparison {
     }
     const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
     other_->config.tokenizer = other_tokenizer->name();
-    report_unread_keys(other_->config, *other_tokenizer, options_.talk);
+    report_unread_keys(other_->config, *other_tokenizer, options_.verbosity);
     require_same_tokens(tokenize(tokenizer, *input, options_.input),
                         tokenize(*other_tokenizer, *input, options_.input));
     texts_[0] = read_text(setup_, options_, tokenizer, *input);
@@ -188,7 +187,7 @@ class Comparison {
     }
     ObserverGroup all(observers);
     attend(side == 0 ? "attention of A" : "attention of B", model(side), texts_[side],
-           requests_[side], all, options_.talk);
+           requests_[side], all, options_.verbosity);
   }
 
   std::string name(std::size_t side) const {
@@ -230,20 +229,21 @@ class Comparison {
 
   // Says which options are of something that is not drawn.
   void tell_unused_options() const {
-    const TalkOptions& talk = options_.talk;
+    const Verbosity& verbosity = options_.verbosity;
     if (options_.draws_heads()) {
-      return tell_unused_drawing(setup_.outputs, options_.drawing, talk);
+      return warn_unused_drawing(setup_.outputs, options_.drawing, verbosity);
     }
     if (!other_) {
-      tell_unused(talk, {"--threshold"}, "only two models have streams compared");
+      warn_unused(verbosity, {"--threshold"}, "only two models have streams compared");
     }
-    tell_unused(talk, {"--drop-sink", "--no-special", "--plain-labels", "--transpose", "--pool"},
+    warn_unused(verbosity,
+                {"--drop-sink", "--no-special", "--plain-labels", "--transpose", "--pool"},
                 "no attention was drawn (--head)");
     if (options_.map || !setup_.outputs.writes(Content::kScreen)) {
-      tell_unused(talk, Effect::kTable, "no table was drawn");
+      warn_unused(verbosity, Effect::kTable, "no table was drawn");
     }
     if (!options_.map && !setup_.outputs.writes(Content::kFigure)) {
-      tell_unused(talk, Effect::kMap, "no map was drawn (--map, -o FILE.png)");
+      warn_unused(verbosity, Effect::kMap, "no map was drawn (--map, -o FILE.png)");
     }
   }
 

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/visibility.h"
@@ -24,12 +22,10 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/heads_output.h"
-#include "system/input_stream.h"
-#include "system/memory.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/signals.h"
+#include "system/process.h"
 #include "system/system_fonts.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -48,7 +44,7 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
   if (document.uniform[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon) {
     notes.emplace_back("a head that looks at all it sees alike passes for a sink here");
   }
-  if (std::string note = unearned_note(document); !note.empty()) {
+  if (std::string note = random_baseline_note(document); !note.empty()) {
     notes.push_back(std::move(note));
   }
   if (document.copying) {
@@ -178,7 +174,7 @@ HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
                      ? given_probes(options, tokenizer)
                      : make_probes(setup.model, dynamic_cast<const ModelTokenizer*>(&tokenizer),
                                    options.probe);
-  ProgressLine progress("probes", options.talk);
+  ProgressLine progress("probes", options.verbosity);
   double n_done = 0.0;
   for (const TokenizedText& probe : probes.texts) {
     scorer.add(probe, probe_tokens(probe, options.probe, options.band));
@@ -190,8 +186,8 @@ HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
   // Who pipes a text without - may have meant it. It is not taken: it may as well be the rest of a
   // script, or what a loop reads. Only now has a pipe's writer had time to write.
   if (stdin_has_unread()) {
-    tell(options.talk,
-         "probes were scored, not standard input: attnviz heads - reads a text there");
+    inform(options.verbosity,
+           "probes were scored, not standard input: attnviz heads - reads a text there");
   }
   return scorer.finish(std::move(probes));
 }
@@ -239,14 +235,14 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
     sums.reading = reading_of(options);
     partial.emplace(*options.partial, sums);
     if (options.resume) {
-      partial->resume(setup.source, options.talk);
+      partial->resume(setup.source, options.verbosity);
     } else {
       partial->require_new();
     }
     // A folder that cannot be written is told before slow work.
     partial->save(setup.source.lines());
   }
-  ProgressLine progress("texts", options.talk);
+  ProgressLine progress("texts", options.verbosity);
   const ProgressReport report = progress.report();
   LinesRead done = setup.source.lines();
   const auto save = [&] {
@@ -287,12 +283,12 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
 }
 
 void run_file(const HeadsOptions& options) {
-  Phases phases(options.talk);
-  const auto fonts = open_fonts(options.look.fonts, options.talk);
+  Phases phases(options.verbosity);
+  const auto fonts = open_fonts(options.look.fonts, options.verbosity);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,
-                   .talk = options.talk,
+                   .verbosity = options.verbosity,
                    .fonts = *fonts,
                    .read_files = {*options.patterns}});
   HeadsDocument document = score_file(options);
@@ -320,7 +316,7 @@ void run(const HeadsOptions& options) {
       options.probe_ids ? std::vector{*options.probe_ids} : std::vector<std::filesystem::path>());
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
-  const std::vector<HeadId> heads = chosen_heads(options.heads, setup.model, options.talk);
+  const std::vector<HeadId> heads = chosen_heads(options.heads, setup.model, options.verbosity);
   setup.model.config.named_heads.reset();  // here they are measured
   Scorer scorer(options, setup.model, heads);
   HeadsDocument document;
@@ -366,21 +362,21 @@ void run(const MergeOptions& options) {
                                                  options.files.front().string(), difference));
     }
     if (shares_lines) {
-      tell(options.talk,
-           fmt::format("{}: counts the same lines as a file before it: they count twice",
-                       file.string()));
+      inform(options.verbosity,
+             fmt::format("{}: counts the same lines as a file before it: they count twice",
+                         file.string()));
     }
     sum->add(scores);
   }
-  tell(options.talk, fmt::format("{} of {}", counted(sum->raw.n_texts(), "text"),
-                                 counted(options.files.size(), "file")));
+  inform(options.verbosity, fmt::format("{} of {}", counted(sum->raw.n_texts(), "text"),
+                                        counted(options.files.size(), "file")));
   if (options.output == "-") {
     return write_corpus_scores(*sum, write_to_stdout);
   }
   OutputFile file(options.output);
   write_corpus_scores(*sum, [&file](std::string_view bytes) { file.write(bytes); });
   file.commit();
-  tell(options.talk, "wrote " + options.output);
+  inform(options.verbosity, "wrote " + options.output);
 }
 
 }  // namespace attnviz::app

@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores.h"
-#include "attnviz/document/patterns/pattern_scores.h"
+#include "attnviz/document/model_info.h"
+#include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/document/report/reports.h"
-#include "attnviz/document/weight_notes.h"
 #include "commands/attention_run.h"
-#include "outputs/overview_choice.h"
+#include "outputs/outputs.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/talk.h"
 
 namespace attnviz::app {
 
@@ -30,12 +30,12 @@ namespace {
 
 // What of the scores goes where, once they are there.
 void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
-  const bool is_test = options.talk.quiet && !options.expected.empty();
+  const bool is_test = options.verbosity.quiet && !options.expected.empty();
   if (is_test && options.output.files.empty() && !options.output.json) {
     return;  // nobody looks
   }
   if (!outputs.writes(Content::kPage) && (options.map || !outputs.writes(Content::kScreen))) {
-    tell_unused(options.talk, Effect::kTable, "no table was drawn");
+    warn_unused(options.verbosity, Effect::kTable, "no table was drawn");
   }
   std::optional<Heatmap> map;
   // A page has a table, too: a score that was not asked for may be that of no head.
@@ -47,7 +47,7 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
       (outputs.writes(Content::kPage) && has_usual)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
   } else {
-    tell_unused(options.talk, Effect::kMap, "no map was drawn (--score, -o FILE.png)");
+    warn_unused(options.verbosity, Effect::kMap, "no map was drawn (--score, -o FILE.png)");
   }
   Report report = heads_report(document, options.table);
   if (options.map) {
@@ -73,7 +73,7 @@ void check_expected(const HeadsOptions& options, const HeadsDocument& document) 
   std::string failures;
   for (const Expectation& expected : options.expected) {
     if (expected.name() != nullptr && !document.judges(*expected.name())) {
-      refuse_name(*expected.name(), unearned_note(document));
+      refuse_name(*expected.name(), random_baseline_note(document));
     }
     const std::string failure = expected.failure(document.heads, scores);
     failures += failure.empty() || failures.empty() ? failure : "; " + failure;
@@ -124,7 +124,7 @@ void PartialFile::require_new() const {
   }
 }
 
-void PartialFile::resume(TextSource& source, const TalkOptions& talk) {
+void PartialFile::resume(TextSource& source, const Verbosity& verbosity) {
   std::error_code ignored;
   if (!std::filesystem::exists(path_, ignored)) {
     return;
@@ -155,8 +155,8 @@ void PartialFile::resume(TextSource& source, const TalkOptions& talk) {
         fmt::format("counts another text: {} does not begin with its {}", source.name(), n_lines));
   }
   if (earlier.n_lines > 0) {
-    tell(talk,
-         fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
+    inform(verbosity,
+           fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
   }
   sums_ = std::move(earlier);
 }

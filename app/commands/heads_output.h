@@ -39,7 +39,7 @@ class PartialFile {
 
   /// Takes the sums of the file, if there is one, and skips the lines that are in them. Throws
   /// Error{kUsage} when they are no beginning of this input's sums.
-  void resume(TextSource& source, const TalkOptions& talk);
+  void resume(TextSource& source, const Verbosity& verbosity);
 
   /// After these lines of the input.
   void save(const LinesRead& lines);

@@ -8,15 +8,15 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/report/reports.h"
-#include "attnviz/model/known_families.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/known_keys.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/terminal/views.h"
 #include "commands/commands.h"
-#include "commands/unread_keys.h"
+#include "commands/prepared_text.h"
 #include "outputs/formats/formats.h"
 #include "stores/model_source.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -41,7 +41,7 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
   if (const ChatTemplate* const chat = tokenizer.chat_template()) {
     info.chat_template = chat->language == TemplateLanguage::kGo ? "go" : "jinja";
   }
-  info.passed_over = tokenizer.passed_over();
+  info.ignored_keys = tokenizer.ignored_keys();
   info.unknown_keys = tokenizer.unknown_keys();
   TokenizedText text;
   try {
@@ -116,7 +116,7 @@ void print(const Report& report, const InfoOptions& options) {
 }  // namespace
 
 void run(const InfoOptions& options) {
-  Phases phases(options.talk);
+  Phases phases(options.verbosity);
   if (options.families) {
     return print(families_report(known_families()), options);
   }
@@ -128,10 +128,10 @@ void run(const InfoOptions& options) {
   ModelInfo info = opened ? described(*opened) : described(std::get<DescribedModel>(options.model));
   if (opened) {
     phases.done("tokenizer");
-    report_unread_keys(opened->model.config, options.talk);
+    report_unread_keys(opened->model.config, options.verbosity);
     if (info.tokenizer) {
-      report_unread_keys(opened->model.config, info.tokenizer->passed_over,
-                         info.tokenizer->unknown_keys, options.talk);
+      report_unread_keys(opened->model.config, info.tokenizer->ignored_keys,
+                         info.tokenizer->unknown_keys, options.verbosity);
     }
   }
   info.parameters = count_parameters(info.shape);
@@ -140,7 +140,7 @@ void run(const InfoOptions& options) {
 }
 
 void run(const WeightsOptions& options) {
-  Phases phases(options.talk);
+  Phases phases(options.verbosity);
   const auto open = [&] {
     ModelSource source = model_source(options.model);
     Model model = open_model(source, options.model);
@@ -162,7 +162,7 @@ void run(const WeightsOptions& options) {
   write_weights_json(open(), [&file](std::string_view bytes) { file.write(bytes); });
   file.commit();
   phases.done("write");
-  tell(options.talk, "wrote " + options.output);
+  inform(options.verbosity, "wrote " + options.output);
 }
 
 }  // namespace attnviz::app

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
 #include <span>
 #include <utility>
 
@@ -15,10 +16,9 @@
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
-#include "commands/chat_input.h"
 #include "options/advice.h"
 #include "options/shell_words.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -64,9 +64,9 @@ void refuse_other_kinds(std::string_view first, const std::string& name, bool is
   Advice advice{fmt::format("{}: {}, no text", name, name_of(kind))};
   if (is_file && kind == FileKind::kNumPy) {
     advice = {advice.message + "; attention in it is drawn by:",
-              {"attnviz render " + typed_word(name)}};
+              {"attnviz render " + shell_quoted(name)}};
   } else if (is_file && kind == FileKind::kGguf) {
-    advice = {advice.message + ":", {"attnviz -m " + typed_word(name) + " \"The cat sat\""}};
+    advice = {advice.message + ":", {"attnviz -m " + shell_quoted(name) + " \"The cat sat\""}};
   }
   throw AdviceError(ErrorKind::kMalformed, std::move(advice));
 }
@@ -95,8 +95,9 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
 
 }  // namespace
 
-TextSource::TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one)
-    : input_(input), quiet_(talk.quiet) {
+TextSource::TextSource(const InputOptions& input, const Verbosity& verbosity,
+                       bool model_may_have_one)
+    : input_(input), quiet_(verbosity.quiet) {
   if (input.tools) {
     const MappedFile file(*input.tools);
     tools_ = read_tools(file.bytes(), input.tools->string());
@@ -309,7 +310,7 @@ std::optional<InputText> TextSource::next() {
       return text;
     }
     if (!quiet_) {
-      say(place() + ": blank, skipped");
+      warn(place() + ": blank, skipped");
     }
   }
   return std::nullopt;
@@ -336,7 +337,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
         throw;
       }
       if (!quiet_) {
-        say(fmt::format("{}: {}, skipped", place(), error.what()));
+        warn(fmt::format("{}: {}, skipped", place(), error.what()));
       }
     } catch (const Error& error) {
       if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
@@ -344,7 +345,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
       }
       throw AdviceError(
           error.kind(),
-          {fmt::format("{}: {}", place(), in_program_words(error.what(), error.parameter())),
+          {fmt::format("{}: {}", place(), in_option_names(error.what(), error.parameter())),
            AdviceError(error).lines()});
     }
   }
@@ -389,34 +390,34 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
 }
 
 void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
-                  const InputOptions& options, const TalkOptions& talk) {
+                  const InputOptions& options, const Verbosity& verbosity) {
   const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
   std::string fault = own != nullptr ? prompt_fault(text, *own) : std::string();
   if (fault.empty()) {
     return;
   }
-  fault = in_program_words(fault, fault.ends_with("left out")         ? "bos"
-                                  : fault.ends_with("renders a chat") ? "chat"
-                                                                      : "");
+  fault = in_option_names(fault, fault.ends_with("left out")         ? "bos"
+                                 : fault.ends_with("renders a chat") ? "chat"
+                                                                     : "");
   if (options.lint_prompt) {
     throw Error(ErrorKind::kUnexpected, fault);
   }
-  tell(talk, fault);
+  inform(verbosity, fault);
 }
 
 std::size_t chosen_token(const TokenizedText& text, const std::string& word,
-                         std::string_view option, const TalkOptions& talk) {
+                         std::string_view option, const Verbosity& verbosity) {
   const TokenChoice choice = choose_token(text, word, option);
-  tell(talk, choice.note);
+  inform(verbosity, choice.note);
   return choice.index;
 }
 
 std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
-                                  const TalkOptions& talk) {
+                                  const Verbosity& verbosity) {
   if (!options.focus) {
     return std::nullopt;
   }
-  return Focus{chosen_token(text, *options.focus, "--focus", talk), options.as_key};
+  return Focus{chosen_token(text, *options.focus, "--focus", verbosity), options.as_key};
 }
 
 }  // namespace attnviz::app

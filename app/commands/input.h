@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +18,7 @@
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"
-#include "system/input_stream.h"
+#include "system/output_file.h"
 
 namespace attnviz::app {
 
@@ -38,7 +40,8 @@ class TextSource {
  public:
   /// Opens the file. Throws Error{kIo}, or Error{kUsage} when nothing is given and standard input
   /// is a terminal; of that or_else() decides where the model may have a text of its own.
-  TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one = false);
+  TextSource(const InputOptions& input, const Verbosity& verbosity,
+             bool model_may_have_one = false);
 
   /// `text`, unless it is empty, where nothing is given and nothing comes from standard input.
   /// Called before anything was read. Throws Error{kIo}, and Error{kUsage} when there is no text at
@@ -104,18 +107,39 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
 /// Says what is probably wrong with a prompt, as prompt_fault() does; throws Error{kUnexpected}
 /// that says it where that was asked for.
 void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
-                  const InputOptions& options, const TalkOptions& talk);
+                  const InputOptions& options, const Verbosity& verbosity);
 
 /// The index of the token that `word` names; says which of several was taken, unless quiet. Throws
 /// Error{kUsage} that begins with `option` when there is none. Precondition: the text has tokens.
 std::size_t chosen_token(const TokenizedText& text, const std::string& word,
-                         std::string_view option, const TalkOptions& talk);
+                         std::string_view option, const Verbosity& verbosity);
 
 /// The same of --focus; nothing where it is not given.
 std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
-                                  const TalkOptions& talk);
+                                  const Verbosity& verbosity);
 
 /// A JSON list of lists of token ids. Throws Error{kIo}, and Error{kMalformed} with the place.
 std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file);
+
+// Chats as a text to look at, rendered by the model's own template. JSON that is read whole: lines,
+// messages, ids.
+
+/// A text is what the user says.
+Chat chat_of(const std::variant<std::string, std::vector<TokenId>, Chat>& content);
+
+/// The messages as the tokenizer's chat template has them, with names of special tokens as these
+/// tokens. It begins with BOS once at most: where the template writes none and
+/// ChatTemplate::tokenizer_adds_bos, or --bos, says so, the tokenizer puts it there.
+///
+/// Throws Error{kUsage} when there is no template, naming what was looked for; what render_chat()
+/// throws; and Error{kUnsupported} naming what the template leaves out of the prompt.
+TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOptions& options);
+
+/// `where` stands in front of a message. Throws Error{kMalformed} for what is no JSON, or lies more
+/// than 64 lists and objects deep.
+nlohmann::json parsed_json(std::string_view text, const std::string& where);
+
+/// Throws Error{kMalformed} for what is no array of at least one token id.
+std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where);
 
 }  // namespace attnviz::app

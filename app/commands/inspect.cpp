@@ -10,21 +10,21 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/informative_heads.h"
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/analysis/telling_head.h"
 #include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/json/inspection_json.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
 #include "commands/input.h"
-#include "system/memory.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
+#include "system/process.h"
 
 namespace attnviz::app {
 
@@ -51,20 +51,21 @@ struct Followed {
 };
 
 // The head that shows most of this text, as the overview has it.
-TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model,
-                            const AttentionDocument& document, const TokenizedText& text,
-                            const AttentionRequest& request, const TalkOptions& talk) {
+InformativeHead most_informative_head_of(const std::vector<HeadId>& heads, const Model& model,
+                                         const AttentionDocument& document,
+                                         const TokenizedText& text, const AttentionRequest& request,
+                                         const Verbosity& verbosity) {
   const std::size_t n = text.size();
   const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
     const std::vector<HeadId> some(heads.begin(),
                                    heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
     const auto rows = static_cast<double>(attending_rows(n_tokens) * request.n_threads * n_tokens);
     return layer_bytes(model, n_tokens) + rows * sizeof(float) +
-           TellingSearch::bytes(some, n_tokens);
+           InformativeSearch::bytes(some, n_tokens);
   };
   require_memory_for_heads(bytes, "choosing one of", heads.size(), n);
-  TellingSearch search = telling_search(document, heads);
-  attend("choosing a head", model, text, request, search, talk);
+  InformativeSearch search = informative_search(document, heads);
+  attend("choosing a head", model, text, request, search, verbosity);
   return search.best();
 }
 
@@ -73,7 +74,7 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
                 const TokenizedText& text, const AttentionRequest& asked,
                 const InspectOptions& options) {
   Followed followed{std::move(heads),
-                    chosen_token(text, options.query.value_or("-1"), "--query", options.talk)};
+                    chosen_token(text, options.query.value_or("-1"), "--query", options.verbosity)};
   if (!followed.heads.empty()) {
     return followed;
   }
@@ -86,7 +87,8 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
   AttentionRequest request = asked;
   request.dropout = 0.0f;  // the same head whatever is dropped
   const AttentionDocument document = attention_document(model, text, request, all);
-  const TellingHead best = most_telling_of(all, model, document, text, request, options.talk);
+  const InformativeHead best =
+      most_informative_head_of(all, model, document, text, request, options.verbosity);
   followed.heads = {best.head};
   if (!options.query && best.qualifies()) {
     followed.query = best.query;
@@ -128,10 +130,10 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
         std::any_of(inspections.begin(), inspections.end(),
                     [step](const Inspection& head) { return has_step(head, step); });
     if (!is_there) {
-      tell(options.talk,
-           fmt::format("--step {}: {}", inspection_step_name(step),
-                       inspections.size() == 1 ? "this head takes no such step"
-                                               : "none of these heads takes such a step"));
+      inform(options.verbosity,
+             fmt::format("--step {}: {}", inspection_step_name(step),
+                         inspections.size() == 1 ? "this head takes no such step"
+                                                 : "none of these heads takes such a step"));
     }
   }
 }
@@ -146,7 +148,7 @@ void run(const InspectOptions& options) {
   name_heads(options, *tokenizer, setup.model);
   std::vector<HeadId> heads;
   if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
-    heads = chosen_heads(options.heads, model, options.talk);
+    heads = chosen_heads(options.heads, model, options.verbosity);
   }
   const auto input = setup.source.next();
   if (!input) {

@@ -12,7 +12,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/lessons/lesson.h"
-#include "attnviz/document/lessons/meaning_document.h"
 #include "attnviz/document/report/reports.h"
 #include "attnviz/terminal/views.h"
 #include "commands/attention_run.h"
@@ -20,11 +19,10 @@
 #include "commands/input.h"
 #include "options/option_values.h"
 #include "outputs/outputs.h"
-#include "outputs/overview_choice.h"
-#include "system/memory.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
+#include "system/process.h"
 #include "system/system_fonts.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -32,10 +30,10 @@ namespace attnviz::app {
 namespace {
 
 // All that standard input holds.
-std::string typed_scores(const TalkOptions& talk) {
+std::string typed_scores(const Verbosity& verbosity) {
   InputOptions input;
   input.text = "-";
-  TextSource source(input, talk);
+  TextSource source(input, verbosity);
   const auto text = source.next();
   return text ? std::get<std::string>(text->content) : "";
 }
@@ -46,7 +44,7 @@ std::vector<double> given_scores(const SoftmaxOptions& options) {
   }
   const bool reads =
       options.scores.empty() || (options.scores.size() == 1 && options.scores.front() == "-");
-  std::string words = reads ? typed_scores(options.talk) : "";
+  std::string words = reads ? typed_scores(options.verbosity) : "";
   for (const std::string& word : options.scores) {
     words += reads ? "" : word + " ";
   }
@@ -56,11 +54,11 @@ std::vector<double> given_scores(const SoftmaxOptions& options) {
 }  // namespace
 
 void run(const SoftmaxOptions& options) {
-  const auto fonts = open_fonts(options.look.fonts, options.talk);
+  const auto fonts = open_fonts(options.look.fonts, options.verbosity);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,
-                   .talk = options.talk,
+                   .verbosity = options.verbosity,
                    .fonts = *fonts,
                    .read_files = {}});
   const SoftmaxSteps steps =
@@ -69,10 +67,10 @@ void run(const SoftmaxOptions& options) {
   Report report = softmax_report(steps);
   draw_as_asked(report, options.drawing);
   if (outputs.writes(Content::kFigure)) {
-    tell_unused(options.talk, {"--cell"}, "weights are drawn as bars");
+    warn_unused(options.verbosity, {"--cell"}, "weights are drawn as bars");
   }
   if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kPage)) {
-    tell_unused(options.talk, Effect::kMap, "no picture was drawn (-o FILE.png)");
+    warn_unused(options.verbosity, Effect::kMap, "no picture was drawn (-o FILE.png)");
   }
   outputs.write(report);
 }
@@ -123,29 +121,29 @@ void run(const LessonOptions& options) {
     return write_report(report, options.output.json,
                         stdout_drawing(options.look.style, options.look.color), write_to_stdout);
   }
-  const auto fonts = open_fonts(options.look.fonts, options.talk);
+  const auto fonts = open_fonts(options.look.fonts, options.verbosity);
   Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,
-                   .talk = options.talk,
+                   .verbosity = options.verbosity,
                    .fonts = *fonts,
                    .read_files = {}});
   LessonRequest request{options.seed.value_or(kDefaultSeed), options.n_threads, {}};
   Lesson lesson;
   {
-    ProgressLine progress("measuring", options.talk);
+    ProgressLine progress("measuring", options.verbosity);
     request.report = progress.report();
     lesson = make_lesson(*options.lesson, request);
   }
   if (!lesson.seed) {
-    tell_unused(options.talk, {"--seed"}, "this lesson draws nothing at random");
+    warn_unused(options.verbosity, {"--seed"}, "this lesson draws nothing at random");
   }
   if (std::holds_alternative<ChartFigure>(lesson.figure)) {
     constexpr const char* kWhy = "this lesson's figure is a chart of lines";
     if (outputs.writes(Content::kFigure)) {
-      tell_unused(options.talk, {"--cell", "--no-values", "--colormap"}, kWhy);
+      warn_unused(options.verbosity, {"--cell", "--no-values", "--colormap"}, kWhy);
     } else {  // the others are said of pictures
-      tell_unused(options.talk, {"--colormap"}, kWhy);
+      warn_unused(options.verbosity, {"--colormap"}, kWhy);
     }
   }
   lesson.next = next_commands(*options.lesson);
@@ -165,10 +163,9 @@ WordPlace find_word(const MeaningOptions& options, const TokenizedText& text, st
     if (error.kind() != ErrorKind::kUsage) {
       throw;
     }
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("--in {}: the text {} does not have the word {}", number,
-                    attnviz::quoted(options.contexts[number - 1]), attnviz::quoted(options.word)));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--in {}: the text {} does not have the word {}", number,
+                            in_quotes(options.contexts[number - 1]), in_quotes(options.word)));
   }
 }
 

@@ -21,20 +21,18 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/report/reports.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/formats/gguf_types.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/formats/shard_name.h"
-#include "attnviz/model/hugging_face.h"
-#include "attnviz/model/weight_files.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/formats/tensor_index.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/terminal/views.h"
 #include "options/advice.h"
 #include "stores/model_store.h"
 #include "stores/store.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -181,7 +179,7 @@ void summarize_config(const fs::path& path, ListedModel& model) {
     const MappedFile file(path);
     const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
     const JsonNode config = tree.root();
-    model.family = text_if_any(config, "model_type");
+    model.family = optional_string(config, "model_type");
     model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
     model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
   } catch (const Error&) {
@@ -238,15 +236,15 @@ void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model
   }
 }
 
-void tell_unread(const TalkOptions& talk, const Unread& unread) {
+void warn_unread(const Verbosity& verbosity, const Unread& unread) {
   constexpr std::size_t kMost = 5;
   std::size_t told = 0;
   for (const std::string& folder : unread) {
     if (told == kMost) {
-      return tell(talk, fmt::format("of {} nothing is listed, either",
-                                    counted(unread.size() - told, "more folder")));
+      return inform(verbosity, fmt::format("of {} nothing is listed, either",
+                                           counted(unread.size() - told, "more folder")));
     }
-    tell(talk, fmt::format("{}; models in it are not listed", folder));
+    inform(verbosity, fmt::format("{}; models in it are not listed", folder));
     ++told;
   }
 }
@@ -267,7 +265,7 @@ ListedModel demo_entry() {
 }  // namespace
 
 void run(const ModelsOptions& options) {
-  Phases phases(options.talk);
+  Phases phases(options.verbosity);
   Unread unread;
   if (options.names) {  // nothing is looked into: shells ask for them while one types
     std::string names = std::string(kDemo) + "\n";
@@ -305,7 +303,7 @@ void run(const ModelsOptions& options) {
     }
   }
   phases.done("look");
-  tell_unread(options.talk, unread);
+  warn_unread(options.verbosity, unread);
   write_report(model_list_report(list), options.json, stdout_drawing(options.style, options.color),
                write_to_stdout);
   phases.done("print");

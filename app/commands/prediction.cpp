@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "commands/attention_run.h"
 #include "commands/input.h"
-#include "system/memory.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
+#include "system/process.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -114,7 +114,7 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
   std::vector<TokenId> ids = InputColumns(text).ids;
   ContinuedIds continued;
   {
-    ProgressLine progress("generating", options.talk);
+    ProgressLine progress("generating", options.verbosity);
     AttentionRequest reporting = request;
     reporting.report = progress.report();
     continued = continue_greedily(model, ids, n_tokens, reporting, nullptr, stops, encoded);
@@ -136,7 +136,7 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
                             "have: {}",
                             model.config.name, error.what()));
   }
-  tell(options.talk, continuation_note(continuation));
+  inform(options.verbosity, continuation_note(continuation));
   if (request.interventions != nullptr &&
       std::ranges::any_of(request.interventions->ablations, &Ablation::by_mean)) {
     text.notes.emplace_back(
@@ -160,7 +160,7 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
     return;
   }
   if (options.at) {
-    shown_at_ = chosen_token(shown, *options.at, "--at", options.talk);
+    shown_at_ = chosen_token(shown, *options.at, "--at", options.verbosity);
   } else {
     shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;
   }

@@ -3,16 +3,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/sinks.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/analysis/run_stores.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/weight_notes.h"
+#include "attnviz/document/model_info.h"
+#include "attnviz/document/run_facts.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "options/advice.h"
+#include "system/diagnostics.h"
 
 namespace attnviz::app {
 
@@ -80,10 +84,10 @@ void choose_few_states(ShowSetup& setup) {
   const std::size_t layer = setup.heads.front().layer;
   std::erase_if(setup.heads, [layer](HeadId head) { return head.layer != layer; });
   if (setup.heads.size() < n_states) {
-    tell(setup.options.talk,
-         fmt::format("--show decay: of {} states those of layer {} are drawn; --layer and --head "
-                     "choose others",
-                     n_states, layer));
+    inform(setup.options.verbosity,
+           fmt::format("--show decay: of {} states those of layer {} are drawn; --layer and --head "
+                       "choose others",
+                       n_states, layer));
   }
 }
 
@@ -101,7 +105,7 @@ std::vector<HeadId> attending_heads(const ShowOptions& options, const Model& mod
   const Model& stack =
       options.part == AttentionPart::kEncoder && model.encoder != nullptr ? *model.encoder : model;
   try {
-    return chosen_heads(options.heads, stack, options.talk);
+    return chosen_heads(options.heads, stack, options.verbosity);
   } catch (const Error& error) {
     if (!names_states(options.heads, stack)) {
       throw;
@@ -136,7 +140,7 @@ PreparedText::PreparedText(ShowSetup& setup, const InputText& input)
       continuation(go_on(setup, request, tokens)),
       folded(setup.options.fold ? std::optional(attnviz::folded(tokens, *setup.options.fold))
                                 : std::nullopt),
-      focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),
+      focus(chosen_focus(setup.options.pattern, shown(), setup.options.verbosity)),
       predictor(setup.options, setup.model, *setup.tokenizer, shown(),
                 folded ? folded->numbers : std::span<const std::size_t>()) {}
 
@@ -157,7 +161,7 @@ TextRun::TextRun(const ShowSetup& setup, PreparedText& text, const AttentionRequ
       router_(routed_layers(setup, text)),
       sinks_(setup.model, setup.heads, text.tokens.size()) {}
 
-void TextRun::attend(PatternSink& patterns, const TalkOptions& talk) {
+void TextRun::attend(PatternSink& patterns, const Verbosity& verbosity) {
   ObserverGroup observers({&router_, &text_.predictor.observer()});
   std::optional<MergeSink> merged;
   if (text_.folded) {
@@ -166,7 +170,7 @@ void TextRun::attend(PatternSink& patterns, const TalkOptions& talk) {
   PatternSink& rows = merged ? static_cast<PatternSink&>(*merged) : patterns;
   SinkGroup both({&rows, &sinks_});
   turns_ = attend_to(setup_.heads, setup_.model, text_.tokens, request_,
-                     has_sinks(setup_.model) ? both : rows, observers, talk);
+                     has_sinks(setup_.model) ? both : rows, observers, verbosity);
 }
 
 void TextRun::add_to(AttentionDocument& document) {
@@ -180,9 +184,9 @@ void TextRun::add_to(AttentionDocument& document) {
   document.router = router_.take();
 }
 
-void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optional<PoolGrid>& grid) {
+void note_flat(ShowSetup& setup, const ShownAttention& shown, const std::optional<PoolGrid>& grid) {
   const ShowOptions& options = setup.options;
-  if (!setup.teller.is_due(Note::kFlatPicture) || options.drawing.request.scale) {
+  if (!setup.diagnostics.is_due(Note::kFlatPicture) || options.drawing.request.scale) {
     return;
   }
   // Bars and masks have no colour scale.
@@ -193,7 +197,53 @@ void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optiona
   }
   if (const Heatmap* const panels = panels_of(shown.figure())) {
     const std::string note = flat_note(*panels, grid ? &*grid : nullptr);
-    setup.teller.tell(Note::kFlatPicture, in_program_words(note, "scale"));
+    setup.diagnostics.inform(Note::kFlatPicture, in_option_names(note, "scale"));
+  }
+}
+
+void report_unread_keys(std::string_view name, std::span<const IgnoredKey> ignorable,
+                        std::span<const std::string> unknown, const Verbosity& verbosity) {
+  if (verbosity.strict && !unknown.empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: unknown keys or tensors: {}; without --strict they are ignored",
+                            name, few_keys(unknown)));
+  }
+  if (!verbosity.verbose && !unknown.empty()) {
+    inform(verbosity, fmt::format("{}: {} (-v lists them, --strict refuses them)", name,
+                                  unknown_keys_note(unknown)));
+  }
+  if (!verbosity.verbose) {
+    return;
+  }
+  for (const std::string& key : unknown) {
+    warn(fmt::format("ignored as unknown: {}", shown_name(key)));
+  }
+  for (const IgnoredKey& one : ignorable) {
+    warn(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+  }
+}
+
+void report_unread_keys(const ModelConfig& config, const Verbosity& verbosity) {
+  report_unread_keys(config.name, config.ignored_keys, config.unknown_keys, verbosity);
+}
+
+void report_unread_keys(ModelConfig& config, std::span<const IgnoredKey> ignorable,
+                        std::span<const std::string> unknown, const Verbosity& verbosity) {
+  report_unread_keys(config.name, ignorable, unknown, verbosity);
+  std::ranges::copy(unknown, std::back_inserter(config.unknown_keys));
+}
+
+void report_unread_keys(ModelConfig& config, const Tokenizer& tokenizer,
+                        const Verbosity& verbosity) {
+  if (const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer)) {
+    report_unread_keys(config, own->ignored_keys(), own->unknown_keys(), verbosity);
+  }
+}
+
+void report_unread_keys(std::string_view name, const Tokenizer& tokenizer,
+                        const Verbosity& verbosity) {
+  if (const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer)) {
+    report_unread_keys(name, own->ignored_keys(), own->unknown_keys(), verbosity);
   }
 }
 

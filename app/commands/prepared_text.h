@@ -6,14 +6,19 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/unread.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
+#include "attnviz/text/units.h"
 #include "commands/attention_run.h"
 #include "commands/input.h"
 #include "commands/prediction.h"
@@ -56,7 +61,7 @@ class TextRun {
   TextRun(const ShowSetup& setup, PreparedText& text, const AttentionRequest& request);
 
   /// Hands the weights over what is shown to `patterns`.
-  void attend(PatternSink& patterns, const TalkOptions& talk);
+  void attend(PatternSink& patterns, const Verbosity& verbosity);
 
   /// Adds to a document of these heads, once they have attended, what stands beside its weights.
   void add_to(AttentionDocument& document);
@@ -72,7 +77,7 @@ class TextRun {
 
 /// Warns when nearly all of a picture has one colour, and says what helps, unless its scale was
 /// asked for. Weights that were not kept are judged by the cells of `grid`.
-void tell_flat(ShowSetup& setup, const ShownAttention& shown,
+void note_flat(ShowSetup& setup, const ShownAttention& shown,
                const std::optional<PoolGrid>& grid = std::nullopt);
 
 /// Whether the attention of a text is too large to be kept, or need not be: its overview, for which
@@ -96,5 +101,28 @@ void check_architecture(const ShowOptions& options, const Model& model);
 /// work when there is not enough memory, and what its parts throw. Precondition: the model has an
 /// encoder, and check_architecture().
 AttentionDocument encoder_decoder_document(ShowSetup& setup, const InputText& input);
+
+// Reports the keys and tensors of a model's files that were not read.
+
+/// Warns, unless quiet, about the unknown ones of the model `name`: the first few, or with
+/// --verbose all of them and also the harmless ones, with the reason. Throws Error{kUnsupported} if
+/// there are unknown ones and talk is strict.
+void report_unread_keys(std::string_view name, std::span<const IgnoredKey> ignorable,
+                        std::span<const std::string> unknown, const Verbosity& verbosity);
+
+/// As above, for a model.
+void report_unread_keys(const ModelConfig& config, const Verbosity& verbosity);
+
+/// As above, for the file of a model's tokenizer, if it has one; its unknown keys become the
+/// model's.
+void report_unread_keys(ModelConfig& config, const Tokenizer& tokenizer,
+                        const Verbosity& verbosity);
+/// The same of keys that are known already.
+void report_unread_keys(ModelConfig& config, std::span<const IgnoredKey> ignorable,
+                        std::span<const std::string> unknown, const Verbosity& verbosity);
+
+/// As above, for a tokenizer without a model.
+void report_unread_keys(std::string_view name, const Tokenizer& tokenizer,
+                        const Verbosity& verbosity);
 
 }  // namespace attnviz::app

@@ -11,22 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/weight_notes.h"
+#include "attnviz/document/model_info.h"
 #include "commands/input.h"
 #include "options/shell_words.h"
 #include "outputs/outputs.h"
-#include "outputs/overview_choice.h"
-#include "stores/samples.h"
-#include "system/input_stream.h"
+#include "stores/model_source.h"
+#include "system/diagnostics.h"
+#include "system/output_file.h"
 #include "system/system_fonts.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -135,7 +134,7 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
     document.notes.push_back("softmax of the scores given" + divided);
     if (const std::string left_out = left_out_before_softmax(document); !left_out.empty()) {
       document.notes.push_back(left_out);
-      tell(options.talk, left_out);
+      inform(options.verbosity, left_out);
     }
     take_softmax(document, options.of_scores);
   } else if (is_before_softmax(document.kind)) {
@@ -149,7 +148,7 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
 // Of numbers that can be no weights; the picture says that rows do not sum to 1.
 Advice scores_hint(const RenderOptions& options) {
   const std::string again =
-      "attnviz render " + (reads_stdin(options) ? "-" : typed_word(options.file->string()));
+      "attnviz render " + (reads_stdin(options) ? "-" : shell_quoted(options.file->string()));
   return {fmt::format("{}: numbers below 0 or above 1 are no weights; scores are drawn, or made "
                       "weights of, by:",
                       name_of(options)),
@@ -176,7 +175,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
                          ? changed_drawing(options.drawing.request, document)
                          : drawing_of_values(options.drawing.request, document);
   std::string note = row_sum_note(document);
-  tell(options.talk, look_like_scores(document) ? scores_hint(options) : Advice{note});
+  inform(options.verbosity, look_like_scores(document) ? scores_hint(options) : Advice{note});
   // A file of attnviz has it from before.
   if (!note.empty() && std::ranges::find(document.notes, note) == document.notes.end()) {
     document.notes.push_back(std::move(note));
@@ -213,7 +212,7 @@ std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   const AttentionDocument& first = documents.front();
   const auto focus = chosen_focus(
       options.pattern, text_of(options.pattern.as_key ? first.key_tokens : first.query_tokens),
-      options.talk);
+      options.verbosity);
   if (focus) {
     for (AttentionDocument& document : documents) {
       document.drawing.focus = focus;
@@ -252,19 +251,19 @@ bool belong_together(const std::vector<AttentionDocument>& documents) {
 }  // namespace
 
 void run(const RenderOptions& options) {
-  Phases phases(options.talk);
-  const auto fonts = open_fonts(options.drawing.fonts, options.talk);
+  Phases phases(options.verbosity);
+  const auto fonts = open_fonts(options.drawing.fonts, options.verbosity);
   Outputs outputs({.result = Result::kAttention,
                    .options = options.output,
                    .look = options.drawing,
-                   .talk = options.talk,
+                   .verbosity = options.verbosity,
                    .fonts = *fonts,
                    .read_files = read_files(options)});
   const std::vector<AttentionDocument> documents = read_documents(options);
-  tell_unused_drawing(outputs, options.drawing, options.talk);
-  Teller teller(options.talk);
+  warn_unused_drawing(outputs, options.drawing, options.verbosity);
+  Diagnostics diagnostics(options.verbosity);
   if (options.drawing.request.no_special) {
-    tell_nothing_special(documents, teller);
+    note_nothing_special(documents, diagnostics);
   }
   phases.done("read");
   const std::size_t of_a_picture = belong_together(documents) ? documents.size() : 1;
@@ -275,7 +274,7 @@ void run(const RenderOptions& options) {
                                        outputs));
   }
   for (ShownAttention& picture : pictures) {
-    tell_unused_of_bars(picture, outputs, teller);
+    warn_unused_of_bars(picture, outputs, diagnostics);
     picture.set_extras({.command = options.output.command, .first = first_shown(picture)});
   }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {

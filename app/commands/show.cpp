@@ -8,26 +8,25 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/run_stores.h"
-#include "attnviz/analysis/sinks.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/part_documents.h"
+#include "attnviz/document/attention_facts.h"
+#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/patterns/step_patterns.h"
-#include "attnviz/document/words/intervention_words.h"
+#include "attnviz/document/words/words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prepared_text.h"
-#include "outputs/overview_choice.h"
-#include "system/memory.h"
+#include "outputs/outputs.h"
+#include "system/process.h"
 
 namespace attnviz::app {
 
@@ -129,7 +128,8 @@ AttentionDocument rollout_document(const ShowSetup& setup, PreparedText& text,
                                    const AttentionRequest& request) {
   const RolloutRequest& asked = *setup.options.rollout;
   Rollout rollout(setup.model, setup.heads, text.tokens.size(), request, asked);
-  attend_to(setup.heads, setup.model, text.tokens, request, rollout, rollout, setup.options.talk);
+  attend_to(setup.heads, setup.model, text.tokens, request, rollout, rollout,
+            setup.options.verbosity);
   MatrixBuffer pattern = rollout.take();
   if (text.folded) {
     AverageSink words({{HeadId{}}}, text.shown().size(), 1.0f);
@@ -162,14 +162,14 @@ AttentionDocument pattern_document(const ShowSetup& setup, PreparedText& text,
   if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
                       request.largest_sum());
-    run.attend(means, setup.options.talk);
+    run.attend(means, setup.options.verbosity);
     AttentionDocument document =
         attention_document(setup.model, text.tokens, request, means, *average);
     run.add_to(document);
     return document;
   }
   const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
-  run.attend(*patterns, setup.options.talk);
+  run.attend(*patterns, setup.options.verbosity);
   AttentionDocument document = attention_document(setup.model, text.tokens, request, *patterns);
   document.storage = patterns;
   run.add_to(document);
@@ -193,7 +193,7 @@ AttentionDocument routed_document(const ShowSetup& setup, PreparedText& text,
   std::ranges::transform(setup.heads, std::back_inserter(layers), &HeadId::layer);
   RouterStore router(layers);
   ObserverGroup observers({&router, &text.predictor.observer()});
-  attend("routers", setup.model, text.tokens, request, observers, setup.options.talk);
+  attend("routers", setup.model, text.tokens, request, observers, setup.options.verbosity);
   return router_document(setup.model, text.tokens, request, router.take());
 }
 
@@ -202,7 +202,7 @@ AttentionDocument kept_by_states(const ShowSetup& setup, PreparedText& text,
                                  const AttentionRequest& request) {
   DecayStore decays(setup.heads);
   ObserverGroup observers({&decays, &text.predictor.observer()});
-  attend("states", setup.model, text.tokens, request, observers, setup.options.talk);
+  attend("states", setup.model, text.tokens, request, observers, setup.options.verbosity);
   return decay_document(setup.model, text.tokens, request, setup.heads, decays);
 }
 
@@ -280,9 +280,9 @@ void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& do
   };
   if (std::ranges::equal(documents.front().patterns, documents.back().patterns,
                          have_same_weights)) {
-    tell(setup.options.talk,
-         "--side-by-side ablated: both are alike: what is left out changes none of the weights "
-         "drawn (what a layer's heads and MLP give is seen from the next layer on)");
+    inform(setup.options.verbosity,
+           "--side-by-side ablated: both are alike: what is left out changes none of the weights "
+           "drawn (what a layer's heads and MLP give is seen from the next layer on)");
   }
 }
 
@@ -329,13 +329,13 @@ void draw(ShowSetup& setup, std::vector<AttentionDocument> documents, const Prep
   setup.phases.done(is_no_attention(options.kind) ? subject_of(options.kind) : "attention");
   tell_alike(setup, documents);
   choose_drawing_of(documents, options);
-  tell_nothing_special(documents, setup.teller);
+  note_nothing_special(documents, setup.diagnostics);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
                                          options.drawing.style, setup.outputs);
   if (!is_no_attention(options.kind)) {
-    tell_flat(setup, shown);
+    note_flat(setup, shown);
   }
-  tell_unused_of_bars(shown, setup.outputs, setup.teller);
+  warn_unused_of_bars(shown, setup.outputs, setup.diagnostics);
   const PageExtras beside(setup, text, shown);
   shown.set_extras(beside.extras);
   setup.outputs.write(shown);
@@ -364,12 +364,13 @@ void run(const ShowOptions& options) {
   if (options.live && !setup.outputs.writes(Content::kPage)) {
     throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
   }
-  tell_unused_drawing(setup.outputs, options.drawing, options.talk);
+  warn_unused_drawing(setup.outputs, options.drawing, options.verbosity);
   if (options.at == kEveryPlace && options.predict > 1 &&
       !setup.outputs.writes(Content::kDocument)) {
-    tell(options.talk, fmt::format("--predict {}: the table of --at all has the likeliest token of "
-                                   "each place; --json has {} of each",
-                                   options.predict, options.predict));
+    inform(options.verbosity,
+           fmt::format("--predict {}: the table of --at all has the likeliest token of "
+                       "each place; --json has {} of each",
+                       options.predict, options.predict));
   }
   setup.source.for_each([&](const InputText& input) {
     if (setup.options.input.many_texts()) {

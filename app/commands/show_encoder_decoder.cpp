@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/cross_attention.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/part_documents.h"
+#include "attnviz/document/attention_facts.h"
 #include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"
-#include "system/memory.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
+#include "system/process.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -84,16 +84,17 @@ Token added_token(TokenId id, const Tokenizer& tokenizer) {
 
 // Marks the token that the decoder begins with, as if the program had put it there.
 TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
-                          const Tokenizer& tokenizer, const TalkOptions& talk) {
+                          const Tokenizer& tokenizer, const Verbosity& verbosity) {
   TokenizedText text = tokenizer.from_ids(ids);
   Token& first = text.tokens.front();
   if (first.id == first_id(model)) {
     first.special = first.added = true;
   } else {
-    tell(talk, fmt::format("decoder ids: the decoder begins with token {}, another one than the "
-                           "model's own, {} ({})",
-                           first.id, first_id(model),
-                           attnviz::quoted(token_text(tokenizer, first_id(model)))));
+    inform(
+        verbosity,
+        fmt::format("decoder ids: the decoder begins with token {}, another one than the "
+                    "model's own, {} ({})",
+                    first.id, first_id(model), in_quotes(token_text(tokenizer, first_id(model)))));
   }
   return text;
 }
@@ -120,7 +121,7 @@ TokenizedText target_text(const ShowOptions& options, const InputText& input, co
   const auto& ids = input.has_target() ? input.decoder_ids : options.decoder_ids;
   const auto& words = input.has_target() ? input.target : options.target;
   if (ids) {
-    return text_of_ids(*ids, model, tokenizer, options.talk);
+    return text_of_ids(*ids, model, tokenizer, options.verbosity);
   }
   TokenizedText text;
   if (words && !words->empty()) {
@@ -192,7 +193,7 @@ class EncoderDecoderRun {
                         target_.folded ? target_.folded->numbers : std::span<const std::size_t>());
     RunObserver patterns(begin(AttentionPart::kDecoder), begin(AttentionPart::kCross));
     ObserverGroup both({&patterns, &predictor.observer()});
-    attend("decoder", model_, target_.tokens, request_, both, options_.talk, encoded.view());
+    attend("decoder", model_, target_.tokens, request_, both, options_.verbosity, encoded.view());
     AttentionDocument document = drawn_and_others();
     document.continuation = std::move(continuation);
     predictor.add_to(document);
@@ -261,7 +262,7 @@ class EncoderDecoderRun {
 
   MatrixBuffer encode_source() {
     RunObserver patterns(begin(AttentionPart::kEncoder));
-    ProgressLine progress("encoder", options_.talk);
+    ProgressLine progress("encoder", options_.verbosity);
     AttentionRequest reporting = request_;
     reporting.report = progress.report();
     MatrixBuffer encoded =
@@ -305,12 +306,12 @@ class EncoderDecoderRun {
         !has_token(axis(asked.as_key), *asked.focus) &&
         has_token(axis(!asked.as_key), *asked.focus)) {
       fail(fmt::format("--focus: the {} has no token {}, but the {} has: {}",
-                       asked.as_key ? "source" : "target", attnviz::quoted(*asked.focus),
+                       asked.as_key ? "source" : "target", in_quotes(*asked.focus),
                        asked.as_key ? "target" : "source",
                        asked.as_key ? "leave out --as-key, which searches the source"
                                     : "--as-key searches the source"));
     }
-    return chosen_focus(asked, axis(asked.as_key), options_.talk);
+    return chosen_focus(asked, axis(asked.as_key), options_.verbosity);
   }
 
   ShowSetup& setup_;

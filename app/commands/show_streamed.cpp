@@ -15,11 +15,10 @@
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/patterns/shown_tokens.h"
-#include "outputs/overview_choice.h"
-#include "system/memory.h"
+#include "outputs/outputs.h"
+#include "system/process.h"
 
 namespace attnviz::app {
 
@@ -123,7 +122,7 @@ class StreamedShow {
                            setup_.outputs.writes(Content::kDocument);
     if (has_range && needs_values(setup_.options.drawing.request)) {
       LargestWeight largest(setup_.heads, setup_.options.drawing.request.drop_sink);
-      attend("largest weight", setup_.model, text_.tokens, text_.request, largest, talk());
+      attend("largest weight", setup_.model, text_.tokens, text_.request, largest, verbosity());
       plan_drawing({0.0f, largest.value()});
     }
   }
@@ -132,7 +131,7 @@ class StreamedShow {
   void run() {
     std::vector<PatternSink*> sinks;
     if (is_overview_) {
-      informative_.emplace(telling_search(document_, setup_.heads));
+      informative_.emplace(informative_search(document_, setup_.heads));
       sinks.push_back(&*informative_);
     }
     panels_.begin(setup_.heads, document_, sinks);
@@ -149,7 +148,7 @@ class StreamedShow {
     }
     SinkGroup group(std::move(sinks));
     TextRun run(setup_, text_, text_.request);
-    run.attend(group, talk());
+    run.attend(group, verbosity());
     run.add_to(document_);
     text_.predictor.add_to(document_);
     for (const RowFile& file : files) {
@@ -160,7 +159,7 @@ class StreamedShow {
   // The other formats.
   void write() {
     const ShownAttention shown(std::span(&document_, 1), drawn());
-    tell_flat(setup_, shown, panels_.first_grid());
+    note_flat(setup_, shown, panels_.first_grid());
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       if (format.begin_rows == nullptr) {
         format.attention(shown, look, sink);
@@ -175,7 +174,7 @@ class StreamedShow {
         choose_drawing(setup_.options.drawing.request, text_.request.dropout, values);
     panels_ = DrawnCells(is_overview_);
     large_ = DrawnCells();
-    TellingHead any;  // grids do not depend on it
+    InformativeHead any;  // grids do not depend on it
     any.head = setup_.heads.front();
     const AttentionFigure figure =
         is_overview_ ? AttentionFigure(overview_of(document_, any)) : attention_heatmap(document_);
@@ -201,12 +200,12 @@ class StreamedShow {
       panels_.set(picture, document_);
       return picture;
     }
-    const TellingHead choice = informative_->best();
+    const InformativeHead choice = informative_->best();
     if (!large_.begun()) {
       std::vector<PatternSink*> sinks;
       large_.begin({choice.head}, document_, sinks);
       SinkGroup group(std::move(sinks));
-      attend("large head", setup_.model, text_.tokens, text_.request, group, talk());
+      attend("large head", setup_.model, text_.tokens, text_.request, group, verbosity());
     }
     Overview overview = overview_of(document_, choice);
     panels_.set(overview.thumbnails, document_);
@@ -220,10 +219,10 @@ class StreamedShow {
   }
 
   // A line of progress would stand in the middle of a document on the same screen.
-  TalkOptions talk() const {
-    TalkOptions talk = setup_.options.talk;
-    talk.quiet = talk.quiet || setup_.outputs.streams_to_screen();
-    return talk;
+  Verbosity verbosity() const {
+    Verbosity verbosity = setup_.options.verbosity;
+    verbosity.quiet = verbosity.quiet || setup_.outputs.streams_to_screen();
+    return verbosity;
   }
 
   // An estimate of what run() takes.
@@ -233,7 +232,7 @@ class StreamedShow {
     double sum = layer_bytes(setup_.model, n) + n_weights * kFloat;
     sum += panels_.bytes(setup_.heads.size(), document_.drawing) +
            large_.bytes(keeps_large() ? setup_.heads.size() : 1, document_.drawing) +
-           (is_overview_ ? TellingSearch::bytes(setup_.heads, n) : 0.0);
+           (is_overview_ ? InformativeSearch::bytes(setup_.heads, n) : 0.0);
     for (const Format& format : all_formats()) {
       sum += setup_.outputs.writes(format) ? n_weights * format.row_bytes : 0.0;
     }
@@ -244,9 +243,9 @@ class StreamedShow {
   PreparedText& text_;
   AttentionDocument document_;
   bool is_overview_;
-  DrawnCells panels_;                         // or thumbnails
-  DrawnCells large_;                          // of an overview
-  std::optional<TellingSearch> informative_;  // once it has begun
+  DrawnCells panels_;                             // or thumbnails
+  DrawnCells large_;                              // of an overview
+  std::optional<InformativeSearch> informative_;  // once it has begun
 };
 
 }  // namespace

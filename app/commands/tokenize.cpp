@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
-#include "commands/unread_keys.h"
+#include "commands/prepared_text.h"
 #include "stores/model_source.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -60,15 +60,15 @@ std::string token_table(const TokenizedText& text) {
 }  // namespace
 
 void run(const TokenizeOptions& options) {
-  Phases phases(options.talk);
-  TextSource source(options.input, options.talk);
+  Phases phases(options.verbosity);
+  TextSource source(options.input, options.verbosity);
   const auto tokenizer = open_tokenizer(options.tokenizer, options.model);
   phases.done("tokenizer");
-  report_unread_keys(tokenizer->name(), *tokenizer, options.talk);
+  report_unread_keys(tokenizer->name(), *tokenizer, options.verbosity);
   bool is_first = true;
   source.for_each([&](const InputText& input) {
     const TokenizedText text = tokenize(*tokenizer, input, options.input);
-    check_prompt(text, *tokenizer, options.input, options.talk);
+    check_prompt(text, *tokenizer, options.input, options.verbosity);
     phases.done("tokenize");
     if (options.print_prompt) {
       // Into a file the bytes alone, as templates write them.

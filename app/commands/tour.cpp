@@ -13,30 +13,29 @@
 
 #include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/tour.h"
-#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/tour_page.h"
 #include "commands/input.h"
-#include "commands/unread_keys.h"
+#include "commands/prepared_text.h"
 #include "options/shell_words.h"
 #include "stores/model_source.h"
-#include "system/input_stream.h"
+#include "system/diagnostics.h"
 #include "system/output_file.h"
-#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
 
 namespace {
 
-constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
+constexpr std::string_view kDefaultText = "The cat sat on the mat because it was tired";
 
 // `own`: the text that the model was made for, if any.
 std::string chosen_text(const TourOptions& options, const std::string& own) {
-  std::string usual = own.empty() ? kDefaultText : own;
+  std::string usual = own.empty() ? std::string(kDefaultText) : own;
   if (!options.input.text && !stdin_is_pipe_or_file()) {
     return usual;
   }
@@ -77,7 +76,7 @@ Move ask(InputStream& input, bool is_first, bool is_last) {
 
 Model opened_model(ModelSource& source, const TourOptions& options) {
   Model model = open_model(source, options.model);
-  report_unread_keys(model.config, options.talk);
+  report_unread_keys(model.config, options.verbosity);
   return model;
 }
 
@@ -97,7 +96,7 @@ class ShownTour {
     const std::string text = chosen_text(options, model_.text);
     tour_ = tour_of(text);
     if (!model_.inputs.empty()) {  // no words for probes: only its text has scores
-      heads_command_ += " " + typed_word(text);
+      heads_command_ += " " + shell_quoted(text);
     }
     tour_.learned_simple_english = is_embedded(source_);
     tell_differences();
@@ -117,7 +116,7 @@ class ShownTour {
  private:
   std::string model_option() const {
     const StoredModel* const stored = stored_model(source_);
-    return stored != nullptr      ? " -m " + typed_word(stored->given())
+    return stored != nullptr      ? " -m " + shell_quoted(stored->given())
            : is_embedded(source_) ? ""
                                   : " --random";
   }
@@ -132,7 +131,7 @@ class ShownTour {
       throw Error(error.kind(),
                   fmt::format("{}. That is of the tour's own text, {}; give one that this model "
                               "takes: attnviz tour{} \"TEXT\"",
-                              error.what(), attnviz::quoted(kDefaultText), model_option_));
+                              error.what(), in_quotes(kDefaultText), model_option_));
     }
   }
 
@@ -156,15 +155,15 @@ class ShownTour {
   }
 
   void tell_differences() const {
-    report_unread_keys(model_.config.name, *tokenizer_, options_.talk);
+    report_unread_keys(model_.config.name, *tokenizer_, options_.verbosity);
     const ModelFacts facts = model_facts(model_, tour_.text);
     if (facts.random) {
-      say(model_title(facts) +
-          " mean nothing: the tour shows how attention is computed, not what "
-          "it learns");
+      warn(model_title(facts) +
+           " mean nothing: the tour shows how attention is computed, not what "
+           "it learns");
     }
     for (const std::string& sentence : tour_left_out(tour_)) {
-      say(sentence + "; what its heads score: " + heads_command_);
+      warn(sentence + "; what its heads score: " + heads_command_);
     }
   }
 

@@ -12,21 +12,20 @@
 #include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/report/reports.h"
 #include "attnviz/document/why_document.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/text/units.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prediction.h"
-#include "outputs/overview_choice.h"
-#include "system/memory.h"
+#include "outputs/outputs.h"
+#include "system/process.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -70,32 +69,32 @@ std::optional<Token> single_token(const std::string& word, const Tokenizer& toke
 
 // The token that `word` names: "id:301", or a text that is one token.
 TokenId named_token(const char* option, const std::string& word, const Tokenizer& tokenizer,
-                    std::size_t n_vocabulary, const TalkOptions& talk) {
+                    std::size_t n_vocabulary, const Verbosity& verbosity) {
   constexpr std::string_view kId = "id:";
   std::optional<TokenId> id;
   if (word.starts_with(kId)) {
     id = parse_number<TokenId>(std::string_view(word).substr(kId.size()));
     if (!id) {
       throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number behind id:, found {}",
-                                                 option, attnviz::quoted(word)));
+                                                 option, in_quotes(word)));
     }
   } else if (const auto token = single_token(word, tokenizer)) {
     id = token->id;
     if (token->text != word) {
-      tell(talk, fmt::format("{}: {} is the token {} of this model", option, attnviz::quoted(word),
-                             attnviz::quoted(token->text)));
+      inform(verbosity, fmt::format("{}: {} is the token {} of this model", option, in_quotes(word),
+                                    in_quotes(token->text)));
     }
   } else {
     std::vector<std::string> pieces;
     for (const Token& piece : tokenizer.tokenize(word, as_text()).tokens) {
-      pieces.push_back(attnviz::quoted(piece.text));
+      pieces.push_back(in_quotes(piece.text));
     }
-    throw Error(ErrorKind::kUsage,
-                pieces.empty()
-                    ? fmt::format("{}: expected a token, found {}", option, attnviz::quoted(word))
-                    : fmt::format("{}: {} is {} of this model: {}; ask about one of them", option,
-                                  attnviz::quoted(word), counted(pieces.size(), "token"),
-                                  joined(pieces, "and")));
+    throw Error(
+        ErrorKind::kUsage,
+        pieces.empty()
+            ? fmt::format("{}: expected a token, found {}", option, in_quotes(word))
+            : fmt::format("{}: {} is {} of this model: {}; ask about one of them", option,
+                          in_quotes(word), counted(pieces.size(), "token"), joined(pieces, "and")));
   }
   if (*id >= n_vocabulary) {
     throw Error(ErrorKind::kUsage,
@@ -111,7 +110,8 @@ WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer
   };
   const std::vector<ProbableToken> top = most_probable(logits, 2);
   const auto named = [&](const char* option, const std::optional<std::string>& word) {
-    return word ? std::optional(named_token(option, *word, tokenizer, logits.size(), options.talk))
+    return word ? std::optional(
+                      named_token(option, *word, tokenizer, logits.size(), options.verbosity))
                 : std::nullopt;
   };
   const auto versus = named("--versus", options.versus);
@@ -129,7 +129,7 @@ WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer
 // The text up to the token behind which is asked.
 TokenizedText up_to(const WhyOptions& options, TokenizedText text) {
   const std::size_t at =
-      options.at ? chosen_token(text, *options.at, "--at", options.talk) : text.size() - 1;
+      options.at ? chosen_token(text, *options.at, "--at", options.verbosity) : text.size() - 1;
   if (at + 1 < text.size()) {
     text.notes.push_back(fmt::format("asked behind token {} of {}", at, text.size()));
     text.tokens.resize(at + 1);
@@ -204,7 +204,7 @@ class Explanation {
 
   WhyDocument score(HeadId head) {
     const auto token = [&](const std::string& word, const char* option) {
-      return chosen_token(document_.text, word, option, options_.talk);
+      return chosen_token(document_.text, word, option, options_.verbosity);
     };
     const std::size_t query = token(*options_.query, "--query");
     const std::size_t key = token(*options_.key, "--key");
@@ -236,7 +236,7 @@ class Explanation {
     if (has_sinks(setup_.model)) {
       document_.sink = std::max(0.0, 1.0 - std::accumulate(looks.begin(), looks.end(), 0.0));
     }
-    ProgressLine progress("words", options_.talk);
+    ProgressLine progress("words", options_.verbosity);
     const auto lost = leave_one_out(setup_.model, text, reporting(progress), target().id, spans);
     std::vector<LostWord>& words = document_.words.emplace();
     for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -276,7 +276,7 @@ class Explanation {
           "what --ablate takes out stays out as it is, also as a part of "
           "what is taken out alone");
     }
-    ProgressLine progress("taking out parts", options_.talk);
+    ProgressLine progress("taking out parts", options_.verbosity);
     ablation.effects = ablate_each(setup_.model, document_.text, reporting(progress), target().id,
                                    ablation.parts, options_.by_mean);
     for (const AblationEffect& effect : ablation.effects) {
@@ -378,10 +378,10 @@ void run(const WhyOptions& options) {
     report.draw(Figure{why_map(document), /*on_screen=*/false});
     draw_as_asked(report, options.drawing);
   } else {
-    tell_unused(options.talk, Effect::kMap, "no map was drawn (-o FILE.png)");
+    warn_unused(options.verbosity, Effect::kMap, "no map was drawn (-o FILE.png)");
   }
   if (!setup.outputs.writes(Content::kScreen) && !setup.outputs.writes(Content::kPage)) {
-    tell_unused(options.talk, Effect::kTable, "no table was drawn");
+    warn_unused(options.verbosity, Effect::kTable, "no table was drawn");
   }
   setup.outputs.write(report);
   setup.phases.done("render");

@@ -21,7 +21,7 @@ std::string option_of(std::string_view parameter) {
 
 }  // namespace
 
-std::string in_program_words(std::string message, std::string_view parameter) {
+std::string in_option_names(std::string message, std::string_view parameter) {
   if (parameter.empty() || message.empty()) {
     return message;
   }

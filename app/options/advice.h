@@ -39,6 +39,6 @@ class AdviceError : public Error {
 /// `message`, which the library wrote about its `parameter` (Error::parameter()), with the options
 /// that set it: "d_model 10: …" becomes "--d-model 10: …", and what the rows of other options say
 /// about the parameter stands at the end. Unchanged for an empty parameter, or message.
-std::string in_program_words(std::string message, std::string_view parameter);
+std::string in_option_names(std::string message, std::string_view parameter);
 
 }  // namespace attnviz::app

@@ -12,7 +12,6 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "options/completions.h"
 #include "options/help.h"
 #include "options/option_definitions.h"
 #include "options/option_groups.h"
@@ -410,8 +409,8 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
   Command command = take(parsed.given);
   std::visit(
       [&](auto& options) {
-        if constexpr (requires { options.talk; }) {
-          options.talk.given = parsed.given.options();
+        if constexpr (requires { options.verbosity; }) {
+          options.verbosity.given = parsed.given.options();
         }
         if constexpr (requires { options.output.command; }) {
           check_output(options.output);

@@ -1,4 +1,4 @@
-#include "options/completions.h"
+#include "options/help.h"
 
 #include <fmt/format.h>
 

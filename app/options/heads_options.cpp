@@ -159,7 +159,7 @@ void define_merge(OptionList& list, MergeOptions& options) {
   list.add_positionals(kFile, options.files);
   list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
                  options.output);
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 }  // namespace attnviz::app

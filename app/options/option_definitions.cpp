@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/option_groups.h"
@@ -284,7 +284,7 @@ void define_render(OptionList& list, RenderOptions& options) {
   define_patterns(list, options.pattern);
   define_files(list, options.output, Result::kAttention);
   define_drawing(list, options.drawing);
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 void define_tokenize(OptionList& list, TokenizeOptions& options) {
@@ -293,7 +293,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
   define_many_texts(list, options.input);
   define_tokenizer(list, options.tokenizer);
   define_named_model(
-      list, options.model, options.talk,
+      list, options.model, options.verbosity,
       "the model whose tokenizer or vocabulary gives the ids (default: demo, without --tokenizer)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
   list.add_flag("Output", "--print-prompt",
@@ -301,7 +301,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
                 options.print_prompt)
       .needs(kChatOptions, ": it prints what becomes of them")
       .conflicts({"--json"});
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
   for (const char* const name : {"--tokenizer", "--lines", "--json", "--print-prompt"}) {
     list.row(name).common();
   }
@@ -310,7 +310,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
 void define_info(OptionList& list, InfoOptions& options) {
   list.add_positional(kFile, to_model(options.model)).conflicts({"--model"});
   define_named_model(
-      list, options.model, options.talk,
+      list, options.model, options.verbosity,
       "the model: weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
       "name of a model on this machine (attnviz models; default: demo, the embedded one)");
   define_described(list, options);
@@ -335,13 +335,13 @@ void define_weights(OptionList& list, WeightsOptions& options) {
   define_shape(list, options.model);
   list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
                  options.output);
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 void define_tour(OptionList& list, TourOptions& options) {
   define_text(list, options.input);
   define_tokenizer(list, options.tokenizer);
-  define_named_model(list, options.model.model, options.talk,
+  define_named_model(list, options.model.model, options.verbosity,
                      "the model whose heads are shown, as attnviz show takes it (default: demo, "
                      "the embedded one); what it has no head for is left out, and told");
   list.add_flag("Model", "--random", "random weights, in which nothing has been learned",

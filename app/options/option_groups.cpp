@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/option_values.h"
@@ -167,7 +167,7 @@ void define_cutting(OptionList& list, AttentionOptions& options) {
 
 void define_model(OptionList& list, AttentionOptions& options) {
   define_cutting(list, options);
-  define_named_model(list, options.model.model, options.talk,
+  define_named_model(list, options.model.model, options.verbosity,
                      "the model: weights JSON, a Hugging Face folder or .safetensors file, a GGUF "
                      "file, or the name of a model on this machine, as attnviz models lists them "
                      "(default: demo, the embedded one)");
@@ -243,21 +243,22 @@ void define_names(OptionList& list, AttentionOptions& options) {
                 options.names);
 }
 
-void define_talk(OptionList& list, TalkOptions& talk) {
+void define_verbosity(OptionList& list, Verbosity& verbosity) {
   list.add_flag("General", "-q,--quiet",
-                "say nothing but errors; with -o or --predict, draw nothing either", talk.quiet)
+                "say nothing but errors; with -o or --predict, draw nothing either",
+                verbosity.quiet)
       .conflicts({"--verbose"});
   list.add_flag("General", "-v,--verbose",
                 "say on standard error what is done, how long it took, what each head looks at and "
                 "what of a model's files is passed over",
-                talk.verbose);
+                verbosity.verbose);
 }
 
-void define_strict(OptionList& list, TalkOptions& talk) {
+void define_strict(OptionList& list, Verbosity& verbosity) {
   list.add_flag("Model", "--strict",
                 "exit with code 4 if the model's files have keys or tensors that attnviz does not "
                 "know (default: warn and ignore them)",
-                talk.strict);
+                verbosity.strict);
 }
 
 void define_run(OptionList& list, AttentionOptions& options) {
@@ -268,7 +269,7 @@ void define_run(OptionList& list, AttentionOptions& options) {
                  "SIMD instructions to compute with: auto, or a name that --verbose shows",
                  options.simd)
       .proposes({"auto"});
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 void define_color(OptionList& list, ColorChoice& color) {
@@ -408,7 +409,7 @@ void define_text_style(OptionList& list, StyleOptions& options) {
 void define_printed(OptionList& list, PrintOptions& options, const std::string& schema) {
   list.add_flag("Output", "--json", "print a JSON document (" + schema + ")", options.json);
   define_text_style(list, options);
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 }  // namespace attnviz::app

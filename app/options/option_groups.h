@@ -32,15 +32,15 @@ inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 inline const std::vector<std::string> kChatOptions = {"--chat", "--system", "--messages"};
 
 /// --strict: unknown keys or tensors in a model's files are an error.
-void define_strict(OptionList& list, TalkOptions& talk);
+void define_strict(OptionList& list, Verbosity& verbosity);
 
 template <class Choice>
-void define_named_model(OptionList& list, Choice& model, TalkOptions& talk,
+void define_named_model(OptionList& list, Choice& model, Verbosity& verbosity,
                         const std::string& description) {
   list.add_value("Model", kModelNames, "FILE", description, to_model(model))
       .about("schema", "weights: attnviz -m FILE TEXT")
       .common();
-  define_strict(list, talk);
+  define_strict(list, verbosity);
 }
 
 /// What a model in numbers is made of: any of its sizes asks for one.
@@ -70,7 +70,7 @@ void define_softmax(OptionList& list, AttentionRequest& request);
 void define_what_if(OptionList& list, WhatIf& what_if);
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
 void define_names(OptionList& list, AttentionOptions& options);
-void define_talk(OptionList& list, TalkOptions& talk);
+void define_verbosity(OptionList& list, Verbosity& verbosity);
 void define_run(OptionList& list, AttentionOptions& options);
 void define_color(OptionList& list, ColorChoice& color);
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);

@@ -66,7 +66,7 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
     const auto number = parse_number<double>(plain);
     if (!number) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("{}: expected numbers, found {}", option, attnviz::quoted(word)));
+                  fmt::format("{}: expected numbers, found {}", option, in_quotes(word)));
     }
     numbers.push_back(*number);
   }

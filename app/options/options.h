@@ -16,20 +16,20 @@
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/request.h"
-#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/lessons/lesson_names.h"
+#include "attnviz/document/lessons/lesson.h"
 #include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/document/report/reports.h"
-#include "attnviz/document/steps/inspection_steps.h"
+#include "attnviz/document/steps/inspection_document.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenized_text.h"
-#include "attnviz/text/truncation.h"
+#include "attnviz/text/units.h"
 #include "options/option_parser.h"
 #include "options/what_if.h"
 
@@ -111,7 +111,7 @@ struct ModelOptions {
   std::optional<Positions> positions;
 };
 
-struct TalkOptions {
+struct Verbosity {
   bool quiet = false;
   bool verbose = false;
   bool strict = false;                  // unknown keys or tensors in a model's files are an error
@@ -163,7 +163,7 @@ struct AttentionOptions {
   bool takes_encoder_decoders = false;
   OutputOptions output;
   std::string simd = "auto";
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// What of the patterns is drawn.
@@ -280,7 +280,7 @@ struct RenderOptions {
   PatternOptions pattern;
   OutputOptions output;
   DrawingOptions drawing;
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 struct TokenizeOptions {
@@ -289,19 +289,19 @@ struct TokenizeOptions {
   std::optional<std::string> tokenizer;
   bool json = false;
   bool print_prompt = false;  // the text that is tokenized, and nothing else
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 struct WeightsOptions {
   ModelOptions model;
   std::string output = "-";
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// What is printed, as text or as a JSON document.
 struct PrintOptions : StyleOptions {
   bool json = false;
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// A model's file, or its sizes.
@@ -314,7 +314,7 @@ struct InfoOptions : PrintOptions {
 struct MergeOptions {
   std::vector<std::filesystem::path> files;
   std::string output = "-";
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// The models on this machine.
@@ -328,7 +328,7 @@ struct TourOptions : StyleOptions {
   ModelOptions model;
   std::optional<std::string> tokenizer;
   bool all = false;  // at once
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// One row of scores, taken through softmax.
@@ -339,7 +339,7 @@ struct SoftmaxOptions {
   OutputOptions output;
   DrawingRequest drawing;
   LookOptions look;
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// A lesson with one figure; without a name the list of all.
@@ -350,7 +350,7 @@ struct LessonOptions {
   OutputOptions output;
   DrawingRequest drawing;
   LookOptions look;
-  TalkOptions talk;
+  Verbosity verbosity;
 };
 
 /// A word's vectors in several texts.

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/lessons/lesson_names.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/document/lessons/lesson.h"
 #include "attnviz/document/why_document.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
@@ -90,7 +90,7 @@ void define_cite(OptionList& list, CiteOptions& options) {
                   "model's context (default: refuse it)",
                   options.truncate);
   define_named_model(
-      list, options.model.model, options.talk,
+      list, options.model.model, options.verbosity,
       "the model: a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model "
       "on this machine, as attnviz models lists them (default: demo, the embedded one)");
   define_softmax(list, options.request);
@@ -130,7 +130,7 @@ void define_diff(OptionList& list, DiffOptions& options) {
                 "models to compare on one TEXT, as a base and a fine-tune, or F16 and Q4_K",
                 options.models)
       .common();
-  define_strict(list, options.talk);
+  define_strict(list, options.verbosity);
   define_random(list, options);
   define_attention(list, options, "all; with --head the change of each of these is drawn");
   list.add_flag("Output", "--map", "a map of all heads in place of the table, as pictures have it",
@@ -240,7 +240,7 @@ void define_lesson(OptionList& list, LessonOptions& options) {
   define_figure(list, options.drawing, options.look);
   list.add_value("General", "--threads", "N", "threads to compute with (default: all cores)",
                  options.n_threads, count_between(1, 1024));
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
   for (const char* const name :
        {"-o", "--seed", "--threads", "--title", "--theme", "--cell", "--dpi", "--width",
         "--colormap", "--font", "--no-values", "--no-footer"}) {
@@ -260,7 +260,7 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
   define_text_style(list, options.look);
   define_colormap(list, options.drawing);
   define_figure(list, options.drawing, options.look);
-  define_talk(list, options.talk);
+  define_verbosity(list, options.verbosity);
 }
 
 void define_meaning(OptionList& list, MeaningOptions& options) {

@@ -14,7 +14,7 @@ namespace attnviz::app {
 std::string shell_word(const std::string& word);
 
 /// The same in double quotes where these do: as people type a sentence.
-std::string typed_word(const std::string& word);
+std::string shell_quoted(const std::string& word);
 
 /// What computes the same attention as the command `name`, without its text: what is drawn of it,
 /// and how, a page says itself.

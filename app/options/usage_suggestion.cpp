@@ -1,13 +1,17 @@
-#include "options/usage_suggestion.h"
+#include "options/command_line.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "options/option_definitions.h"
 #include "options/shell_words.h"
 
@@ -24,7 +28,7 @@ bool has_space(const std::string& word) {
 // A line to copy. Texts that would be read as options, or as the command, go behind --.
 std::string line_of(const TypedLine& line, const Words& before, const Words& texts) {
   std::string typed = "attnviz";
-  const auto add = [&typed](const std::string& word) { typed += ' ' + typed_word(word); };
+  const auto add = [&typed](const std::string& word) { typed += ' ' + shell_quoted(word); };
   std::ranges::for_each(before, add);
   if (std::ranges::any_of(texts, [&](const std::string& text) {
         return (text.starts_with('-') && text != "-") ||
@@ -89,8 +93,8 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
   const Words texts = texts_of(line);
   Advice advice = meant(line, names_model);
   advice.message =
-      fmt::format("more than one TEXT, {} and {}{}{}", attnviz::quoted(texts[0]),
-                  attnviz::quoted(texts[1]), advice.message, advice.lines.empty() ? "" : ":");
+      fmt::format("more than one TEXT, {} and {}{}{}", in_quotes(texts[0]), in_quotes(texts[1]),
+                  advice.message, advice.lines.empty() ? "" : ":");
   throw AdviceError(ErrorKind::kUsage, std::move(advice));
 }
 
@@ -107,6 +111,113 @@ void check_lone_word(const TypedLine& line) {
                          {line_of(line, {"show"}, texts)}});
     }
   }
+}
+
+namespace {
+
+// Whether a terminal could obey it, or does not show it as it is.
+bool is_hidden(std::string_view text) {
+  return printable_line(text) != text;
+}
+
+// Words that begin with = or % need quotes: zsh expands =ls, fish %self.
+bool is_plain(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
+  return !word.empty() && word.front() != '=' && word.front() != '%' &&
+         word.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+// Quotes and backslashes go outside of the single quotes: shells read them differently inside.
+std::string in_single_quotes(std::string_view word) {
+  std::string quoted;
+  bool is_open = false;
+  for (const char byte : word) {
+    if (const bool is_bare = byte == '\'' || byte == '\\'; is_bare == is_open) {
+      quoted += '\'';
+      is_open = !is_open;
+    }
+    quoted += byte == '\'' ? "\"'\"" : byte == '\\' ? "\\\\" : std::string(1, byte);
+  }
+  return quoted.empty() ? "''" : is_open ? quoted + '\'' : quoted;
+}
+
+// Writes bytes that a terminal could obey, and those that printf or a shell would interpret, in
+// octal.
+std::string printed(std::string_view word) {
+  // Before version 5, bash expands ! there, too; fish has its own rules for $ in double quotes.
+  constexpr std::string_view kRead = "'\\!$`\"()";
+  std::string format;
+  for (const std::string_view sign : grapheme_clusters(word)) {
+    const bool is_escaped = is_hidden(sign);
+    for (const char byte : sign) {  // a mark may follow a quote
+      const bool is_option = format.empty() && byte == '-';
+      if (is_escaped || is_option || kRead.find(byte) != kRead.npos) {
+        format += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+      } else {
+        format += byte == '%' ? "%%" : std::string(1, byte);
+      }
+    }
+  }
+  return "\"$(printf '" + format + "')\"";
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& word) {
+  if (is_plain(word)) {
+    return word;
+  }
+  if (!is_hidden(word)) {
+    return in_single_quotes(word);
+  }
+  // Shells strip line feeds from the end of the output of $(…).
+  const std::size_t end = word.find_last_not_of('\n') + 1;
+  return (end > 0 ? printed(std::string_view(word).substr(0, end)) : std::string()) +
+         (end < word.size() ? '\'' + word.substr(end) + '\'' : std::string());
+}
+
+std::string shell_quoted(const std::string& word) {
+  constexpr std::string_view kTold = "\"\\$`!";  // to a shell, also between double quotes
+  const bool is_simple = word.find_first_of(kTold) == std::string::npos && !is_hidden(word);
+  return is_simple && !is_plain(word) ? '"' + word + '"' : shell_word(word);
+}
+
+std::string computing_command(const std::string& name, const ParsedWords& parsed) {
+  constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
+  constexpr std::array kDrawn = {"--lines", "--json-lines", "--query", "--predict",
+                                 "--at",    "--layer",      "--head"};
+  const bool has_own_texts = name == "render" || name == "diff";
+  const bool has_own_name = has_own_texts || name == "rollout";
+  const bool is_of_several = name == "rollout" || parsed.given.has("--average");
+  const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
+  // Readers of such a page type texts, and none goes beside a file.
+  const bool is_live = parsed.given.has("--live");
+  std::string command = has_own_name ? "attnviz " + name : "attnviz";
+  const bool has_dash = std::ranges::any_of(parsed.options, [](const auto& option) {
+    return option.first->is_positional() && option.second.back().starts_with('-') &&
+           option.second.back() != "-";
+  });
+  // What begins with a - would be an option.
+  const char* const before = !has_dash ? "" : name == "diff" ? "--text=" : "./";
+  for (const auto& [option, words] : parsed.options) {
+    const std::string& own = option->names.back();
+    if (option->is_positional()) {
+      command += has_own_texts ? " " + shell_word(before + words.back()) : "";
+    } else if (is_live && own == "--file") {
+      continue;
+    } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
+               std::find(kDrawn.begin(), kDrawn.begin() + n_drawn, own) ==
+                   kDrawn.begin() + n_drawn) {
+      const std::string shown =
+          std::ranges::find(option->names, "-m") != option->names.end() ? "-m" : own;
+      for (const std::string& word : words) {
+        command += " " + shown + " " + shell_word(word);
+      }
+      command += option->is_flag() ? " " + shown : "";
+    }
+  }
+  return command;
 }
 
 }  // namespace attnviz::app

@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/words/intervention_words.h"
+#include "attnviz/document/words/words.h"
 #include "attnviz/text/token_choice.h"
 #include "options/option_values.h"
 
@@ -33,7 +33,7 @@ constexpr std::string_view kHide = "--hide";
 [[noreturn]] void fail_item(std::string_view option, std::string_view expected,
                             std::string_view found) {
   throw Error(ErrorKind::kUsage,
-              fmt::format("{}: expected {}, found {}", option, expected, attnviz::quoted(found)));
+              fmt::format("{}: expected {}, found {}", option, expected, in_quotes(found)));
 }
 
 AblationRule parse_item(std::string_view item, bool by_mean) {
@@ -289,7 +289,7 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model) {
                                                ablation_name(*twice)));
   }
   for (const HideRule& rule : what_if.hide) {
-    check_about(kHide, attnviz::quoted(rule.rule), [&] {
+    check_about(kHide, in_quotes(rule.rule), [&] {
       check_interventions(model, {{}, {{{}, {}, rule.layers, rule.heads}}});
     });
   }
@@ -309,7 +309,7 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
     if (queries.size() * keys.size() > kMost - known.size()) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} {}: {} times {} places are too many: take ranges", kHide,
-                              attnviz::quoted(rule.rule), queries.size(), keys.size()));
+                              in_quotes(rule.rule), queries.size(), keys.size()));
     }
     std::vector<KnockOut> edges;
     for (const IndexRange& query : queries) {
@@ -319,8 +319,7 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
     }
     if (!any_is_seen(edges, all, n_tokens, model, requests)) {
       const bool by_mask = !any_is_seen(edges, {}, n_tokens, model, requests);
-      notes.push_back(fmt::format("{} {}: {} these edges already", kHide,
-                                  attnviz::quoted(rule.rule),
+      notes.push_back(fmt::format("{} {}: {} these edges already", kHide, in_quotes(rule.rule),
                                   by_mask ? "the mask hides" : "what is said before it hides"));
     }
     std::ranges::copy_if(edges, std::back_inserter(all.knock_outs),
@@ -385,9 +384,8 @@ std::vector<Variant> parse_variants(std::string_view list) {
   }
   if (std::ranges::any_of(
           parts, [](std::string_view part) { return part == kAblated || part == kUnchanged; })) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: ablated stands alone, for {},{}; found {}", kOption, kUnchanged,
-                            kAblated, attnviz::quoted(list)));
+    throw Error(ErrorKind::kUsage, fmt::format("{}: ablated stands alone, for {},{}; found {}",
+                                               kOption, kUnchanged, kAblated, in_quotes(list)));
   }
   std::set<std::string> names;
   for (const std::string_view part : parts) {
@@ -402,7 +400,7 @@ std::vector<Variant> parse_variants(std::string_view list) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: expected two or more masks or temperatures, such as causal,none "
                             "or 0.5,1,2; found {}",
-                            kOption, attnviz::quoted(list)));
+                            kOption, in_quotes(list)));
   }
   return variants;
 }
@@ -415,7 +413,7 @@ float parse_temperature(std::string_view option, std::string_view word) {
         fmt::format(
             "{}: expected a number from 1e-37 to 1e38 (the smaller, the more of a row goes to its "
             "largest score), found {}",
-            option, attnviz::quoted(word)));
+            option, in_quotes(word)));
   }
   return temperature;
 }

@@ -10,8 +10,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "options/shell_words.h"
-#include "system/memory.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
+#include "system/process.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -55,7 +55,7 @@ std::optional<std::string> way_to_pdf(const std::string& name) {
     return std::nullopt;
   }
   const std::string svg = path.replace_extension(".svg").string();
-  return fmt::format("rsvg-convert -f pdf -o {} {}", typed_word(name), typed_word(svg));
+  return fmt::format("rsvg-convert -f pdf -o {} {}", shell_quoted(name), shell_quoted(svg));
 }
 
 }  // namespace
@@ -63,7 +63,8 @@ std::optional<std::string> way_to_pdf(const std::string& name) {
 Outputs::Outputs(OutputPlan plan)
     : plan_(std::move(plan)),
       figure_(plan_.look.figure),
-      stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color), plan_.talk.quiet},
+      stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color),
+                   plan_.verbosity.quiet},
       file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
   plan_.read_files.insert(plan_.read_files.end(), plan_.look.fonts.begin(), plan_.look.fonts.end());
   figure_.fonts = &plan_.fonts;
@@ -83,7 +84,7 @@ Outputs::Outputs(OutputPlan plan)
     throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
   }
   const bool has_files = !files_.empty() || !patterns_.empty();
-  stdout_is_open_ = stdout_format_ != nullptr || !has_files || !plan_.talk.quiet;
+  stdout_is_open_ = stdout_format_ != nullptr || !has_files || !plan_.verbosity.quiet;
   if (stdout_format_ == nullptr) {
     stdout_format_ = &with_content(Content::kScreen);
   }
@@ -96,9 +97,9 @@ Outputs::Outputs(OutputPlan plan)
   }
   if (!writes(Content::kFigure)) {
     constexpr const char* kWhy = "no picture was asked for (-o FILE.png, -o FILE.svg)";
-    tell_unused(plan_.talk, Effect::kPicture, kWhy);
+    warn_unused(plan_.verbosity, Effect::kPicture, kWhy);
     if (!has_colored_screen()) {
-      tell_unused(plan_.talk, {"--no-values"}, kWhy);
+      warn_unused(plan_.verbosity, {"--no-values"}, kWhy);
     }
   }
 }
@@ -337,7 +338,7 @@ void Outputs::finish() {
 
 void Outputs::commit(OutputFile& file) {
   file.commit();
-  tell(plan_.talk, "wrote " + file.path().string());
+  inform(plan_.verbosity, "wrote " + file.path().string());
 }
 
 void Outputs::commit() {

@@ -1,4 +1,4 @@
-#include "outputs/overview_choice.h"
+#include "outputs/outputs.h"
 
 #include <fmt/core.h>
 
@@ -10,9 +10,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/patterns/focus_bars.h"
-#include "attnviz/document/patterns/pattern_scores.h"
+#include "attnviz/document/patterns/step_patterns.h"
 
 namespace attnviz::app {
 
@@ -64,7 +64,7 @@ void set_remark(ShownAttention& shown) {
       return;
     }
   }
-  const auto choice = most_telling(document);
+  const auto choice = most_informative_head(document);
   if (choice && choice->qualifies()) {
     shown.set_remark(choice_remark(document, *choice), choice);
   } else if (choice) {
@@ -72,7 +72,8 @@ void set_remark(ShownAttention& shown) {
   }
 }
 
-ArcsFigure telling_arcs(std::span<const AttentionDocument> documents, const TellingHead& choice) {
+ArcsFigure informative_arcs(std::span<const AttentionDocument> documents,
+                            const InformativeHead& choice) {
   std::vector<AttentionDocument> alone;
   for (const AttentionDocument& document : documents) {
     alone.push_back(document_of_head(document, choice.head));
@@ -98,8 +99,8 @@ ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadO
   }
   if (asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
       document.kind == PatternKind::kWeights) {
-    if (const auto choice = most_telling(document)) {
-      return telling_arcs(documents, *choice);
+    if (const auto choice = most_informative_head(document)) {
+      return informative_arcs(documents, *choice);
     }
   }
   throw Error(ErrorKind::kUsage,
@@ -140,7 +141,7 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
     return shown;
   }
   if (draws_overview(heads_of(document), asked, pattern, style, outputs)) {
-    if (const auto choice = most_telling(document)) {
+    if (const auto choice = most_informative_head(document)) {
       return {documents, overview_of(document, *choice)};
     }
   } else if (style != TerminalStyle::kMask && is_small(document)) {
@@ -149,60 +150,62 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   return shown;
 }
 
-void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
-                         const TalkOptions& talk) {
+void warn_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
+                         const Verbosity& verbosity) {
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   const bool has_page = outputs.writes(Content::kPage);
   if (!is_drawn && !has_page && !outputs.writes(Content::kDocument)) {
-    return tell_unused(talk, {"--plain-labels", "--transpose", "--no-special", "--drop-sink"},
+    return warn_unused(verbosity, {"--plain-labels", "--transpose", "--no-special", "--drop-sink"},
                        "nothing was drawn in cells");
   }
   if (has_page) {  // which leaves the first key out itself
-    tell_unused(talk, {"--plain-labels"}, "its labels show spaces as signs", " in the page");
-    tell_unused(talk, {"--transpose", "--no-special"}, "it shows all tokens, and queries as rows",
-                " in the page");
+    warn_unused(verbosity, {"--plain-labels"}, "its labels show spaces as signs", " in the page");
+    warn_unused(verbosity, {"--transpose", "--no-special"},
+                "it shows all tokens, and queries as rows", " in the page");
     if (drawing.request.pool == PoolKind::kMean) {
-      tell_unused(talk, {"--pool"}, "where cells are small it draws the largest of them",
+      warn_unused(verbosity, {"--pool"}, "where cells are small it draws the largest of them",
                   " in the page");
     }
   }
   if (outputs.writes(Content::kNumbers)) {
-    tell_unused(talk, {"--transpose", "--no-special", "--drop-sink"},
+    warn_unused(verbosity, {"--transpose", "--no-special", "--drop-sink"},
                 "it has all tokens, and queries as rows", " in the array");
   }
   if (is_drawn && !has_page && !outputs.writes(Content::kDocument) &&
       drawing.style == TerminalStyle::kMask) {
-    tell_unused(talk, {"--scale", "--range"}, "the mask is drawn, without weights");
+    warn_unused(verbosity, {"--scale", "--range"}, "the mask is drawn, without weights");
   }
   if (is_drawn && draws_arcs(drawing.style)) {
     constexpr const char* kWhy = "lines go from queries to keys, without numbers";
     if (outputs.writes(Content::kFigure)) {
-      tell_unused(talk, {"--transpose", "--no-values"}, kWhy);
+      warn_unused(verbosity, {"--transpose", "--no-values"}, kWhy);
     } else {  // the latter is said of pictures
-      tell_unused(talk, {"--transpose"}, kWhy);
+      warn_unused(verbosity, {"--transpose"}, kWhy);
     }
   }
 }
 
-void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs, Teller& teller) {
+void warn_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
+                         Diagnostics& diagnostics) {
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   if (!is_drawn || !std::holds_alternative<BarsFigure>(shown.figure())) {
     return;
   }
   constexpr const char* kWhy = "one token's attention is drawn as bars, from 0 to the largest";
-  teller.tell(Note::kUnusedOfBars,
-              outputs.writes(Content::kFigure)
-                  ? unused_note(teller.talk(), {"--scale", "--range", "--pool", "--cell"}, kWhy)
-                  : unused_note(teller.talk(), {"--scale", "--range", "--pool"}, kWhy));
+  diagnostics.inform(
+      Note::kUnusedOfBars,
+      outputs.writes(Content::kFigure)
+          ? unused_note(diagnostics.verbosity(), {"--scale", "--range", "--pool", "--cell"}, kWhy)
+          : unused_note(diagnostics.verbosity(), {"--scale", "--range", "--pool"}, kWhy));
 }
 
-void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller) {
+void note_nothing_special(std::span<const AttentionDocument> documents, Diagnostics& diagnostics) {
   const auto has_added = [](const AttentionDocument& document) {
     return !document.marks.added.empty();
   };
   if (std::ranges::none_of(documents, has_added)) {
-    teller.tell(Note::kNothingSpecial,
-                unused_note(teller.talk(), {"--no-special"}, "the tokenizer added no token"));
+    diagnostics.inform(Note::kNothingSpecial, unused_note(diagnostics.verbosity(), {"--no-special"},
+                                                          "the tokenizer added no token"));
   }
 }
 
@@ -237,7 +240,7 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown) {
     return most_changed(document);
   }
   const auto chosen =
-      document.kind == PatternKind::kWeights ? most_telling(document) : std::nullopt;
+      document.kind == PatternKind::kWeights ? most_informative_head(document) : std::nullopt;
   return chosen ? std::optional(
                       FirstShown{chosen->head, chosen->query, choice_sentence(document, *chosen)})
                 : std::nullopt;

@@ -17,11 +17,9 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/model/hugging_face.h"
-#include "attnviz/model/weight_files.h"
+#include "attnviz/model/stored_model.h"
 #include "options/advice.h"
 #include "options/shell_words.h"
-#include "stores/gguf_choice.h"
 #include "stores/model_store.h"
 
 namespace attnviz::app {
@@ -172,8 +170,8 @@ fs::path blob_of(const fs::path& root, const JsonNode& layer) {
       digest.starts_with(kPrefix) && digest.size() == kPrefix.size() + kDigits &&
       digest.find_first_not_of("0123456789abcdefABCDEF", kPrefix.size()) == std::string_view::npos;
   if (!is_digest) {
-    node.fail(fmt::format("expected sha256: and 64 hexadecimal digits, found {}",
-                          attnviz::quoted(digest)));
+    node.fail(
+        fmt::format("expected sha256: and 64 hexadecimal digits, found {}", in_quotes(digest)));
   }
   return root / "blobs" / fmt::format("sha256-{}", digest.substr(kPrefix.size()));
 }
@@ -189,7 +187,7 @@ std::string configured(const fs::path& root, const JsonNode& manifest, std::stri
     return {};
   }
   const MappedFile file(path);
-  return text_if_any(JsonTree::parse(file.bytes(), path.string()).root(), key);
+  return optional_string(JsonTree::parse(file.bytes(), path.string()).root(), key);
 }
 
 std::vector<JsonNode> layers_of(const JsonNode& manifest) {
@@ -207,7 +205,7 @@ std::vector<JsonNode> layers_of(const JsonNode& manifest) {
                    "it into the weights and create a model from the result, or look at the model "
                    "without it",
                    manifest.string(), what, digest),
-       {fmt::format("attnviz -m {} \"The cat sat\"", typed_word(model))}});
+       {fmt::format("attnviz -m {} \"The cat sat\"", shell_quoted(model))}});
 }
 
 fs::path model_of(const fs::path& root, const fs::path& path) {
@@ -219,11 +217,11 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
   std::string_view what;  // that is not applied
   std::string digest;
   for (const JsonNode& layer : layers_of(manifest)) {
-    const std::string type = text_if_any(layer, "mediaType");
+    const std::string type = optional_string(layer, "mediaType");
     has_tensors = has_tensors || type == "application/vnd.ollama.image.tensor";
     if (type == "application/vnd.ollama.image.adapter") {
       what = "an adapter";
-      digest = text_if_any(layer, "digest");
+      digest = optional_string(layer, "digest");
     }
     if (type != "application/vnd.ollama.image.model") {
       continue;
@@ -237,7 +235,7 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
     }
     if (model && *model != blob) {
       what = "a second file of weights";
-      digest = text_if_any(layer, "digest");
+      digest = optional_string(layer, "digest");
     }
     model = model ? model : std::move(blob);
   }
@@ -256,10 +254,9 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
   // Where a model without weights on this machine runs.
   const std::string host =
       manifest.kind() == JsonKind::kObject ? configured(root, manifest, "remote_host") : "";
-  throw Error(
-      host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
-      fmt::format("{}: expected a layer with a model, found none{}", path.string(),
-                  host.empty() ? "" : fmt::format("; it runs at {}", attnviz::quoted(host))));
+  throw Error(host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
+              fmt::format("{}: expected a layer with a model, found none{}", path.string(),
+                          host.empty() ? "" : fmt::format("; it runs at {}", in_quotes(host))));
 }
 
 // Whether a manifest stands for this file. One that is broken stands for none.
@@ -337,7 +334,8 @@ std::optional<ChatBlobs> chat_blobs_in(const fs::path& root, const fs::path& pat
   ChatBlobs blobs;
   for (const JsonNode& layer : layers_of(manifest)) {
     for (const char* const kind : {"template", "system", "messages", "params"}) {
-      if (text_if_any(layer, "mediaType") == fmt::format("application/vnd.ollama.image.{}", kind)) {
+      if (optional_string(layer, "mediaType") ==
+          fmt::format("application/vnd.ollama.image.{}", kind)) {
         blobs.try_emplace(kind, blob_of(root, layer));
       }
     }

@@ -1,5 +1,5 @@
 // Folders of GGUF files: LM Studio's and llama.cpp's.
-#include "stores/gguf_choice.h"
+#include "stores/model_store.h"
 
 #include <fmt/core.h>
 
@@ -17,8 +17,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/shard_name.h"
-#include "stores/model_store.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz::app {
 
@@ -142,7 +141,7 @@ std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const 
     }
     throw Error(ErrorKind::kUsage,
                 fmt::format("model {}: there are several files, and none is Q4_K_M; give one of {}",
-                            attnviz::quoted(name.text()), joined(names, "and")));
+                            in_quotes(name.text()), joined(names, "and")));
   }
   return std::nullopt;
 }

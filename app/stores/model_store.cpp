@@ -12,11 +12,10 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/model/weight_files.h"
+#include "attnviz/model/stored_model.h"
 #include "options/options.h"
 #include "options/shell_words.h"
-#include "stores/gguf_choice.h"
-#include "stores/samples.h"
+#include "stores/model_source.h"
 
 namespace attnviz::app {
 
@@ -83,14 +82,13 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
                     is_barred(store.root) ? ", which you may not read" : "");
   }
   const bool is_owned = name.parts.size() > 1;
-  throw Error(
-      ErrorKind::kIo,
-      fmt::format("model {}: no such file or folder, and no model of that name{}. Looked "
-                  "in {}. attnviz downloads nothing; these do: ollama pull {}{}",
-                  attnviz::quoted(name.text()), similar_names(name, stores), places, name.text(),
-                  name.parts.size() > 2 ? ""
-                  : is_owned            ? fmt::format(", lms get {0}, hf download {0}", name.path())
-                                        : fmt::format(", hf download {}", name.path())));
+  throw Error(ErrorKind::kIo,
+              fmt::format("model {}: no such file or folder, and no model of that name{}. Looked "
+                          "in {}. attnviz downloads nothing; these do: ollama pull {}{}",
+                          in_quotes(name.text()), similar_names(name, stores), places, name.text(),
+                          name.parts.size() > 2 ? ""
+                          : is_owned ? fmt::format(", lms get {0}, hf download {0}", name.path())
+                                     : fmt::format(", hf download {}", name.path())));
 }
 
 // "checkpoint-" and 500 of "checkpoint-500".
@@ -123,7 +121,7 @@ void name_models_in(const fs::path& folder) {
   models.resize(models.size() - n_more);
   std::vector<std::string> lines;
   for (const fs::path& model : models) {
-    lines.push_back("-m " + typed_word(model));
+    lines.push_back("-m " + shell_quoted(model));
   }
   throw AdviceError(
       ErrorKind::kUsage,
@@ -164,7 +162,7 @@ Advice no_model(FileKind kind, const fs::path& path, std::string_view but) {
   }
   const std::string begin = fmt::format("{}: {}{}, no model; ", path.string(), but, name_of(kind));
   if (kind == FileKind::kNumPy) {
-    return {begin + "attention in it is drawn by:", {"attnviz render " + typed_word(path)}};
+    return {begin + "attention in it is drawn by:", {"attnviz render " + shell_quoted(path)}};
   }
   return {begin + "attnviz models lists those of this machine"};
 }

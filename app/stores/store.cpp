@@ -15,9 +15,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/formats/shard_name.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/formats/tensor_index.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "stores/model_store.h"
 

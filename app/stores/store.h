@@ -12,9 +12,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/formats/gguf_files.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/model/model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz::app {

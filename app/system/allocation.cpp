@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "system/signals.h"
+#include "system/process.h"
 
 // The C library's own names, for what is asked for before others can be found.
 extern "C" {

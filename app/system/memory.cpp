@@ -1,4 +1,4 @@
-#include "system/memory.h"
+#include "system/process.h"
 
 #include <fmt/core.h>
 #include <pthread.h>
@@ -13,9 +13,9 @@
 #include <optional>
 #include <string>
 
-#include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/threads.h"
 
 namespace attnviz::app {
 

@@ -1,4 +1,4 @@
-#include "system/sandbox.h"
+#include "system/process.h"
 
 #include <array>
 #include <bit>

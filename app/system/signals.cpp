@@ -1,4 +1,4 @@
-#include "system/signals.h"
+#include "system/process.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -15,7 +15,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "system/memory.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {

@@ -14,7 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/shared_library.h"
-#include "system/talk.h"
+#include "system/diagnostics.h"
 
 namespace attnviz::app {
 
@@ -106,16 +106,17 @@ FontFile font_file(const fs::path& path, unsigned face) {
 }
 
 // One that is listed but gone or broken is told once, with what it was wanted for.
-void tell_unusable(const TalkOptions& talk, const std::string& path, const Error& error) {
+void tell_unusable(const Verbosity& verbosity, const std::string& path, const Error& error) {
   static std::set<std::string> told;
   if (told.insert(path).second) {
-    tell(talk, fmt::format("{}; what this installed font was to draw becomes boxes", error.what()));
+    inform(verbosity,
+           fmt::format("{}; what this installed font was to draw becomes boxes", error.what()));
   }
 }
 
 // An installed font that has the character, as fontconfig chooses it: upright and regular, a colour
 // font for emoji. Nothing without fontconfig, or when no font has it.
-std::optional<FontFile> find_system_font(char32_t code_point, const TalkOptions& talk) {
+std::optional<FontFile> find_system_font(char32_t code_point, const Verbosity& verbosity) {
   const Fontconfig* fc = fontconfig();
   if (fc == nullptr) {
     return std::nullopt;
@@ -147,14 +148,14 @@ std::optional<FontFile> find_system_font(char32_t code_point, const TalkOptions&
     // The upper half numbers the named instances of a variable font.
     return font_file(reinterpret_cast<const char*>(path), static_cast<unsigned>(face) & 0xFFFF);
   } catch (const Error& error) {
-    tell_unusable(talk, reinterpret_cast<const char*>(path), error);
+    tell_unusable(verbosity, reinterpret_cast<const char*>(path), error);
     return std::nullopt;
   }
 }
 
 }  // namespace
 
-std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files, const TalkOptions& talk) {
+std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files, const Verbosity& verbosity) {
   std::vector<FontFile> fonts;
   fonts.reserve(files.size());
   for (const fs::path& path : files) {
@@ -165,8 +166,9 @@ std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files, const TalkO
                 "--font: fonts are drawn with HarfBuzz, which this system lacks; install "
                 "libharfbuzz0b");
   }
-  return std::make_unique<FontSet>(
-      std::move(fonts), [talk](char32_t code_point) { return find_system_font(code_point, talk); });
+  return std::make_unique<FontSet>(std::move(fonts), [verbosity](char32_t code_point) {
+    return find_system_font(code_point, verbosity);
+  });
 }
 
 }  // namespace attnviz::app

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 #include "options/options.h"
 
 namespace attnviz::app {
@@ -15,6 +15,6 @@ namespace attnviz::app {
 /// cannot be read, Error{kMalformed} for one that is no font, and Error{kUnsupported} when files
 /// are given and the system lacks HarfBuzz.
 std::unique_ptr<FontSet> open_fonts(std::span<const std::filesystem::path> files,
-                                    const TalkOptions& talk);
+                                    const Verbosity& verbosity);
 
 }  // namespace attnviz::app

@@ -165,8 +165,8 @@ std::string progress_text(std::string_view what, double done, double seconds) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::string_view what, const TalkOptions& talk)
-    : what_(what), visible_(!talk.quiet && isatty(STDERR_FILENO) == 1 && has_room()) {
+ProgressLine::ProgressLine(std::string_view what, const Verbosity& verbosity)
+    : what_(what), visible_(!verbosity.quiet && isatty(STDERR_FILENO) == 1 && has_room()) {
   constexpr std::chrono::milliseconds kPatience{500};
   next_ = begin_ + kPatience;
 }
@@ -176,10 +176,10 @@ ProgressLine::~ProgressLine() {
 }
 
 ProgressReport ProgressLine::report() {
-  return visible_ ? [this](double done) { tell(done); } : ProgressReport();
+  return visible_ ? [this](double done) { inform(done); } : ProgressReport();
 }
 
-void ProgressLine::tell(double done) {
+void ProgressLine::inform(double done) {
   const Clock::time_point now = Clock::now();
   if (now < next_ || !(done > 0.0)) {
     return;

@@ -35,7 +35,7 @@ TerminalOptions file_drawing(StyleChoice style, ColorChoice color);
 class ProgressLine {
  public:
   /// `what` must outlive it.
-  ProgressLine(std::string_view what, const TalkOptions& talk);
+  ProgressLine(std::string_view what, const Verbosity& verbosity);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -45,7 +45,7 @@ class ProgressLine {
   ProgressReport report();
 
  private:
-  void tell(double done);
+  void inform(double done);
 
   using Clock = std::chrono::steady_clock;
 

@@ -1,5 +1,5 @@
-# attnviz_embed(FILE NAME HEADER): the library gets attnviz::NAME, FILE's bytes, which HEADER declares.
-function(attnviz_embed file name header)
+# attnviz_embed(ROOM FILE NAME HEADER): the room gets attnviz::NAME, FILE's bytes, which HEADER declares.
+function(attnviz_embed room file name header)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   set(script ${PROJECT_SOURCE_DIR}/lib/cmake/EmbedFile.cmake)
   get_filename_component(title ${file} NAME)
@@ -8,8 +8,8 @@ function(attnviz_embed file name header)
             -P ${script}
     DEPENDS ${file} ${script} COMMENT "Embedding ${title}" VERBATIM)
   add_custom_target(attnviz_${name} DEPENDS ${source})
-  add_dependencies(attnviz attnviz_${name})
-  set_source_files_properties(${source} TARGET_DIRECTORY attnviz
+  add_dependencies(attnviz_${room} attnviz_${name})
+  set_source_files_properties(${source} TARGET_DIRECTORY attnviz_${room}
     PROPERTIES OBJECT_DEPENDS ${file} SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
-  target_sources(attnviz PRIVATE ${source})
+  target_sources(attnviz_${room} PRIVATE ${source})
 endfunction()

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/informative_heads.h"
 #include "support/naive.h"
 
 namespace attnviz {

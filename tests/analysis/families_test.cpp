@@ -17,10 +17,9 @@
 #include "attnviz/analysis/why/attribution.h"
 #include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/reference_case.h"
 #include "support/why_cases.h"
 

@@ -14,10 +14,10 @@
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 #include "support/naive.h"
 #include "support/reference_case.h"

@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "attnviz/analysis/compare/compare.h"
-#include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/probe.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/model_shape.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/kernels/stored_numbers.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/reference_case.h"
 
 namespace attnviz {

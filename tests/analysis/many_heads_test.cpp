@@ -8,14 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/copying.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/run_stores.h"
-#include "attnviz/analysis/why/citation.h"
 #include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "support/model_builder.h"
 #include "support/stopwatch.h"

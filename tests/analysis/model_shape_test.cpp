@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 
 namespace attnviz {
 namespace {

@@ -1,4 +1,4 @@
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/analysis/rollout.h"
-#include "attnviz/analysis/sinks.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/random_model.h"

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/telling_head.h"
+#include "attnviz/analysis/informative_heads.h"
 
 #include <doctest/doctest.h>
 
@@ -60,8 +60,8 @@ ConstMatrix matrix(const Weights& weights, std::size_t n_keys) {
   return {weights.data(), weights.size() / n_keys, n_keys, n_keys};
 }
 
-TellingHead score_of(const Weights& weights, std::size_t n, const Visibility& mask) {
-  TellingHeads heads({{0, 0}}, mask, n);
+InformativeHead score_of(const Weights& weights, std::size_t n, const Visibility& mask) {
+  InformativeHeads heads({{0, 0}}, mask, n);
   heads.rows({0, 0}, 0, 0, matrix(weights, n));
   return heads.score({0, 0});
 }
@@ -136,7 +136,7 @@ TEST_CASE("telling heads: a score computed by hand") {
                            1.0f, 0,    0, 0,    0, 0,  //
                            0.2f, 0.8f, 0, 0,    0, 0,  //
                            0,    0,    0, 0.6f, 0, 0.4f};
-  const TellingHead head = score_of(weights, 6, kCausal);
+  const InformativeHead head = score_of(weights, 6, kCausal);
   CHECK(head.n_counted == 3);
   CHECK(head.score == doctest::Approx((0.8 - 1.0 / 5 + 0.6 - 1.0 / 6) / 3));
   CHECK(head.share == doctest::Approx(1.4 / 3));
@@ -186,7 +186,7 @@ TEST_CASE("telling heads: the head that looks at tokens of their own wins") {
       CAPTURE(mask.name());
       CAPTURE(n);
       const std::vector<HeadId> ids = {{1, 1}, {0, 0}, {2, 0}, {0, 1}, {1, 0}, {2, 1}};
-      TellingHeads heads(ids, mask, n);
+      InformativeHeads heads(ids, mask, n);
       // The second half of the text repeats the first: as induction and duplicate heads have it.
       const std::size_t half = n / 2;
       const Weights telling =
@@ -201,7 +201,7 @@ TEST_CASE("telling heads: the head that looks at tokens of their own wins") {
       rows({2, 0}, telling);
       rows({2, 1},
            looking_at(n, [](std::size_t query) { return std::min<std::size_t>(query, 4); }));
-      const TellingHead best = heads.best();
+      const InformativeHead best = heads.best();
       CHECK(best.head == HeadId{2, 0});
       CHECK(best.score > 0.35);
       CHECK(best.query == best.key + half);
@@ -214,11 +214,11 @@ TEST_CASE(
     "telling heads: a text too short has no token that counts, and the first head comes first") {
   for (const std::size_t n : {1u, 2u, 3u}) {
     CAPTURE(n);
-    TellingHeads heads({{3, 2}, {1, 1}, {1, 0}}, kCausal, n);
+    InformativeHeads heads({{3, 2}, {1, 1}, {1, 0}}, kCausal, n);
     for (const HeadId head : {HeadId{3, 2}, HeadId{1, 1}, HeadId{1, 0}}) {
       heads.rows(head, 0, 0, matrix(noise(n, n, kCausal, 1), n));
     }
-    const TellingHead best = heads.best();
+    const InformativeHead best = heads.best();
     CHECK(best.head == HeadId{1, 0});
     CHECK(best.n_counted == 0);
     CHECK(best.score == 0.0);
@@ -242,7 +242,7 @@ TEST_CASE("telling heads: one query speaks for its head when it stands out") {
   using Look = std::pair<std::size_t, std::size_t>;
   const auto named = [&weights](const std::vector<Look>& pronouns,
                                 const std::vector<Look>& repetitions = {}) {
-    TellingHeads heads({{1, 0}}, kCausal, kTokens);
+    InformativeHeads heads({{1, 0}}, kCausal, kTokens);
     heads.judge([&](std::size_t query, std::size_t key) {
       const auto has = [&](const std::vector<Look>& looks) {
         return std::find(looks.begin(), looks.end(), Look(query, key)) != looks.end();
@@ -283,7 +283,7 @@ TEST_CASE("telling heads: those come first for which one query speaks, a pronoun
     for (const auto& [id, weights] : all) {
       ids.push_back(id);
     }
-    TellingHeads heads(ids, kCausal, kTokens);
+    InformativeHeads heads(ids, kCausal, kTokens);
     heads.judge([](std::size_t query, std::size_t) {
       return query == 15   ? Evidence::kPronoun
              : query == 18 ? Evidence::kRepetition
@@ -304,7 +304,7 @@ TEST_CASE("telling heads: those come first for which one query speaks, a pronoun
   CHECK(best({{{1, 0}, many}, {{1, 1}, again}}).head == HeadId{1, 1});
   CHECK(best({{{1, 0}, again}, {{1, 1}, some}}).head == HeadId{1, 1});
   CHECK(best({{{0, 0}, most}, {{1, 1}, many}}).head == HeadId{1, 1});  // layer 0
-  const TellingHead spoken = best({{{1, 0}, some}});
+  const InformativeHead spoken = best({{{1, 0}, some}});
   CHECK(spoken.score < 0.1);
   CHECK(spoken.qualifies());
   CHECK(spoken.evidence == Evidence::kPronoun);
@@ -318,7 +318,7 @@ TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out"
     });
   };
   for (const std::size_t n_looking : {1u, 8u}) {
-    TellingHeads heads({{0, 0}, {3, 1}}, kCausal, kTokens);
+    InformativeHeads heads({{0, 0}, {3, 1}}, kCausal, kTokens);
     heads.rows({0, 0}, 0, 0, matrix(back(10), kTokens));
     heads.rows({3, 1}, 0, 0, matrix(back(n_looking), kTokens));
     CHECK(heads.score({0, 0}).score > heads.score({3, 1}).score);
@@ -330,7 +330,7 @@ TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out"
 TEST_CASE("telling heads: of equal heads the lowest layer and head wins") {
   constexpr std::size_t kTokens = 20;
   const Weights weights = noise(kTokens, kTokens, kCausal, 5);
-  TellingHeads heads({{2, 0}, {1, 7}, {1, 3}, {4, 0}}, kCausal, kTokens);
+  InformativeHeads heads({{2, 0}, {1, 7}, {1, 3}, {4, 0}}, kCausal, kTokens);
   for (const HeadId head : {HeadId{4, 0}, HeadId{1, 7}, HeadId{2, 0}, HeadId{1, 3}}) {
     heads.rows(head, 0, 0, matrix(weights, kTokens));
   }
@@ -362,7 +362,7 @@ TEST_CASE("telling heads: the score has the same bits however the rows come") {
   const Mask window{MaskKind::kWindow, 20};
   const Weights weights = noise(kTokens, kTokens, window, 3);
   const double whole = score_of(weights, kTokens, window).score;
-  TellingHeads parts({{0, 0}}, window, kTokens);
+  InformativeHeads parts({{0, 0}}, window, kTokens);
   constexpr std::size_t kRows = 8;
   for (const std::size_t block : {5u, 0u, 7u, 3u, 1u, 6u, 2u, 4u}) {
     const std::size_t first_query = block * kRows;
@@ -381,9 +381,9 @@ TEST_CASE("telling heads: queries that are other tokens than the keys have no ne
   const Weights weights = {0, 1, 0, 0, 0,  //
                            0, 0, 1, 0, 0,  //
                            0, 0, 0, 1, 0};
-  TellingHeads heads({{0, 0}}, kNone, 3, kKeys);
+  InformativeHeads heads({{0, 0}}, kNone, 3, kKeys);
   heads.rows({0, 0}, 0, 0, matrix(weights, kKeys));
-  const TellingHead head = heads.best();
+  const InformativeHead head = heads.best();
   CHECK(head.n_counted == 3);
   CHECK(head.score == doctest::Approx(1.0 - 1.0 / kKeys));
   CHECK(head.query == 0);

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizer.h"
 #include "support/repeated.h"

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/turn_attention.h"
+#include "attnviz/analysis/token_roles.h"
 
 #include <doctest/doctest.h>
 

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/screen_text.h"
 

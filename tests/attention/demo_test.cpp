@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/logits.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "model_run.h"
 #include "support/json.h"

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/gguf_parts.h"
 #include "support/run_program.h"

@@ -12,12 +12,10 @@
 
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/reference_case.h"
 

@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/reference_case.h"
 

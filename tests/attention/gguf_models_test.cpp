@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/npy.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/json.h"
 #include "support/reference_case.h"

@@ -13,9 +13,9 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/failure.h"
 #include "support/gguf_parts.h"
@@ -165,7 +165,7 @@ TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that i
     test::check_gguf(kWriterCases / name, parts.bytes());
     const Model model = load_parts(parts);
     const std::string ahead = blk(model.n_layers(), "");
-    CHECK(std::ranges::count_if(model.config.passed_over, [&](const PassedOver& one) {
+    CHECK(std::ranges::count_if(model.config.ignored_keys, [&](const IgnoredKey& one) {
             return one.name.starts_with(ahead) && one.why == kMultiToken;
           }) > 4);
   }

@@ -13,10 +13,9 @@
 
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/model_builder.h"
 #include "support/why_cases.h"

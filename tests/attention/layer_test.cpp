@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/simd.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

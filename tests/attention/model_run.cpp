@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 #include "support/run_program.h"
 

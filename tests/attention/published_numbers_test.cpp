@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

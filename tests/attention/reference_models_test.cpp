@@ -3,16 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <libdeflate.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/npy.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 #include "support/json.h"
 #include "support/reference_case.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "support/model_builder.h"

@@ -11,9 +11,8 @@
 #include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/parts/recurrence.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/attention/parts/layer_parts.h"
+#include "attnviz/model/stored_model.h"
 #include "model_run.h"
 
 namespace attnviz {

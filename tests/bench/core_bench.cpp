@@ -13,9 +13,8 @@
 
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/row_kernels.h"
-#include "attnviz/kernels/softmax.h"
 #include "bench/peers.h"
 #include "bench/suite.h"
 

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/why/prediction_change.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/model/random_model.h"
 #include "bench/suite.h"
 

@@ -9,7 +9,7 @@
 
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/core/cpus.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/model/random_model.h"
 #include "bench/suite.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "attnviz/model/random_model.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "bench/suite.h"
 #include "support/run_program.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/stored_matrix.h"
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/unpack.h"
 #include "bench/suite.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 #include "bench/peak.h"
 
 namespace attnviz::bench {

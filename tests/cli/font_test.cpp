@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 #include "cli/attnviz_program.h"
 
 namespace attnviz::test {

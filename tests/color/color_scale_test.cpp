@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
 
 namespace attnviz {

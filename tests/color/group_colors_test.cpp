@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <set>
 
-#include "attnviz/color/oklab.h"
-
 namespace attnviz {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "attnviz/core/cpus.h"
+#include "attnviz/core/threads.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 
 #include <doctest/doctest.h>
 

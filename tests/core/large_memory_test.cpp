@@ -1,4 +1,4 @@
-#include "attnviz/core/large_memory.h"
+#include "attnviz/core/mapped_file.h"
 
 #include <doctest/doctest.h>
 

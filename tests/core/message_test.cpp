@@ -14,16 +14,16 @@ TEST_CASE("counted: one is singular, nothing and many are plural") {
 }
 
 TEST_CASE("quoted: short input as it is, long or dangerous input cut and printable") {
-  CHECK(attnviz::quoted("") == "\"\"");
-  CHECK(attnviz::quoted("the cat") == "\"the cat\"");
-  CHECK(attnviz::quoted("the\ncat") == "\"the⏎cat\"");
-  CHECK(attnviz::quoted("\x1b[2J") == "\"\\x1B[2J\"");
-  CHECK(attnviz::quoted(std::string(1'000'000, 'x')) == "\"" + std::string(59, 'x') + "…\"");
+  CHECK(in_quotes("") == "\"\"");
+  CHECK(in_quotes("the cat") == "\"the cat\"");
+  CHECK(in_quotes("the\ncat") == "\"the⏎cat\"");
+  CHECK(in_quotes("\x1b[2J") == "\"\\x1B[2J\"");
+  CHECK(in_quotes(std::string(1'000'000, 'x')) == "\"" + std::string(59, 'x') + "…\"");
   std::string marks = "e";
   for (int i = 0; i < 100'000; ++i) {
     marks += "\u0301";
   }
-  CHECK(attnviz::quoted(marks).size() < 300);
+  CHECK(in_quotes(marks).size() < 300);
 }
 
 TEST_CASE("shown_name: bare, but in quotes when it is empty, and cut when it is a page") {

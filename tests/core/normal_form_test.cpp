@@ -1,4 +1,4 @@
-#include "attnviz/core/normal_form.h"
+#include "attnviz/core/utf8.h"
 #include "support/stopwatch.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,6 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
-
-#include "attnviz/core/cpus.h"
 
 namespace attnviz {
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 
 namespace attnviz {
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "support/naive.h"
 
 namespace attnviz {

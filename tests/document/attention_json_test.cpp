@@ -1,4 +1,4 @@
-#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/picture/figure_file.h"
 #include "support/naive.h"

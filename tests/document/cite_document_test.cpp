@@ -1,4 +1,4 @@
-#include "attnviz/document/cite_document.h"
+#include "attnviz/document/why_document.h"
 
 #include <doctest/doctest.h>
 

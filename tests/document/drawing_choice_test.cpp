@@ -1,4 +1,4 @@
-#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/attention_heatmap.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/part_documents.h"
+#include "attnviz/document/attention_facts.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 
 namespace attnviz {
 

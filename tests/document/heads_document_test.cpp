@@ -77,21 +77,21 @@ TEST_CASE("heads: the reason why a name cannot be earned: too short, chance, not
                                                                       {Score::kSinkAlpha, 0.5},
                                                                       {Score::kDuplicate, 0.1},
                                                                       {Score::kInduction, 0.1}}}});
-  CHECK(unearned_note(document).empty());
+  CHECK(random_baseline_note(document).empty());
   document.uniform = test::score_values({{Score::kPrevious, 0.1}, {Score::kSinkAlpha, 0.3}});
-  CHECK(unearned_note(document) ==
+  CHECK(random_baseline_note(document) ==
         "names not judged here: previous-token and sink (so little is visible that looking at all "
         "of it alike scores as much as random weights ever did)");
   HeadsDocument blind = test::heads_document(
       test::one_probe(),
       {{{0, 0}, {{Score::kPrevious, 0.9}, {Score::kSelf, 0.1}, {Score::kSinkAlpha, 0.5}}}});
-  CHECK(unearned_note(blind) ==
+  CHECK(random_baseline_note(blind) ==
         "names not judged here: duplicate-token and induction (what these look for is out "
         "of sight)");
   std::get<ProbeSource>(document.source).texts.front().tokens.resize(99);
-  CHECK(unearned_note(document).starts_with("names need probes of 100 tokens or more"));
+  CHECK(random_baseline_note(document).starts_with("names need probes of 100 tokens or more"));
   document.source = CorpusSource{1};
-  CHECK(unearned_note(document).starts_with("names are earned on probes only"));
+  CHECK(random_baseline_note(document).starts_with("names are earned on probes only"));
 }
 
 TEST_CASE("heads: ranked by one score those without it stand last, and bounds leave out") {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "support/sample_inspection.h"
 

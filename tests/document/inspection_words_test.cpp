@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/document/steps/step_table.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 #include "support/sample_inspection.h"
 
 namespace attnviz {

@@ -9,9 +9,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/overview.h"
 #include "attnviz/document/run_facts.h"
 #include "support/stopwatch.h"
 
@@ -68,7 +68,7 @@ TEST_CASE("masks: of many layers with windows of their own") {
     document.run.layers.push_back({.layer = layer, .window = layer + 1});
   }
   const test::Stopwatch watch;
-  CHECK(most_telling(document)->head == HeadId{0, 0});
+  CHECK(most_informative_head(document)->head == HeadId{0, 0});
   CHECK(one_panel_a_mask(attention_heatmap(document)).panels.size() == kMany);
   CHECK(watch.is_in_time());
 }

@@ -12,9 +12,9 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/report/reports.h"
-#include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/terminal/views.h"
 #include "support/screen_text.h"
 

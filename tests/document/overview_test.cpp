@@ -1,4 +1,4 @@
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "support/naive.h"
 #include "support/sample_overview.h"
 
@@ -17,7 +17,7 @@ namespace attnviz {
 namespace {
 
 std::string sentence_of(const AttentionDocument& document) {
-  return choice_sentence(document, most_telling(document).value());
+  return choice_sentence(document, most_informative_head(document).value());
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ TEST_CASE("overview: the sentence tells the share, the kind of token, and the cl
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";
   document.key_tokens = document.query_tokens;
-  TellingHead choice = most_telling(document).value();
+  InformativeHead choice = most_informative_head(document).value();
   choice.query = 11;
   choice.key = 5;
   choice.weight = 0.874f;
@@ -121,16 +121,16 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
     AttentionDocument document;
     document.query_tokens = document.key_tokens = {"a", "b"};
     document.patterns.push_back({{0, 0}, test::matrix_over(*values, 2, 2)});
-    CHECK_FALSE(most_telling(document).has_value());
+    CHECK_FALSE(most_informative_head(document).has_value());
   }
   AttentionDocument with_sink;
   with_sink.query_tokens = with_sink.key_tokens = {"a", "b"};
   const std::vector<float> weights = {0.5f, 0.0f, 0.25f, 0.25f};
   with_sink.patterns.push_back({{0, 0}, test::matrix_over(weights, 2, 2)});
   with_sink.patterns.front().sink = {0.5f, 0.5f};
-  CHECK(most_telling(with_sink).has_value());
+  CHECK(most_informative_head(with_sink).has_value());
   with_sink.patterns.front().sink = {0.5f, 3e38f};
-  CHECK_FALSE(most_telling(with_sink).has_value());
+  CHECK_FALSE(most_informative_head(with_sink).has_value());
 }
 
 TEST_CASE(
@@ -152,8 +152,8 @@ TEST_CASE(
   };
   document.patterns = {{{1, 0}, test::matrix_over(values[0], n, n)},
                        {{1, 1}, test::matrix_over(values[1], n, n)}};
-  const auto evidence = [&] { return most_telling(document)->evidence; };
-  const auto head = [&] { return most_telling(document)->head; };
+  const auto evidence = [&] { return most_informative_head(document)->evidence; };
+  const auto head = [&] { return most_informative_head(document)->head; };
   look(0, 6, 2, 0.9f);  // Anna, met
   look(1, 8, 3, 0.8f);  // she, Tom
   CHECK(head() == HeadId{1, 1});
@@ -185,7 +185,7 @@ TEST_CASE("most_telling: the last token counts where the text goes on from it") 
   const auto evidence_of_last = [&](const char* last) {
     document.query_tokens[8] = last;
     document.key_tokens = document.query_tokens;
-    return most_telling(document)->evidence;
+    return most_informative_head(document)->evidence;
   };
   CHECK(evidence_of_last(" The") == Evidence::kContinuation);
   CHECK(evidence_of_last("\u2581to") == Evidence::kContinuation);
@@ -198,7 +198,7 @@ TEST_CASE("most_telling: the last token counts where the text goes on from it") 
 
 TEST_CASE("choice_sentence: with the names of a head that were measured") {
   test::SampleOverview sample(2, 2, 6);
-  const TellingHead choice = most_telling(sample.document).value();
+  const InformativeHead choice = most_informative_head(sample.document).value();
   const std::string plain = choice_sentence(sample.document, choice);
   sample.document.model.emplace().named_heads = {{choice.head.layer, choice.head.head, "induction"},
                                                  {9, 9, "sink"}};
@@ -208,7 +208,7 @@ TEST_CASE("choice_sentence: with the names of a head that were measured") {
 
 TEST_CASE("choice_sentence: one query alone has no average") {
   const test::SampleOverview sample(2, 2, 12);
-  TellingHead choice = *most_telling(sample.document);
+  InformativeHead choice = *most_informative_head(sample.document);
   choice.n_counted = 1;
   choice.query = 9;
   choice.key = 4;
@@ -220,7 +220,7 @@ TEST_CASE("choice_sentence: one query alone has no average") {
 
 TEST_CASE("choice_sentence: weights that dropout scaled up are told as they were before it") {
   test::SampleOverview sample(2, 2, 12);
-  TellingHead choice = *most_telling(sample.document);
+  InformativeHead choice = *most_informative_head(sample.document);
   choice.weight = 1.25f;
   sample.document.run.dropout = 0.2f;
   CHECK(choice_sentence(sample.document, choice).ends_with(" with 100 % before dropout."));
@@ -244,9 +244,9 @@ TEST_CASE("most_telling: a column that a layer's window shows to few is still a 
     words[query * kTokens] = 0.75f;
     words[query * kTokens + (query < 4 ? 0 : query * 37 % 101 % (query - 2))] += 0.25f;
   }
-  CHECK(most_telling(sample.document)->head == HeadId{1, 0});  // as if all could see it
+  CHECK(most_informative_head(sample.document)->head == HeadId{1, 0});  // as if all could see it
   sample.document.run.layers = {{.layer = 1, .window = kWindow}};
-  CHECK(most_telling(sample.document)->head == HeadId{2, 1});
+  CHECK(most_informative_head(sample.document)->head == HeadId{2, 1});
 }
 
 }  // namespace attnviz

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/patterns/pattern_scores.h"
+#include "attnviz/document/patterns/step_patterns.h"
 #include "support/naive.h"
 
 namespace attnviz {

@@ -12,7 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "support/sample_inspection.h"
 #include "support/screen_text.h"

@@ -12,7 +12,6 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/drawing_choice.h"
 #include "support/naive.h"
 #include "support/sample_inspection.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/run_json.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/json/document_json.h"
+#include "attnviz/document/words/words.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
 

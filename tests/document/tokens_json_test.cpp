@@ -1,4 +1,4 @@
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/weight_notes.h"
+#include "attnviz/document/model_info.h"
 
 #include <doctest/doctest.h>
 

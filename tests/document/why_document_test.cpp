@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "support/sample_why.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf.h"
 
 #include <doctest/doctest.h>
 

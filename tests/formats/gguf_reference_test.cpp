@@ -10,8 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/formats/gguf_files.h"
-#include "attnviz/formats/gguf_types.h"
+#include "attnviz/formats/gguf.h"
 #include "support/json.h"
 #include "support/run_program.h"
 

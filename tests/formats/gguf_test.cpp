@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/gguf_types.h"
 #include "support/gguf_builder.h"
 
 namespace attnviz {

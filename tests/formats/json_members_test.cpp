@@ -21,10 +21,10 @@ TEST_CASE("JSON members: null is as good as absent where another value is given"
   CHECK_FALSE(flag_or(root, "nowhere", false));
   CHECK(text_or(root, "name", "dog") == "cat");
   CHECK(text_or(root, "none", "dog") == "dog");
-  CHECK(text_if_any(root, "name") == "cat");
-  CHECK(text_if_any(root, "yes").empty());
-  CHECK(text_if_any(root, "nowhere").empty());
-  CHECK(text_if_any(root.at("name"), "name").empty());
+  CHECK(optional_string(root, "name") == "cat");
+  CHECK(optional_string(root, "yes").empty());
+  CHECK(optional_string(root, "nowhere").empty());
+  CHECK(optional_string(root.at("name"), "name").empty());
   CHECK_THROWS_WITH_AS(flag_or(root, "name", false),
                        "m.json: name: expected true or false, found a string", Error);
 }
@@ -38,20 +38,20 @@ TEST_CASE("JSON members: what is there is read as what it is read into, the rest
   std::uint64_t size = 1;
   float cap = 0.0f;
   std::optional<std::uint64_t> seed;
-  read_if_there(root, "yes", flag);
-  read_if_there(root, "name", name);
-  read_if_there(root, "size", size);
-  read_if_there(root, "cap", cap);
-  read_if_there(root, "size", seed);
+  read_optional(root, "yes", flag);
+  read_optional(root, "name", name);
+  read_optional(root, "size", size);
+  read_optional(root, "cap", cap);
+  read_optional(root, "size", seed);
   CHECK(flag);
   CHECK(name == "cat");
   CHECK(size == 4096);
   CHECK(cap == 0.5f);
   CHECK(seed == 4096);
-  read_if_there(root, "nowhere", name);
+  read_optional(root, "nowhere", name);
   CHECK(name == "cat");
-  CHECK_THROWS_AS(read_if_there(root, "none", name), Error);
-  CHECK_THROWS_AS(read_if_there(root, "cap", size), Error);
+  CHECK_THROWS_AS(read_optional(root, "none", name), Error);
+  CHECK_THROWS_AS(read_optional(root, "cap", size), Error);
 }
 
 }  // namespace attnviz

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_reader.h"
 #include "support/json.h"
 
 namespace attnviz {

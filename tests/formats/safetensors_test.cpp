@@ -155,7 +155,7 @@ TEST_CASE("safetensors: broken files are refused, and the message says what is w
 TEST_CASE("safetensors: a header of 80,000 tensors is read at once") {
   std::string header;
   for (std::size_t i = 0; i < 80'000; ++i) {
-    header += (i == 0 ? "{" : ",") + attnviz::quoted("h." + std::to_string(i)) +
+    header += (i == 0 ? "{" : ",") + in_quotes("h." + std::to_string(i)) +
               R"(:{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   }
   const std::string bytes = file_of(header + "}");

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 
-#include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {

@@ -36,7 +36,7 @@ void read(std::string_view input) {
     app::parse_command_line(words_of(input), names_model);
   } catch (const Error& error) {
     test::require(error.kind() == ErrorKind::kUsage);
-    const std::string message = app::in_program_words(error.what(), error.parameter());
+    const std::string message = app::in_option_names(error.what(), error.parameter());
     test::require(!message.empty() && message.size() < 20 * input.size() + 4000);
   }
 }

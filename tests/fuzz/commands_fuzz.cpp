@@ -136,7 +136,7 @@ void show(const std::vector<std::string>& words, const std::string& columns,
           const std::string& input) {
   std::string line = "COLUMNS=" + columns + " attnviz";
   for (const std::string& word : words) {
-    line += ' ' + app::typed_word(word);
+    line += ' ' + app::shell_quoted(word);
   }
   std::fprintf(stderr, "%s\n%s", line.c_str(), input.c_str());
 }

@@ -2,6 +2,7 @@
 // nothing happens. What else escapes, crashes or is told by a sanitizer is a finding.
 
 #include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,8 +17,7 @@
 
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/formats/gguf_types.h"
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 #include "attnviz/text/tokenizers/regex.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 

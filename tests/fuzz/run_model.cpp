@@ -9,7 +9,6 @@
 
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "fuzz/fuzz_checks.h"
 

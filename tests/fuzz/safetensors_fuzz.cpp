@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/run_model.h"

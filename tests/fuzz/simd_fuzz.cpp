@@ -13,14 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/attention_kernels.h"
-#include "attnviz/kernels/layer_kernels.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/pooling_kernels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/row_kernels.h"
 #include "attnviz/kernels/simd.h"
-#include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/unpack.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"

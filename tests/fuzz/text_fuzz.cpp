@@ -12,10 +12,9 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/files/tokenizer_files.h"
-#include "attnviz/text/fold.h"
-#include "attnviz/text/sentences.h"
+#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
-#include "attnviz/text/truncation.h"
+#include "attnviz/text/units.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/run_model.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/html/blobs.h"
+#include "attnviz/html/page_file.h"
 #include "html/page_data.h"
 #include "support/naive.h"
 #include "support/sample_inspection.h"

@@ -1,4 +1,4 @@
-#include "attnviz/html/report_html.h"
+#include "attnviz/html/explorer.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/softmax.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/integer_products.h"
+#include "attnviz/kernels/products.h"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,8 @@
 #include <limits>
 #include <vector>
 
-#include "attnviz/core/float16.h"
 #include "attnviz/core/random_bits.h"
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/unpack.h"
 #include "support/naive.h"

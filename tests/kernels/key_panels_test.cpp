@@ -1,4 +1,4 @@
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/products.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/unpack.h"
 #include "kernels/simd_targets.h"

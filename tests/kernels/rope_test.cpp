@@ -1,4 +1,4 @@
-#include "attnviz/kernels/layer_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 

@@ -10,7 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/json.h"
 #include "support/run_program.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/gguf_builder.h"
 #include "support/run_program.h"
 #include "support/tiny_gguf.h"

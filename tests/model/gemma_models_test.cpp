@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/formats/gguf_files.h"
-#include "attnviz/model/families/gguf/gguf_traits.h"
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/formats/gguf.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/run_program.h"

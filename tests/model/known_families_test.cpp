@@ -1,4 +1,4 @@
-#include "attnviz/model/known_families.h"
+#include "attnviz/model/known_keys.h"
 
 #include <doctest/doctest.h>
 

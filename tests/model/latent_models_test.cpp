@@ -16,12 +16,11 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/formats/gguf_files.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/gguf.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/kernels/stored_numbers.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/model/weight_reader.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
@@ -216,7 +215,7 @@ TEST_CASE("latents: what predicts further tokens is left out, and told") {
   const Model model =
       load_with("deepseek3", {{"num_hidden_layers", 2}, {"num_nextn_predict_layers", 1}});
   CHECK(model.n_layers() == 2);
-  const auto n_told = std::ranges::count_if(model.config.passed_over, [](const PassedOver& one) {
+  const auto n_told = std::ranges::count_if(model.config.ignored_keys, [](const IgnoredKey& one) {
     return one.name.starts_with("model.layers.2.") && one.why == kMultiToken;
   });
   CHECK(n_told > 10);

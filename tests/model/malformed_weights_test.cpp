@@ -3,7 +3,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "support/malformed_weights.h"
 
 namespace attnviz {

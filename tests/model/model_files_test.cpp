@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/tokenizer_files.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
@@ -40,7 +39,7 @@ struct ModelLines {
   std::string name;
   json keys = json::object();
   std::vector<TensorLine> tensors;
-  std::set<std::string> passed_over;  // names on lines that begin with a tilde
+  std::set<std::string> ignored_keys;  // names on lines that begin with a tilde
 
   bool is_gguf() const { return name.starts_with("gguf-"); }
   // What messages call a line; slashes lead into objects of a config.json.
@@ -59,16 +58,16 @@ ModelLines read_lines(const fs::path& path) {
     if (line.starts_with('#')) {
       continue;
     }
-    const bool is_passed_over = line.starts_with("~ ");
-    line.erase(0, is_passed_over ? 2 : 0);
+    const bool is_ignored = line.starts_with("~ ");
+    line.erase(0, is_ignored ? 2 : 0);
     const std::string name = line.substr(0, line.find(' '));
     if (const std::size_t equals = line.find(" = "); equals != std::string::npos) {
       lines.keys[json::json_pointer("/" + name)] = test::parse_json(line.substr(equals + 3));
     } else {
       lines.tensors.push_back({name, test::parse_json(line.substr(name.size()))});
     }
-    if (is_passed_over) {
-      lines.passed_over.insert(lines.path_of(name));
+    if (is_ignored) {
+      lines.ignored_keys.insert(lines.path_of(name));
     }
   }
   REQUIRE_FALSE(lines.tensors.empty());
@@ -151,8 +150,8 @@ Model load(const ModelLines& lines) {
     const auto files = std::make_shared<const GgufFiles>(fs::path(folder.file("m.gguf")));
     const TokenizerParts parts = read_gguf_tokenizer(GgufMetadata(files->first()));
     Model model = load_gguf(files);
-    model.config.passed_over.insert(model.config.passed_over.end(), parts.passed_over.begin(),
-                                    parts.passed_over.end());
+    model.config.ignored_keys.insert(model.config.ignored_keys.end(), parts.ignored_keys.begin(),
+                                     parts.ignored_keys.end());
     model.config.unknown_keys.insert(model.config.unknown_keys.end(), parts.unknown_keys.begin(),
                                      parts.unknown_keys.end());
     return model;
@@ -186,11 +185,11 @@ TEST_CASE("published models: every key and every tensor is read, or passed over 
     CAPTURE(lines.name);
     try {
       std::set<std::string> names;
-      for (const PassedOver& one : load(lines).config.passed_over) {
+      for (const IgnoredKey& one : load(lines).config.ignored_keys) {
         CHECK_FALSE(one.why.empty());
         names.insert(one.name);
       }
-      CHECK(joined(names) == joined(lines.passed_over));
+      CHECK(joined(names) == joined(lines.ignored_keys));
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

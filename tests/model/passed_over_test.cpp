@@ -1,5 +1,5 @@
 // Keys and tensors that nobody reads.
-#include "attnviz/model/passed_over.h"
+#include "attnviz/model/known_keys.h"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/json.h"
@@ -71,7 +70,7 @@ std::string refusal(const std::function<void()>& run) {
 }  // namespace
 
 TEST_CASE("GGUF: a key of llama.cpp's that may change what is computed is refused by name") {
-  CHECK(loaded(tiny_llama()).config.passed_over.empty());
+  CHECK(loaded(tiny_llama()).config.ignored_keys.empty());
   for (const char* key :
        {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
         "llama.embedding_scale", "llama.residual_scale", "llama.attn_logit_softcapping",
@@ -106,7 +105,7 @@ TEST_CASE("GGUF: a key that llama.cpp does not know is told, one that says nothi
   file.add("llama.norm_before_residual", GgufType::kBool, std::string(1, '\0'));
   const Model model = loaded(file);
   CHECK(model.config.unknown_keys == std::vector<std::string>{"llama.invented"});
-  CHECK(model.config.passed_over.size() == 3);
+  CHECK(model.config.ignored_keys.size() == 3);
 }
 
 TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it is said why") {
@@ -119,10 +118,10 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   file.add_u32("llama.vision.block_count", 3);
   file.add_string("general.invented", "x");
   const Model model = loaded(file);
-  REQUIRE(model.config.passed_over.size() == 7);
-  CHECK(model.config.passed_over[0].name == "llama.attention.causal");
-  CHECK(model.config.passed_over[6].name == "general.invented");
-  for (const PassedOver& one : model.config.passed_over) {
+  REQUIRE(model.config.ignored_keys.size() == 7);
+  CHECK(model.config.ignored_keys[0].name == "llama.attention.causal");
+  CHECK(model.config.ignored_keys[6].name == "general.invented");
+  for (const IgnoredKey& one : model.config.ignored_keys) {
     CHECK_FALSE(one.why.empty());
   }
 }
@@ -133,13 +132,13 @@ TEST_CASE("GGUF: keys of other architectures are passed over, and it is said why
   file.add_u32("frob.x", 4);
   file.add_u32("quantize.imatrix.chunks_count", 4);
   const Model model = loaded(file);
-  REQUIRE(model.config.passed_over.size() == 3);
-  CHECK(model.config.passed_over[0].name == "qwen2.attention.sliding_window");
+  REQUIRE(model.config.ignored_keys.size() == 3);
+  CHECK(model.config.ignored_keys[0].name == "qwen2.attention.sliding_window");
   for (const std::size_t i : {0U, 1U}) {
-    CHECK(model.config.passed_over[i].why ==
+    CHECK(model.config.ignored_keys[i].why ==
           "not of this architecture: llama.cpp does not read it in such files");
   }
-  CHECK(model.config.passed_over[2].why == "how the file was written");
+  CHECK(model.config.ignored_keys[2].why == "how the file was written");
 }
 
 TEST_CASE("GGUF: what is no model is refused by name") {
@@ -149,7 +148,7 @@ TEST_CASE("GGUF: what is no model is refused by name") {
   }
   GgufBuilder file = tiny_llama();
   file.add_string("general.type", "model");
-  CHECK(loaded(file).config.passed_over.empty());
+  CHECK(loaded(file).config.ignored_keys.empty());
 }
 
 TEST_CASE("GGUF: tensors of layers that nobody reads are refused by name, others are told") {
@@ -171,7 +170,7 @@ TEST_CASE("GGUF: tensors of layers that nobody reads are refused by name, others
   GgufBuilder file = tiny_llama();
   add_zeros(file, "v.blk.0.attn_q.weight", {4});
   add_zeros(file, "mm.0.weight", {4});
-  CHECK(loaded(file).config.passed_over.size() == 2);
+  CHECK(loaded(file).config.ignored_keys.size() == 2);
 }
 
 TEST_CASE("GGUF: whether a tensor may be there is a matter of the architecture") {
@@ -221,7 +220,7 @@ TEST_CASE("GGUF: a bias stands in the layer that has it, and only there") {
   add_zeros(file, "blk.1.attn_k.bias", {4});
   add_zeros(file, "blk.0.ffn_down.bias", {4});
   const Model model = loaded(file);
-  CHECK(model.config.passed_over.empty());
+  CHECK(model.config.ignored_keys.empty());
   for (const std::size_t i : {0U, 1U}) {
     const LayerWeights& layer = model.layers[i];
     CHECK(layer.heads.front().query.bias.empty());
@@ -234,7 +233,7 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
   struct Setting {
     const char* model;
     const char* key;
-    json harmless;
+    json ignorable;
     json refused;
   };
   const Setting settings[] = {
@@ -308,7 +307,7 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
   for (const Setting& setting : settings) {
     CAPTURE(setting.model);
     CAPTURE(setting.key);
-    CHECK_NOTHROW(with_setting(setting.model, setting.key, setting.harmless));
+    CHECK_NOTHROW(with_setting(setting.model, setting.key, setting.ignorable));
     if (setting.refused.is_null()) {
       continue;
     }
@@ -404,8 +403,8 @@ TEST_CASE("Hugging Face: the reason of a key is true of this model") {
   const Model model = with_setting("mistral-window", "max_window_layers", 1);
   REQUIRE(model.layers.front().mask);
   const auto found =
-      std::ranges::find(model.config.passed_over, "max_window_layers", &PassedOver::name);
-  REQUIRE(found != model.config.passed_over.end());
+      std::ranges::find(model.config.ignored_keys, "max_window_layers", &IgnoredKey::name);
+  REQUIRE(found != model.config.ignored_keys.end());
   CHECK(found->why == "a model of this family does not use it");
 }
 

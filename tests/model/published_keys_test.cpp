@@ -5,7 +5,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/run_program.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/naive.h"
 

@@ -13,8 +13,8 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
-#include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/formats/llama_cpp_keys.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/model_builder.h"
 #include "support/run_program.h"
@@ -79,9 +79,9 @@ void check_same_output(const Model& one, const Model& other) {
   }
 }
 
-std::string_view why_passed_over(const Model& model, const std::string& name) {
-  const auto found = std::ranges::find(model.config.passed_over, name, &PassedOver::name);
-  return found == model.config.passed_over.end() ? "not passed over" : found->why;
+std::string_view why_ignored(const Model& model, const std::string& name) {
+  const auto found = std::ranges::find(model.config.ignored_keys, name, &IgnoredKey::name);
+  return found == model.config.ignored_keys.end() ? "not passed over" : found->why;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ TEST_CASE("names that all begin with what wraps a model are read without it") {
     check_same_output(wrapped, plain);
     CHECK(wrapped.head.unembedding.d_out() == plain.head.unembedding.d_out());
     // A buffer, known by its name without the wrapper.
-    CHECK(why_passed_over(wrapped, wrapper + "model.layers.0.self_attn.rotary_emb.inv_freq") ==
+    CHECK(why_ignored(wrapped, wrapper + "model.layers.0.self_attn.rotary_emb.inv_freq") ==
           "no weight: computed from the config");
   }
 }
@@ -147,11 +147,11 @@ TEST_CASE("ModernBERT: classifiers are read as what they were made from, without
   const Model kept = saved.load();  // the decoder that it was trained from is still there
   check_same_output(kept, guesses);
   CHECK(kept.head.unembedding.d_out() == 0);
-  CHECK(why_passed_over(kept, "decoder.bias") == kOtherTask);
-  CHECK(why_passed_over(kept, "head.dense.weight") == kOtherTask);
+  CHECK(why_ignored(kept, "decoder.bias") == kOtherTask);
+  CHECK(why_ignored(kept, "head.dense.weight") == kOtherTask);
 
   saved.tensor("decoder.bias").name = "model.decoder.bias";
-  CHECK(why_passed_over(saved.load(), "model.decoder.bias") == kOtherTask);
+  CHECK(why_ignored(saved.load(), "model.decoder.bias") == kOtherTask);
   std::erase_if(saved.tensors, [](const TestTensor& one) {
     return one.name.find("decoder") != std::string::npos;
   });
@@ -168,11 +168,11 @@ TEST_CASE("buffers that old versions saved are passed over in decoders of all ki
     SavedModel saved(kSmallLlama);
     const std::string name = "model.layers.1." + buffer;
     saved.tensors.push_back({name, {1}, {-1e9f}});
-    CHECK(why_passed_over(saved.load(), name).ends_with(": computed from the config"));
+    CHECK(why_ignored(saved.load(), name).ends_with(": computed from the config"));
   }
   SavedModel gpt2("gpt2-tied");
   gpt2.tensors.push_back({"h.0.attn.masked_bias", {1}, {-1e4f}});
-  CHECK(why_passed_over(gpt2.load(), "h.0.attn.masked_bias") == "a mask: computed from the config");
+  CHECK(why_ignored(gpt2.load(), "h.0.attn.masked_bias") == "a mask: computed from the config");
 }
 
 TEST_CASE("a broken generation_config.json is passed over, as transformers does") {
@@ -184,7 +184,7 @@ TEST_CASE("a broken generation_config.json is passed over, as transformers does"
     saved.write("generation_config.json", broken);
     const Model model = saved.load();
     CHECK(model.config.end_of_text == std::vector<std::uint32_t>{3});
-    CHECK(why_passed_over(model, "generation_config.json") ==
+    CHECK(why_ignored(model, "generation_config.json") ==
           "it cannot be read; transformers ignores it, too");
   }
 }

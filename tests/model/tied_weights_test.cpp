@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"

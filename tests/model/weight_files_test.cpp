@@ -1,4 +1,4 @@
-#include "attnviz/model/weight_files.h"
+#include "attnviz/model/stored_model.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "support/failure.h"
 #include "support/json.h"
 #include "support/run_program.h"
@@ -39,9 +37,9 @@ Failure failure_in(const fs::path& path) {
   return failure_of([&] { opened(path); });
 }
 
-std::vector<std::string> passed_over_in(const OpenedWeights& weights) {
+std::vector<std::string> ignored_keys_in(const OpenedWeights& weights) {
   std::vector<std::string> names;
-  for (const PassedOver& one : weights.passed_over) {
+  for (const IgnoredKey& one : weights.ignored_keys) {
     names.push_back(one.name);
   }
   return names;
@@ -67,7 +65,7 @@ TEST_CASE("an adapter beside a model ends with code 4, by its name, whoever wrot
     check_refused([&] { load_hugging_face(folder.path()); },
                   folder.file("model.safetensors") + " is the model without it");
     const Model base = load_hugging_face(folder.file("model.safetensors"));
-    CHECK(std::ranges::count(base.config.passed_over, name, &PassedOver::name) == 1);
+    CHECK(std::ranges::count(base.config.ignored_keys, name, &IgnoredKey::name) == 1);
   }
 }
 
@@ -121,10 +119,10 @@ TEST_CASE("two sets of weights in a folder: equal ones are read once, others are
   write_file(folder.file("model.safetensors"), safetensors_of(kX));
   // As MLX writes one beside a single file.
   write_file(folder.file(index), R"({"weight_map": {"x": "model.safetensors"}})");
-  CHECK(passed_over_in(opened(folder.path())).empty());
+  CHECK(ignored_keys_in(opened(folder.path())).empty());
   write_file(folder.file(index), R"({"weight_map": {"x": "model-00001-of-00001.safetensors"}})");
   write_file(folder.file("model-00001-of-00001.safetensors"), safetensors_of(kX));
-  CHECK(passed_over_in(opened(folder.path())) ==
+  CHECK(ignored_keys_in(opened(folder.path())) ==
         std::vector<std::string>{"model-00001-of-00001.safetensors"});
   write_file(folder.file("model-00001-of-00001.safetensors"),
              safetensors_of({{"x", {2}, {1.0f, 2.5f}}}));
@@ -136,7 +134,7 @@ TEST_CASE("two sets of weights in a folder: equal ones are read once, others are
   CHECK(opened(folder.file(index)).tensors.find("x").tensor->shape.size() == 2);
   // transformers reads model.safetensors, whatever an index of other files says.
   fs::remove(folder.file("model-00001-of-00001.safetensors"));
-  CHECK(passed_over_in(opened(folder.path())) == std::vector<std::string>{index});
+  CHECK(ignored_keys_in(opened(folder.path())) == std::vector<std::string>{index});
 }
 
 TEST_CASE("further files of weights in the folder of a model are passed over by name") {
@@ -145,7 +143,7 @@ TEST_CASE("further files of weights in the folder of a model are passed over by 
   write_file(folder.file("consolidated.safetensors"), safetensors_of(kX));
   write_file(folder.file("mtp.safetensors"), safetensors_of(kY));
   const OpenedWeights weights = opened(folder.path());
-  CHECK(passed_over_in(weights) ==
+  CHECK(ignored_keys_in(weights) ==
         std::vector<std::string>{"consolidated.safetensors", "mtp.safetensors"});
   CHECK(weights.tensors.size() == 1);
 }

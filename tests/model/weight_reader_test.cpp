@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/failure.h"
 #include "support/json.h"
 #include "support/run_program.h"
@@ -50,7 +50,7 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
   struct Unread {
     const char* model;
     const char* tensor;
-    bool is_harmless;
+    bool is_ignorable;
   };
   const Unread all[] = {
       {"llama-mha-untied", "model.layers.0.self_attn.rotary_emb.cos_cached", true},
@@ -79,15 +79,15 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
   for (const Unread& one : all) {
     CAPTURE(one.model);
     CAPTURE(one.tensor);
-    const std::size_t n_there = with_file(one.model, nothing).config.passed_over.size();
+    const std::size_t n_there = with_file(one.model, nothing).config.ignored_keys.size();
     const auto load = [&] {
       return with_file(one.model, [&](json& header, std::string& data) {
         header[one.tensor] = {
             {"dtype", "F32"}, {"shape", {0}}, {"data_offsets", {data.size(), data.size()}}};
       });
     };
-    if (one.is_harmless) {
-      CHECK(load().config.passed_over.size() == n_there + 1);
+    if (one.is_ignorable) {
+      CHECK(load().config.ignored_keys.size() == n_there + 1);
     } else {
       test::check_refused(load, one.tensor);
     }
@@ -124,8 +124,8 @@ TEST_CASE("Hugging Face: masks that lie beside attention's weights are made anew
         {"dtype", "BOOL"}, {"shape", {1, 1, 0, 0}}, {"data_offsets", {data.size(), data.size()}}};
   });
   CHECK(model.config.unknown_keys.empty());
-  CHECK(std::ranges::count(model.config.passed_over, "model.layers.0.self_attn.bias",
-                           &PassedOver::name) == 1);
+  CHECK(std::ranges::count(model.config.ignored_keys, "model.layers.0.self_attn.bias",
+                           &IgnoredKey::name) == 1);
 }
 
 TEST_CASE("Hugging Face: only a tensor that is used needs numbers of a type that is read") {
@@ -162,7 +162,7 @@ TEST_CASE("Hugging Face: a head is read wherever it stands outside of the layers
   });
   const StoredMatrix& head = moved.head.unembedding.weight;
   REQUIRE(head.rows == plain.head.unembedding.weight.rows);
-  CHECK(moved.config.passed_over.size() == plain.config.passed_over.size());
+  CHECK(moved.config.ignored_keys.size() == plain.config.ignored_keys.size());
   CHECK(std::memcmp(head.data, plain.head.unembedding.weight.data,
                     sizeof(float) * head.rows * head.cols) == 0);
 }

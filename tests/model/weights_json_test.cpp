@@ -1,4 +1,4 @@
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 
 #include <doctest/doctest.h>
 

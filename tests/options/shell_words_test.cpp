@@ -96,7 +96,7 @@ TEST_CASE("sh, dash, bash, zsh and fish read a word for a shell as it was") {
       continue;
     }
     check_read_back(shell, "", &app::shell_word);
-    check_read_back(shell, "", &app::typed_word);
+    check_read_back(shell, "", &app::shell_quoted);
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("where a shell replaces words by earlier lines, a word for a shell sta
   }
   const std::string as_on_a_terminal = "set -o history -o histexpand\n";
   check_read_back("/usr/bin/bash", as_on_a_terminal, &app::shell_word);
-  check_read_back("/usr/bin/bash", as_on_a_terminal, &app::typed_word);
+  check_read_back("/usr/bin/bash", as_on_a_terminal, &app::shell_quoted);
 }
 
 TEST_CASE("a word for a shell stays readable") {
@@ -116,7 +116,7 @@ TEST_CASE("a word for a shell stays readable") {
   CHECK(app::shell_word("it's") == R"x('it'"'"'s')x");
   CHECK(app::shell_word(R"(C:\a b)") == R"('C:'\\'a b')");
   CHECK(app::shell_word("a\nb c") == R"x("$(printf 'a\012b c')")x");
-  CHECK(app::typed_word("The cat sat") == "\"The cat sat\"");
+  CHECK(app::shell_quoted("The cat sat") == "\"The cat sat\"");
 }
 
 }  // namespace attnviz::test

@@ -13,7 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "picture/decoded_png.h"
 #include "support/naive.h"
 #include "support/sample_heatmap.h"

@@ -1,5 +1,5 @@
 // Cells as discs, numbers and masks: what is painted, as items and as pixels.
-#include "attnviz/picture/layout/figure_scene.h"
+#include "attnviz/picture/layout/figure_layout.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/picture/layout/figure_layout.h"
 #include "picture/decoded_png.h"
 
 namespace attnviz {
@@ -142,12 +141,12 @@ TEST_CASE("dots: cells too small for discs have shades, and the legend has the s
   const Scene scene = figure_scene(sample.heatmap, style);
   CHECK(std::ranges::none_of(
       scene.items, [](const SceneItem& item) { return std::holds_alternative<Strokes>(item); }));
-  const CellLook look(sample.heatmap.scale, style, heatmap_grid(sample.heatmap, style), false);
+  const CellDesign look(sample.heatmap.scale, style, heatmap_grid(sample.heatmap, style), false);
   const std::vector<Rgb> fills = look.palette();
   CHECK(fills[look.fill(0.0f)] == kLightColors.cell);
   CHECK(fills[look.fill(1.0f)] == kLightColors.text);
   CHECK(fills[look.fill(kNan)] == kNanColor);
-  CHECK(fills[CellLook::kMasked] == kLightColors.masked);
+  CHECK(fills[CellDesign::kMasked] == kLightColors.masked);
 }
 
 TEST_CASE("numbers: each visible weight, no colours and no colour bar; zeros are short") {

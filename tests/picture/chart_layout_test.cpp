@@ -9,7 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "picture/decoded_png.h"
 #include "support/sample_chart.h"
 

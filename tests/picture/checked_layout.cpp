@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 namespace attnviz::test {
 

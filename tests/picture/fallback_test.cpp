@@ -14,7 +14,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_data.h"
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/picture/raster/scene_painter.h"
 #include "support/naive.h"
 

@@ -14,7 +14,7 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "picture/decoded_png.h"
 #include "support/sample_heatmap.h"

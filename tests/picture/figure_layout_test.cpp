@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "picture/checked_layout.h"
 #include "support/sample_heatmap.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/figure_scene.h"
+#include "attnviz/picture/layout/figure_layout.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_layout.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "support/sample_heatmap.h"
 #include "support/sample_overview.h"

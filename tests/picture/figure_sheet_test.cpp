@@ -11,7 +11,7 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/raster/scene_painter.h"
 #include "support/naive.h"
 

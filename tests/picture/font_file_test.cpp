@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/font_file.h"
+#include "attnviz/picture/fonts/font_face.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 #include "support/stopwatch.h"
 
 #include <doctest/doctest.h>

@@ -1,12 +1,10 @@
-#include "attnviz/picture/fonts/glyph_run.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "attnviz/picture/fonts/glyph_outline.h"
 
 namespace attnviz {
 namespace {

@@ -1,4 +1,4 @@
-#include "attnviz/picture/inspection_figure.h"
+#include "attnviz/picture/figure_file.h"
 
 #include <doctest/doctest.h>
 

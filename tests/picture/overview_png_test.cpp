@@ -82,7 +82,7 @@ TEST_CASE(
       AttentionDocument kept = sample.document;
       kept.drawing.pool = pool;
       kept.drawing.drop_sink = drop_sink;
-      const TellingHead choice = most_telling(kept).value();
+      const InformativeHead choice = most_informative_head(kept).value();
       AttentionDocument streamed = kept;
       for (DocumentPattern& pattern : streamed.patterns) {
         pattern.weights = {};

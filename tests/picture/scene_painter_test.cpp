@@ -8,7 +8,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "picture/decoded_png.h"
 #include "picture/pixel_count.h"
 

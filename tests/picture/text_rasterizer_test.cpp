@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 namespace attnviz {
 namespace {

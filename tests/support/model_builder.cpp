@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "support/naive.h"
 
 namespace attnviz::test {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 
 namespace attnviz::test {
 

@@ -28,7 +28,7 @@ SampleOverview::SampleOverview(std::size_t n_layers, std::size_t n_heads, std::s
 }
 
 Overview SampleOverview::overview() const {
-  return overview_of(document, most_telling(document).value());
+  return overview_of(document, most_informative_head(document).value());
 }
 
 }  // namespace attnviz::test

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "support/sample_heatmap.h"
 
 namespace attnviz::test {

@@ -5,7 +5,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/kernels/stored_numbers.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/run_program.h"
 
 namespace attnviz::test {

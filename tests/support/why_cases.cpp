@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 
 namespace attnviz::test {
 

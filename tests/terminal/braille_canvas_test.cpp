@@ -1,4 +1,4 @@
-#include "attnviz/terminal/page/braille_canvas.h"
+#include "attnviz/terminal/page/page.h"
 
 #include <doctest/doctest.h>
 

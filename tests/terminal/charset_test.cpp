@@ -1,4 +1,4 @@
-#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/views.h"

@@ -1,4 +1,4 @@
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/text_table.h"
 
 #include <doctest/doctest.h>
 

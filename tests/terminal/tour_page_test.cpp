@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/terminal/tour_page.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "support/sample_inspection.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/text/units.h"
 #include "support/failure.h"
 #include "tiny_tokenizers.h"
 

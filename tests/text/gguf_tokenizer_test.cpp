@@ -314,18 +314,18 @@ TEST_CASE("t5: a character map that is none is told of") {
 }
 
 TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with its reason") {
-  CHECK(tokenizer_of(llama()).passed_over().empty());
+  CHECK(tokenizer_of(llama()).ignored_keys().empty());
   const ModelTokenizer tokenizer = tokenizer_of(llama()
                                                     .text("tokenizer.ggml.pre", "default")
                                                     .u32("tokenizer.ggml.fim_pre_token_id", 4)
                                                     .u32("tokenizer.ggml.mask_token_id", 4294967295)
                                                     .u32("tokenizer.ggml.eot_token_id", 2));
-  REQUIRE(tokenizer.passed_over().size() == 3);  // the model reads what ends a turn
-  CHECK(tokenizer.passed_over()[0].name == "tokenizer.ggml.pre");
-  CHECK(tokenizer.passed_over()[0].why == "another model of tokenizer uses it");
-  CHECK(tokenizer.passed_over()[1].name == "tokenizer.ggml.fim_pre_token_id");
-  CHECK(tokenizer.passed_over()[1].why == "the id of a token");
-  CHECK(tokenizer.passed_over()[2].why == "no token has this id");
+  REQUIRE(tokenizer.ignored_keys().size() == 3);  // the model reads what ends a turn
+  CHECK(tokenizer.ignored_keys()[0].name == "tokenizer.ggml.pre");
+  CHECK(tokenizer.ignored_keys()[0].why == "another model of tokenizer uses it");
+  CHECK(tokenizer.ignored_keys()[1].name == "tokenizer.ggml.fim_pre_token_id");
+  CHECK(tokenizer.ignored_keys()[1].why == "the id of a token");
+  CHECK(tokenizer.ignored_keys()[2].why == "no token has this id");
 }
 
 TEST_CASE("GGUF tokenizers: what is wrong is told with its key") {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/jinja.h"
 
 namespace attnviz::templates {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -8,8 +8,8 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 #include "attnviz/text/tokenizers/regex.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/json.h"
 #include "text/stage_runs.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/sentences.h"
+#include "attnviz/text/units.h"
 #include "support/stopwatch.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/split_patterns.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 
 #include <doctest/doctest.h>
 

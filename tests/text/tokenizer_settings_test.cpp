@@ -223,8 +223,8 @@ TEST_CASE("add_prefix_space of Llama's tokenizer may not contradict tokenizer.js
     CHECK(folder.refusal() ==
           "tokenizer_config.json: add_prefix_space: expected true, as Prepend or prepend_scheme in "
           "tokenizer.json is, found false: which of them holds depends on the library");
-    for (const char* harmless : {"true", "null"}) {
-      write(kind, harmless);
+    for (const char* ignorable : {"true", "null"}) {
+      write(kind, ignorable);
       CHECK(folder.refusal().empty());
     }
   }

@@ -10,8 +10,8 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/byte_level.h"
-#include "attnviz/text/tokenizers/prefix_index.h"
 #include "attnviz/text/tokenizers/regex.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 #include "support/stopwatch.h"
 #include "text/stage_runs.h"
 

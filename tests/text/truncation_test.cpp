@@ -1,4 +1,4 @@
-#include "attnviz/text/truncation.h"
+#include "attnviz/text/token_choice.h"
 
 #include <doctest/doctest.h>
 

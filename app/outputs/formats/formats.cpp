@@ -13,22 +13,18 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/json/attention_json.h"
-#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/report/reports.h"
-#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_reader.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/html/explorer.h"
-#include "attnviz/html/report_html.h"
 #include "attnviz/picture/figure_file.h"
-#include "attnviz/picture/inspection_figure.h"
 #include "attnviz/terminal/inspection_text.h"
-#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/views.h"
 
 namespace attnviz::app {

@@ -12,16 +12,15 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/core/byte_sink.h"
 #include "attnviz/core/choices.h"
-#include "attnviz/document/arcs_figure.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/lessons/line_chart.h"
-#include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/report/report.h"
 #include "attnviz/document/steps/inspection_document.h"
@@ -54,7 +53,7 @@ class ShownAttention {
   const AttentionDocument& first() const { return documents_.front(); }
 
   /// A line that the panels' legend begins with, and the head whose cell it speaks of, if any.
-  void set_remark(std::string remark, std::optional<TellingHead> of = {}) {
+  void set_remark(std::string remark, std::optional<InformativeHead> of = {}) {
     remark_ = std::move(remark);
     remarked_ = of;
   }
@@ -73,7 +72,7 @@ class ShownAttention {
   std::span<const AttentionDocument> documents_;
   ExplorerExtras extras_;
   std::string remark_;
-  std::optional<TellingHead> remarked_;
+  std::optional<InformativeHead> remarked_;
   mutable std::optional<AttentionFigure> figure_;
 };
 

@@ -11,14 +11,12 @@
 
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/parts/altup_streams.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/attention_kernels.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {

@@ -6,11 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/products.h"
 
 namespace attnviz {
 
@@ -123,10 +124,6 @@ MatrixBuffer mean_pattern(std::span<const ConstMatrix> patterns) {
 }
 
 namespace {
-
-double sum_of(std::span<const float> row) {
-  return std::accumulate(row.begin(), row.end(), 0.0);
-}
 
 // Each weight times what its key would pass on, in rows that sum to 1.
 MatrixBuffer weighted_rows(ConstMatrix weights, std::span<const double> norms) {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"

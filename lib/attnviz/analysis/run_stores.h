@@ -3,13 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <mutex>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
+#include "attnviz/core/exact_sum.h"
+#include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -93,6 +98,89 @@ class RouterStore : public RunObserver {
  private:
   std::set<std::size_t> layers_;
   std::vector<RoutedLayer> routed_;  // by layer
+};
+
+// Attention without its sink: the first token, on which many heads rest when nothing else fits.
+// Patterns between some tokens of a text only, made while they are computed. Patterns over words,
+// made from those over tokens while these are computed.
+
+/// Adds up in double precision, from the first to the last.
+double sum_of(std::span<const float> weights) noexcept;
+
+/// The share that `weight` is of `sum`; 0 if the sum is 0.
+inline float scaled_by(double sum, float weight) noexcept {
+  return sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
+}
+
+/// Divides weights by their sum; all 0 stays so.
+void scale_to_one(std::span<float> weights) noexcept;
+
+/// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row
+/// divided by what is left of it, so that rows that summed to 1 do so again. A row that had nothing
+/// but the first column becomes 0, one with a NaN all NaN. Precondition: n_keys >= 2.
+///
+/// Source  attention sinks: Xiao et al. 2024, "Efficient streaming language models with attention
+///         sinks".
+MatrixBuffer without_first_key(ConstMatrix weights);
+
+/// Hands another sink the rows and columns of chosen tokens, [n_chosen, n_chosen]; what of each row
+/// is left is scaled to sum to 1, unless it is nothing.
+class RestrictSink : public PatternSink {
+ public:
+  /// `tokens` rise and lie below `n_tokens`; `target` must outlive the sink.
+  RestrictSink(PatternSink& target, std::span<const std::size_t> tokens, std::size_t n_tokens);
+
+  bool wants(HeadId head) const override { return target_.wants(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+ private:
+  PatternSink& target_;
+  std::vector<std::size_t> tokens_;
+  std::vector<std::size_t> place_of_;  // of each token among the chosen ones; of others no place
+};
+
+/// Hands another sink patterns [n_words, n_words], or of two texts [n_words, n_key_words]: the
+/// weight that a word puts on another is the sum over the keys of the other, averaged over the
+/// queries of the word. Rows that sum to 1 still do (Clark et al. 2019, section 4).
+///
+/// The sums are in fixed point. Each word is handed over once, from any thread, in rows of its own.
+class MergeSink : public PatternSink {
+ public:
+  /// `words`: the word of each token, numbered from 0 in order and without gaps, as word_numbers()
+  /// gives them. `target` must outlive the sink; no row of weights sums to more than
+  /// `largest_sum`, and none is below 0.
+  MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
+      : MergeSink(target, words, words, largest_sum) {}
+  /// Of queries and keys of two texts.
+  MergeSink(PatternSink& target, std::span<const std::size_t> words,
+            std::span<const std::size_t> key_words, float largest_sum);
+
+  bool wants(HeadId head) const override { return target_.wants(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+ private:
+  using Sums = std::vector<std::int64_t>;  // [n_key_words]
+
+  // A word whose queries lie in several blocks.
+  struct Unfinished {
+    Sums sums;
+    std::size_t n_queries = 0;
+  };
+
+  void add_row(std::span<const float> weights, std::size_t first_key, Sums& sums) const noexcept;
+  void hand_over(HeadId head, std::size_t word, const Sums& sums);
+  void keep(HeadId head, std::size_t word, std::size_t n_queries, const Sums& sums);
+
+  PatternSink& target_;
+  std::vector<std::size_t> word_of_;      // [n_tokens]
+  std::vector<std::size_t> key_word_of_;  // [n_keys]
+  std::vector<std::size_t> n_tokens_of_;  // [n_words]
+  std::size_t n_key_words_;
+  FixedPoint sum_;
+  std::mutex mutex_;
+  std::map<std::pair<HeadId, std::size_t>, Unfinished> unfinished_;
 };
 
 }  // namespace attnviz

@@ -1,11 +1,13 @@
 #include "attnviz/analysis/token_roles.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/informative_heads.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -86,13 +88,13 @@ Evidence TokenRoles::evidence(std::size_t query, std::size_t key, bool reads_on)
   return from.is_pronoun ? Evidence::kPronoun : Evidence::kScore;
 }
 
-TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups,
-                             std::size_t n_queries, std::size_t n_keys, bool of_two_texts) {
+InformativeSearch::InformativeSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups,
+                                     std::size_t n_queries, std::size_t n_keys, bool of_two_texts) {
   const auto shared = std::make_shared<const TokenRoles>(std::move(roles));
   for (const MaskedHeads& group : groups) {
     const bool reads_on = n_keys > 1 && !group.visibility.visible(0, n_keys - 1);
-    groups_.push_back(std::make_unique<TellingHeads>(group.heads, group.visibility, n_queries,
-                                                     n_keys, of_two_texts));
+    groups_.push_back(std::make_unique<InformativeHeads>(group.heads, group.visibility, n_queries,
+                                                         n_keys, of_two_texts));
     groups_.back()->judge([shared, reads_on](std::size_t query, std::size_t key) {
       return shared->evidence(query, key, reads_on);
     });
@@ -102,32 +104,62 @@ TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& g
   }
 }
 
-double TellingSearch::bytes(const std::vector<HeadId>& heads, std::size_t n_tokens) {
+double InformativeSearch::bytes(const std::vector<HeadId>& heads, std::size_t n_tokens) {
   std::set<std::size_t> of_a_layer;
   for (const HeadId head : heads) {
     of_a_layer.insert(head.head);
   }
-  return TellingHeads::bytes(of_a_layer.size(), n_tokens);
+  return InformativeHeads::bytes(of_a_layer.size(), n_tokens);
 }
 
-bool TellingSearch::wants(HeadId head) const {
+bool InformativeSearch::wants(HeadId head) const {
   return group_of_.contains(head);
 }
 
-void TellingSearch::rows(HeadId head, std::size_t first_query, std::size_t first_key,
-                         ConstMatrix weights) {
+void InformativeSearch::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                             ConstMatrix weights) {
   if (const auto group = group_of_.find(head); group != group_of_.end()) {
     group->second->rows(head, first_query, first_key, weights);
   }
 }
 
-TellingHead TellingSearch::best() const {
-  TellingHead choice = groups_.front()->best();
+InformativeHead InformativeSearch::best() const {
+  InformativeHead choice = groups_.front()->best();
   for (const auto& group : groups_) {
-    const TellingHead best = group->best();
+    const InformativeHead best = group->best();
     choice = best.is_before(choice) ? best : choice;
   }
   return choice;
+}
+
+TurnAttentionSink::TurnAttentionSink(const std::vector<HeadId>& heads, const FoldedText& turns,
+                                     float largest_sum)
+    : n_tokens_(turns.text.size(), 0),
+      means_({heads}, turns.text.size(), largest_sum),
+      merged_(means_, turns.numbers, largest_sum) {
+  for (const std::size_t number : turns.numbers) {
+    ++n_tokens_[number];
+  }
+}
+
+TurnAttention TurnAttentionSink::take() {
+  const MatrixBuffer kept = means_.take_mean(0);
+  const ConstMatrix means = kept.view();
+  const std::size_t n = n_tokens_.size();
+  const double n_tokens = std::reduce(n_tokens_.begin(), n_tokens_.end(), 0.0);
+  std::vector<double> sums(n, 0.0);
+  for (std::size_t query = 0; query < n; ++query) {
+    for (std::size_t key = 0; key < n; ++key) {
+      sums[key] +=
+          static_cast<double>(n_tokens_[query]) / n_tokens * static_cast<double>(means(query, key));
+    }
+  }
+  TurnAttention shares;
+  std::ranges::transform(sums, std::back_inserter(shares.mean),
+                         [](double sum) { return static_cast<float>(sum); });
+  const auto last = means.row(n - 1);
+  shares.from_last.assign(last.begin(), last.end());
+  return shares;
 }
 
 }  // namespace attnviz

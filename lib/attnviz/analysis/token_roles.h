@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/telling_head.h"
+#include "attnviz/analysis/informative_heads.h"
+#include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 
@@ -54,12 +57,12 @@ struct MaskedHeads {
 
 /// Scores heads by what their tokens are, while their rows come: pronouns and repeated words speak
 /// for a head before others do.
-class TellingSearch : public PatternSink {
+class InformativeSearch : public PatternSink {
  public:
   /// `groups`: at least one head; together by layer, then head. Each pattern is of [n_queries,
   /// n_keys] tokens, which are what `roles` says; of one text, or, as in cross-attention, of two.
-  TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups, std::size_t n_queries,
-                std::size_t n_keys, bool of_two_texts = false);
+  InformativeSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups, std::size_t n_queries,
+                    std::size_t n_keys, bool of_two_texts = false);
 
   /// What it takes, about, for heads that are computed layer by layer.
   static double bytes(const std::vector<HeadId>& heads, std::size_t n_tokens);
@@ -69,11 +72,41 @@ class TellingSearch : public PatternSink {
             ConstMatrix weights) override;
 
   /// The head that is before all others, once all rows have come.
-  TellingHead best() const;
+  InformativeHead best() const;
 
  private:
-  std::vector<std::unique_ptr<TellingHeads>> groups_;  // as they were given
-  std::map<HeadId, TellingHeads*> group_of_;
+  std::vector<std::unique_ptr<InformativeHeads>> groups_;  // as they were given
+  std::map<HeadId, InformativeHeads*> group_of_;
+};
+
+// How much attention each turn of a chat gets: what fills a context, and what feeds it.
+
+/// Shares of attention that the tokens of each of token_turns() get, means over heads: they sum to
+/// 1, unless dropout was on.
+struct TurnAttention {
+  std::vector<float> mean;       // over all queries
+  std::vector<float> from_last;  // over the queries of the last of them, behind which comes more
+};
+
+/// Measures it while attention is computed.
+class TurnAttentionSink : public PatternSink {
+ public:
+  /// `turns`: the text folded by turns. `largest_sum`: no row of weights sums to more.
+  TurnAttentionSink(const std::vector<HeadId>& heads, const FoldedText& turns, float largest_sum);
+
+  bool wants(HeadId head) const override { return merged_.wants(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override {
+    merged_.rows(head, first_query, first_key, weights);
+  }
+
+  /// Once every row of the heads has come; may be called once.
+  TurnAttention take();
+
+ private:
+  std::vector<std::size_t> n_tokens_;  // of each turn
+  AverageSink means_;
+  MergeSink merged_;
 };
 
 }  // namespace attnviz

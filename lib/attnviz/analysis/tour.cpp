@@ -11,22 +11,22 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/analysis/expected_looks.h"
 #include "attnviz/analysis/heads/head_scores.h"
+#include "attnviz/analysis/informative_heads.h"
 #include "attnviz/analysis/run_stores.h"
 #include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/softmax.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/kernels/row_kernels.h"
+#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenized_text.h"
-#include "attnviz/text/truncation.h"
 #include "attnviz/text/unicode_classes.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 
@@ -212,8 +212,8 @@ class Measure {
 };
 
 // The head that `text` tells most of, and the query that speaks for it; random ones tell nothing.
-TellingHead most_telling(const Model& model, const TokenizedText& text,
-                         const std::vector<HeadId>& heads) {
+InformativeHead most_informative_head(const Model& model, const TokenizedText& text,
+                                      const std::vector<HeadId>& heads) {
   if (model.config.random_weights || heads.size() == 1) {
     return {.head = heads.front()};
   }
@@ -226,8 +226,8 @@ TellingHead most_telling(const Model& model, const TokenizedText& text,
   }
   const std::vector<std::string_view> pieces = text.pieces();
   const std::vector<std::string> names(pieces.begin(), pieces.end());
-  TellingSearch search(TokenRoles(names, names, token_marks(text)), groups, text.size(),
-                       text.size());
+  InformativeSearch search(TokenRoles(names, names, token_marks(text)), groups, text.size(),
+                           text.size());
   run(model, InputColumns(text).view(), {}, search);
   return search.best();
 }
@@ -373,8 +373,9 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
 
   const InputColumns input(tour.text);
   tour.embeddings = embed(model, input.view());
-  const TellingHead telling = tour.pronoun.found ? TellingHead{.head = tour.pronoun.score.head}
-                                                 : most_telling(model, tour.text, measure.heads());
+  const InformativeHead telling = tour.pronoun.found
+                                      ? InformativeHead{.head = tour.pronoun.score.head}
+                                      : most_informative_head(model, tour.text, measure.heads());
   const std::vector heads = {telling.head};
   const ScoredTokens tokens(tour.text.size(), {});
   HeadScores scores(measure.heads(), tokens,

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/informative_heads.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"

@@ -1,4 +1,4 @@
-#include "attnviz/attention/attention_layer.h"
+#include "attnviz/attention/layer.h"
 
 #include <fmt/core.h>
 
@@ -11,13 +11,12 @@
 #include <string>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/parts/not_finite.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 
@@ -356,7 +355,7 @@ void Progress::add(std::uint64_t work) {
   if (!report_ || !(total_ > 0.0)) {
     return;
   }
-  const std::unique_lock lock(telling_, std::try_to_lock);
+  const std::unique_lock lock(informative_, std::try_to_lock);
   if (lock.owns_lock()) {
     report_(std::min(1.0, static_cast<double>(done_.load(std::memory_order_relaxed)) / total_));
   }

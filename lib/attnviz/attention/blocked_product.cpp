@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
 
 namespace attnviz {
 

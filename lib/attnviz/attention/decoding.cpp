@@ -10,9 +10,8 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/logits.h"
-#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/parts/cross_attention.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "attnviz/attention/attention_layer.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/key_value_cache.h"
+#include "attnviz/attention/layer.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"

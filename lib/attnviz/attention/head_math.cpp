@@ -6,12 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/attention_kernels.h"
-#include "attnviz/kernels/layer_kernels.h"
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/row_kernels.h"
-#include "attnviz/kernels/softmax.h"
 #include "attnviz/model/different_projections.h"
 
 namespace attnviz {

@@ -12,7 +12,7 @@
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {

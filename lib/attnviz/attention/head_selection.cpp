@@ -1,4 +1,4 @@
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 
 #include <fmt/core.h>
 

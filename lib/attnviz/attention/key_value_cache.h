@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/model/different_projections.h"
 #include "attnviz/model/model.h"
 

@@ -6,14 +6,9 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/parts/altup_streams.h"
-#include "attnviz/attention/parts/expert_mlps.h"
-#include "attnviz/attention/parts/mlp.h"
-#include "attnviz/attention/parts/not_finite.h"
-#include "attnviz/attention/parts/recurrence.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/attention/parts/layer_parts.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {

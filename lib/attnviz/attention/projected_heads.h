@@ -9,7 +9,7 @@
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/model/different_projections.h"
 #include "attnviz/model/model.h"
 

@@ -6,9 +6,8 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/core/random_bits.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

@@ -9,7 +9,7 @@
 
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/model.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/parts/expert_mlps.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/choices.h"
+
 namespace attnviz {
 
 /// One sRGB colour, 8 bits a channel.
@@ -82,5 +84,81 @@ bool dark_text_on(Rgb background) noexcept;
 
 /// Relative luminance of WCAG 2.1, in [0, 1].
 double luminance(Rgb color) noexcept;
+
+// How a value becomes a colour: the colour map, the range it spans, and how it runs between. Round
+// numbers for the ends and steps of scales, and numbers short enough for a cell.
+
+/// linear   even steps.
+/// sqrt     square roots: small values spread out.
+/// log      logarithms: every factor of ten takes the same room.
+/// row-max  each value over the largest of its query's row, then linear: shows where each query
+///          looks most, however evenly it looks.
+enum class ScaleKind { kLinear, kSqrt, kLog, kRowMax };
+
+inline constexpr std::array kScales = {
+    Choice{"linear", ScaleKind::kLinear}, Choice{"sqrt", ScaleKind::kSqrt},
+    Choice{"log", ScaleKind::kLog}, Choice{"row-max", ScaleKind::kRowMax}};
+
+struct ColorScale {
+  Colormap colormap;
+  ScaleKind kind = ScaleKind::kLinear;
+  float low = 0.0f;   // the values that the ends of the colour map stand for: low < high, both
+  float high = 1.0f;  // finite, 0 < low for kLog; for kRowMax they are shares of the row's largest
+
+  /// Where `value` (for kRowMax: its share) lies from low to high, not clamped: may lie outside
+  /// [0, 1]. NaN stays NaN.
+  float position(float value) const noexcept;
+  Rgb color(float value) const noexcept { return colormap(position(value)); }
+};
+
+/// Throws Error{kUsage} when such a scale cannot be drawn.
+void check(const ColorScale& scale);
+
+/// The least of 1, 2 or 5 times a power of ten that is at least `number`, but for the rounding of
+/// floats: where a scale of bars from 0 ends, or how far the ticks of an axis stand apart. 1 for
+/// what is not more than 0, or not finite.
+double round_step(double number) noexcept;
+
+/// Which ends of a scale stand for all values beyond them, too: these get the colours of the ends.
+struct OpenEnds {
+  bool low = false;
+  bool high = false;
+
+  /// Opens the end that `value` (for ScaleKind::kRowMax: its share) lies beyond by more than what
+  /// floats are rounded by. NaN lies beyond none. Precondition: check(scale).
+  void take(const ColorScale& scale, float value) noexcept;
+};
+
+/// How the ends of a scale are labelled: "0.2", or where they are open "≤ 0.2" and "≥ 0.2", in 7
+/// bits "<= 0.2" and ">= 0.2".
+struct EndLabels {
+  std::string low;
+  std::string high;
+};
+
+EndLabels end_labels(const ColorScale& scale, OpenEnds open, bool is_ascii = false);
+
+struct ColorTick {
+  double position = 0.0;  // 0 at the low end of the scale, 1 at the high one
+  std::string label;      // UTF-8, unless asked for in 7 bits
+};
+
+/// low, high and round numbers between them, in rising order: at most `most` (at least 2), none
+/// crowding another or an end. Linear scales get the multiples of 1, 2 or 5 times a power of ten;
+/// the others the roundest numbers that their distances leave room for. The ends have their
+/// end_labels(). Precondition: check(scale).
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most, OpenEnds open = {},
+                                   bool is_ascii = false);
+
+/// How a cell's value is written: as many decimals as tell values in [low, high] apart, two for
+/// probabilities; what rounds to nothing is a short 0, which leaves the other numbers to be seen.
+struct CellNumbers {
+  int decimals = 2;
+  std::size_t columns = 4;  // of the longest number in the range
+
+  std::string format(float value) const;
+};
+
+CellNumbers cell_numbers(float low, float high);
 
 }  // namespace attnviz

@@ -17,7 +17,7 @@ void fail_choice(std::string_view parameter, std::string_view word,
                  const std::vector<std::string>& choices) {
   throw Error(ErrorKind::kUsage,
               fmt::format("{}: expected {}, found {}{}", parameter, fmt::join(choices, ", "),
-                          quoted(word), did_you_mean(word, choices)));
+                          in_quotes(word), did_you_mean(word, choices)));
 }
 
 namespace {

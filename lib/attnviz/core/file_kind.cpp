@@ -11,7 +11,7 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {

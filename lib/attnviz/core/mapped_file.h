@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,5 +85,49 @@ Transfer read_some(int fd, std::span<char> into, bool waits = true) noexcept;
 
 /// All of it; 0, or the error that stopped it. Waits as read_some() does.
 int write_all(int fd, std::string_view bytes) noexcept;
+
+// Memory for large buffers, in large pages where the system has them: writing fresh memory for the
+// first time is mostly page faults, and a page of 2 MB takes one where pages of 4 KB take 512.
+
+/// `bytes` bytes, all 0 and aligned to 64; from 2 MB on whole large pages. nullptr when there is no
+/// memory. To be given back with free_zeroed() and the same size.
+void* allocate_zeroed(std::size_t bytes) noexcept;
+void free_zeroed(void* data, std::size_t bytes) noexcept;
+
+/// For containers of numbers. Elements that a container makes without a value are not written: they
+/// are 0 in fresh memory, and what was there before after the container has shrunk.
+template <class T>
+struct ZeroedAllocator {
+  using value_type = T;
+
+  ZeroedAllocator() = default;
+  template <class U>
+  ZeroedAllocator(const ZeroedAllocator<U>& /*other*/) noexcept {}
+
+  T* allocate(std::size_t count) {
+    void* const data = count <= std::numeric_limits<std::size_t>::max() / sizeof(T)
+                           ? allocate_zeroed(count * sizeof(T))
+                           : nullptr;
+    if (data == nullptr) {
+      throw std::bad_alloc();
+    }
+    return static_cast<T*>(data);
+  }
+  void deallocate(T* data, std::size_t count) noexcept { free_zeroed(data, count * sizeof(T)); }
+
+  template <class U>
+  void construct(U* /*element*/) noexcept {}
+  template <class U, class Value>
+  void construct(U* element, const Value& value) {
+    ::new (static_cast<void*>(element)) U(value);
+  }
+
+  bool operator==(const ZeroedAllocator& /*other*/) const noexcept { return true; }
+};
+
+// Where streamed output goes: a file, standard output, a string.
+
+/// Takes the next bytes of an output, in order. Throws Error{kIo} when they cannot be written.
+using ByteSink = std::function<void(std::string_view bytes)>;
 
 }  // namespace attnviz

@@ -12,7 +12,7 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kColumns = 60;
   constexpr std::size_t kBytes = 4 * kColumns;  // signs without a width must end, too
   return fmt::format("\"{}\"", fit_width(printable_line(text.substr(0, kBytes)), kColumns));
@@ -20,7 +20,7 @@ std::string quoted(std::string_view text) {
 
 std::string shown_name(std::string_view name) {
   constexpr std::size_t kLongest = 120;
-  return name.empty() || name.size() > kLongest ? quoted(name) : printable(name);
+  return name.empty() || name.size() > kLongest ? in_quotes(name) : printable(name);
 }
 
 std::string joined(std::span<const std::string> items, std::string_view word) {

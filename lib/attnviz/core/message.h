@@ -14,7 +14,7 @@ namespace attnviz {
 std::string counted(std::size_t count, std::string_view noun);
 
 /// `text` in double quotes, printable, and cut after 60 columns: files hold strings of megabytes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// A name that a file gives to something, printable: bare as people know it, but in quotes and cut
 /// as above when it is empty or has more than 120 bytes.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/large_memory.h"
+#include "attnviz/core/mapped_file.h"
 
 namespace attnviz {
 

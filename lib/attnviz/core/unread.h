@@ -8,14 +8,14 @@
 namespace attnviz {
 
 /// A key or a tensor that is left alone.
-struct PassedOver {
+struct IgnoredKey {
   std::string name;
   std::string_view why;  // that is harmless; static storage
 };
 
 /// The keys of a file that were not read.
 struct UnreadKeys {
-  std::vector<PassedOver> harmless;
+  std::vector<IgnoredKey> ignorable;
   std::vector<std::string> unknown;  // attnviz does not know them
 };
 

@@ -1,13 +1,19 @@
 #include "attnviz/core/utf8.h"
 
 #include <fmt/core.h>
+#include <unicase.h>
+#include <uninorm.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <new>
 
 namespace attnviz {
 
@@ -343,6 +349,23 @@ std::string pad_left(std::string_view text, std::size_t columns) {
 std::string pad_right(std::string_view text, std::size_t columns) {
   const std::size_t width = display_width(text);
   return std::string(text).append(columns > width ? columns - width : 0, ' ');
+}
+
+std::string normal_form_c(std::string_view text, LetterCase letter_case) {
+  if (text.empty() || !is_utf8(text)) {
+    return std::string(text);
+  }
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::size_t size = 0;
+  const std::unique_ptr<std::uint8_t, decltype(&std::free)> made(
+      letter_case == LetterCase::kFolded
+          ? u8_casefold(bytes, text.size(), nullptr, UNINORM_NFC, nullptr, &size)
+          : u8_normalize(UNINORM_NFC, bytes, text.size(), nullptr, &size),
+      &std::free);
+  if (made == nullptr) {
+    throw std::bad_alloc();
+  }
+  return {reinterpret_cast<const char*>(made.get()), size};
 }
 
 }  // namespace attnviz

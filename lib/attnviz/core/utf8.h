@@ -75,4 +75,12 @@ inline std::string ascii_lower(std::string_view text) {
   return lower;
 }
 
+// Texts that Unicode holds for the same, written the same.
+
+enum class LetterCase { kKept, kFolded };
+
+/// Normal form C (UAX 15) in n log n steps, however many marks a character has: utf8proc_map()
+/// orders them by exchanging neighbours. As it is when it is no valid UTF-8.
+std::string normal_form_c(std::string_view text, LetterCase letter_case = LetterCase::kKept);
+
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/document/arcs_figure.h"
+#include "attnviz/document/figures.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
 
@@ -237,7 +237,7 @@ float value_at(const ColorScale& scale, float strength) noexcept {
   return scale.low + strength * (scale.high - scale.low);
 }
 
-std::string weaker_note(const ArcsFigure& figure, float least) {
+std::string hidden_arcs_note(const ArcsFigure& figure, float least) {
   bool is_weaker = figure.has_weaker;
   for (const ArcsPanel& panel : figure.panels) {
     for (const ArcsGroup& group : panel.groups) {

@@ -15,8 +15,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/intervention_words.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/document/words/words.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 

@@ -19,16 +19,15 @@
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/run_stores.h"
 #include "attnviz/analysis/token_roles.h"
-#include "attnviz/analysis/turn_attention.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/visibility.h"
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 

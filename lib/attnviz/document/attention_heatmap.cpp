@@ -13,12 +13,12 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/model_info.h"
 #include "attnviz/document/patterns/shown_tokens.h"
-#include "attnviz/document/weight_notes.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <numeric>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 
 namespace attnviz {
 
@@ -88,7 +88,9 @@ Heatmap diff_map(const DiffDocument& document, bool fit_unit) {
   map.masked_name = "none";
   map.scale.high = largest > 0.0 ? static_cast<float>(largest * unit) : 1.0f;
   map.title = "diff: " + diff_title(document);
-  const auto& name = document.of_models ? shown_name : quoted;  // cut when long
+  const auto name = [&](std::string_view side) {  // cut when long
+    return document.of_models ? shown_name(side) : in_quotes(side);
+  };
   map.notes.push_back("A: " + name(document.names[0]));
   map.notes.push_back("B: " + name(document.names[1]));
   map.notes.push_back(alignment_note(document));

@@ -1,4 +1,4 @@
-#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/attention_heatmap.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <span>
 
-#include "attnviz/analysis/sinks.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/weight_notes.h"
+#include "attnviz/document/model_info.h"
 
 namespace attnviz {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {
@@ -96,7 +96,7 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
   return nearest;
 }
 
-std::string unearned_note(const HeadsDocument& document) {
+std::string random_baseline_note(const HeadsDocument& document) {
   const auto* const probes = std::get_if<ProbeSource>(&document.source);
   if (probes == nullptr) {
     return "names are earned on probes only: leave the text out";

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/head_names.h"
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/heads/probe.h"
-#include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/run_facts.h"
@@ -75,7 +75,7 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
 
 /// Why heads cannot earn all names here: on texts none, on probes those that are not judged and
 /// those that look for what no token sees. Empty where they can.
-std::string unearned_note(const HeadsDocument& document);
+std::string random_baseline_note(const HeadsDocument& document);
 
 /// That `uniform`, which is of the first head's layer, is another in layers that see fewer or more
 /// tokens of a text of so many; empty where all see as many. Precondition: there are heads.

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
-#include "attnviz/color/color_scale.h"
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {

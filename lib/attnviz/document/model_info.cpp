@@ -14,9 +14,9 @@
 #include "attnviz/document/attention_facts.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/token_names.h"
-#include "attnviz/formats/gguf_types.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/document/words/words.h"
+#include "attnviz/formats/gguf.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 
 namespace attnviz {
 

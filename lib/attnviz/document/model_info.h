@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "attnviz/analysis/model_shape.h"
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/heatmap.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
@@ -30,7 +33,7 @@ struct TokenizerInfo {
   std::vector<Special> special;
   std::vector<std::string> before, after;  // what is added around a text, raw bytes
   std::string chat_template;               // its language, "jinja" or "go"; empty: there is none
-  std::vector<PassedOver> passed_over;     // keys of its file
+  std::vector<IgnoredKey> ignored_keys;    // keys of its file
   std::vector<std::string> unknown_keys;   // of its file
 };
 
@@ -100,5 +103,28 @@ struct ModelList {
   };
   std::vector<Place> places;  // where was looked
 };
+
+// What a reader should know about the weights of a picture: that it would be nearly of one colour,
+// that rows do not sum to 1. What is said below a picture of attention.
+
+/// "nearly all weights are below 0.1: the scale log or row-max shows them" for a linear scale
+/// over more than 32 keys where 99 of 100 weights lie below a tenth of the range; else nothing.
+/// Weights of exactly 0 do not count: masked ones are 0, and so are those that nothing would show.
+/// With a grid the same of a picture's cells, for weights that nobody kept.
+std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid = nullptr);
+
+/// "2 of 48 rows do not sum to 1: head 0.3, query 5 sums to 0.83", or nothing when all do within
+/// 0.001, or are all 0, or when dropout explains it.
+std::string row_sum_note(const AttentionDocument& document);
+
+/// Whether what is said to be weights can be none: numbers below 0 or above 1, where neither
+/// dropout nor a difference explains them.
+bool look_like_scores(const AttentionDocument& document);
+
+/// Whether learned sinks get a column. Of weights that nobody kept none is drawn.
+bool draws_sinks(const AttentionDocument& document);
+
+/// The lines that each of the documents says, and what they differ in.
+std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents);
 
 }  // namespace attnviz

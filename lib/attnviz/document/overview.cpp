@@ -1,4 +1,4 @@
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 
 #include <fmt/core.h>
 
@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 
@@ -89,13 +89,13 @@ AttentionDocument document_of_head(AttentionDocument document, HeadId head) {
 
 namespace {
 
-std::string_view what_it_is(const TellingHead& choice) {
+std::string_view what_it_is(const InformativeHead& choice) {
   return choice.n_counted == 0 ? "the first head"
          : choice.qualifies()  ? "the most telling head"
                                : "the closest to a telling head";
 }
 
-std::string reason(const AttentionDocument& document, const TellingHead& choice) {
+std::string reason(const AttentionDocument& document, const InformativeHead& choice) {
   if (choice.n_counted == 0) {
     return "The text is too short to tell the heads apart; this is the first one.";
   }
@@ -137,24 +137,24 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
 
 }  // namespace
 
-std::string choice_caption(const TellingHead& choice) {
+std::string choice_caption(const InformativeHead& choice) {
   return fmt::format("{}: {}", head_title(choice.head), what_it_is(choice));
 }
 
-std::string choice_remark(const AttentionDocument& document, const TellingHead& choice) {
+std::string choice_remark(const AttentionDocument& document, const InformativeHead& choice) {
   const std::string sentence = choice_sentence(document, choice);
   return document.patterns.size() == 1
              ? sentence
              : fmt::format("{} is {}. {}", head_title(choice.head), what_it_is(choice), sentence);
 }
 
-std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
+std::string choice_sentence(const AttentionDocument& document, const InformativeHead& choice) {
   const std::string names = document.model ? names_of(*document.model, choice.head) : std::string();
   return reason(document, choice) +
          (names.empty() ? "" : fmt::format(" On probes it earns the name {}.", names));
 }
 
-Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {
+Overview overview_of(const AttentionDocument& document, const InformativeHead& choice) {
   Overview overview;
   overview.chosen = choice.head;
   overview.heads = heads_of(document);
@@ -173,14 +173,15 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   return overview;
 }
 
-TellingSearch telling_search(const AttentionDocument& document, const std::vector<HeadId>& heads) {
+InformativeSearch informative_search(const AttentionDocument& document,
+                                     const std::vector<HeadId>& heads) {
   return {
       TokenRoles(document.query_tokens, document.key_tokens, document.marks, document.key_marks),
       heads_by_mask(document, heads), document.query_tokens.size(), document.key_tokens.size(),
       document.part == AttentionPart::kCross};
 }
 
-std::optional<TellingHead> most_telling(const AttentionDocument& document) {
+std::optional<InformativeHead> most_informative_head(const AttentionDocument& document) {
   constexpr float kRounding = 1.001f;
   const float most = kRounding / (1.0f - document.run.dropout);
   const auto are_weights = [most](std::span<const float> row) {
@@ -196,7 +197,7 @@ std::optional<TellingHead> most_telling(const AttentionDocument& document) {
       return std::nullopt;
     }
   }
-  TellingSearch search = telling_search(document, heads_of(document));
+  InformativeSearch search = informative_search(document, heads_of(document));
   for (const DocumentPattern& pattern : document.patterns) {
     search.rows(pattern.head, 0, 0, pattern.weights);
   }

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/intervention_words.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 
@@ -289,9 +289,11 @@ std::string origin_note(const ModelFacts& facts) {
 
 std::string random_embeddings_note(const ModelFacts& facts) {
   const std::vector<std::string>& random = facts.random_embeddings;
-  return random.empty() ? std::string()
-                        : fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}",
-                                      facts.seed.value_or(0), facts.name, few_of(random, quoted));
+  return random.empty()
+             ? std::string()
+             : fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}",
+                           facts.seed.value_or(0), facts.name,
+                           few_of(random, [](std::string_view name) { return in_quotes(name); }));
 }
 
 std::string few_keys(std::span<const std::string> keys) {
@@ -354,9 +356,9 @@ std::string continuation_note(const Continuation& continuation) {
     case ContinuationEnd::kEndOfText:
       return continuation.ids.empty()
                  ? fmt::format("the model ends the text here ({}): nothing was generated",
-                               quoted(continuation.end_token))
+                               in_quotes(continuation.end_token))
                  : fmt::format("the model ended the text ({}) after {} of {}",
-                               quoted(continuation.end_token), continuation.ids.size(),
+                               in_quotes(continuation.end_token), continuation.ids.size(),
                                counted(continuation.asked, "token"));
     case ContinuationEnd::kContext:
       return fmt::format("the model's context is full: {} of {} generated", continuation.ids.size(),

@@ -1,4 +1,4 @@
-#include "attnviz/document/weight_notes.h"
+#include "attnviz/document/model_info.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -12,11 +12,10 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/patterns/shown_tokens.h"
-#include "attnviz/document/words/intervention_words.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 
@@ -163,7 +162,9 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     std::erase(lines, "");
   }
   if (document.difference) {
-    const auto& name = document.difference->of_models ? shown_name : quoted;  // cut when long
+    const auto name = [&](std::string_view side) {  // cut when long
+      return document.difference->of_models ? shown_name(side) : in_quotes(side);
+    };
     lines.push_back("A: " + name(document.difference->a));
     lines.push_back("B: " + name(document.difference->b));
   }

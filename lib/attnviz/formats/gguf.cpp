@@ -12,7 +12,6 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/formats/gguf_types.h"
 
 namespace attnviz {
 
@@ -156,9 +155,8 @@ void GgufReader::skip_elements(GgufType type, std::uint64_t count, int depth) {
 void GgufReader::read() {
   if (!is_gguf(bytes_)) {
     refuse_other_kind(bytes_, out_.file_);
-    in_.malformed(
-        fmt::format("expected a GGUF file, which begins with \"GGUF\", found {}",
-                    bytes_.empty() ? "an empty one" : attnviz::quoted(bytes_.substr(0, 4))));
+    in_.malformed(fmt::format("expected a GGUF file, which begins with \"GGUF\", found {}",
+                              bytes_.empty() ? "an empty one" : in_quotes(bytes_.substr(0, 4))));
   }
   read_version();
   in_.set_subject("header", {});

@@ -1,4 +1,4 @@
-#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/formats/shard_name.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 

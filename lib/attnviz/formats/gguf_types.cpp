@@ -1,4 +1,4 @@
-#include "attnviz/formats/gguf_types.h"
+#include "attnviz/formats/gguf.h"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <utility>
 
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/gguf.h"
 

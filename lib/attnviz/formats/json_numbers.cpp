@@ -1,4 +1,4 @@
-#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_reader.h"
 
 #include <array>
 #include <bit>

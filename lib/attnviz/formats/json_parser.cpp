@@ -1,5 +1,5 @@
 // Fills a JsonTree.
-#include "attnviz/formats/json_parser.h"
+#include "attnviz/formats/json_tree.h"
 
 #include <fmt/core.h>
 
@@ -16,9 +16,7 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/json_reader.h"
-#include "attnviz/formats/json_tree.h"
 
 namespace attnviz {
 
@@ -327,7 +325,7 @@ void Builder::reject_duplicates(std::size_t object) const {
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
   if (twice != keys.end()) {
-    JsonNode(data_, object).fail("duplicate key " + attnviz::quoted(*twice));
+    JsonNode(data_, object).fail("duplicate key " + in_quotes(*twice));
   }
 }
 

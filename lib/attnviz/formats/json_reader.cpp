@@ -9,10 +9,9 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_numbers.h"
 
 namespace attnviz {
 

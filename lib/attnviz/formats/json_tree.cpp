@@ -8,8 +8,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_numbers.h"
-#include "attnviz/formats/json_parser.h"
+#include "attnviz/formats/json_reader.h"
 
 namespace attnviz {
 
@@ -61,7 +60,7 @@ std::string JsonTreeData::path(std::size_t index) const {
       path += path.empty() ? "" : ".";
       path += key;
     } else {
-      path += fmt::format("[{}]", attnviz::quoted(key));
+      path += fmt::format("[{}]", in_quotes(key));
     }
   }
   constexpr std::size_t kMostColumns = 400;  // a message is to be read
@@ -229,7 +228,7 @@ JsonNode JsonNode::at(std::string_view key) const {
 void JsonNode::expect_keys(std::span<const std::string> known) const {
   for (const JsonNode& member : as_object()) {
     if (std::find(known.begin(), known.end(), member.key()) == known.end()) {
-      fail(fmt::format("unknown key {}{}", attnviz::quoted(member.key()),
+      fail(fmt::format("unknown key {}{}", in_quotes(member.key()),
                        did_you_mean(member.key(), known)));
     }
   }
@@ -262,7 +261,7 @@ std::string_view text_or(const JsonNode& node, std::string_view key, std::string
   return value ? value->as_string() : otherwise;
 }
 
-std::string text_if_any(const JsonNode& node, std::string_view key) {
+std::string optional_string(const JsonNode& node, std::string_view key) {
   const auto value = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
   return value && value->kind() == JsonKind::kString ? std::string(value->as_string())
                                                      : std::string();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -116,7 +117,7 @@ std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
 bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
 std::string_view text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
 /// What an object says under a key; empty when it is none, or when that is no text.
-std::string text_if_any(const JsonNode& node, std::string_view key);
+std::string optional_string(const JsonNode& node, std::string_view key);
 
 /// The value as a bool, a whole number, a float or a string.
 template <class T>
@@ -135,13 +136,13 @@ T value_of(const JsonNode& node) {
 
 /// Sets `value` to the member, where there is one; null is one, of a kind that is not expected.
 template <class T>
-void read_if_there(const JsonNode& node, std::string_view key, T& value) {
+void read_optional(const JsonNode& node, std::string_view key, T& value) {
   if (const auto found = node.find(key)) {
     value = value_of<T>(*found);
   }
 }
 template <class T>
-void read_if_there(const JsonNode& node, std::string_view key, std::optional<T>& value) {
+void read_optional(const JsonNode& node, std::string_view key, std::optional<T>& value) {
   if (const auto found = node.find(key)) {
     value = value_of<T>(*found);
   }
@@ -165,7 +166,7 @@ auto parsed(const JsonNode& node, const Parse& parse, std::string_view key = {})
 
 /// Sets `value` to what `parse` makes of the member, where there is one.
 template <class T, class Parse>
-void read_if_there(const JsonNode& node, std::string_view key, T& value, const Parse& parse) {
+void read_optional(const JsonNode& node, std::string_view key, T& value, const Parse& parse) {
   if (const auto found = node.find(key)) {
     value = parsed(*found, parse, key);
   }
@@ -183,5 +184,48 @@ inline constexpr std::uint32_t kMostIndex = 16'777'215;
 std::vector<std::size_t> read_indices(const JsonNode& node);
 /// Lists of them, of whatever lengths.
 std::vector<std::vector<std::size_t>> read_index_lists(const JsonNode& node);
+
+// How a JsonTree lies in memory: flat records, one pool of floats and one of characters.
+
+inline constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
+
+/// A piece of JsonTreeData::text.
+struct TextRange {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+};
+
+struct JsonRecord {
+  JsonKind kind = JsonKind::kNull;
+  bool flag = false;    // kBool; kNumber: `integer` holds it exactly
+  float number = 0.0f;  // kNumber
+  std::size_t parent = kNoRecord;
+  std::size_t position = 0;       // among the parent's items
+  std::size_t next = kNoRecord;   // the next item of the same parent
+  std::size_t first = kNoRecord;  // kList, kObject: the first item
+  std::size_t count = 0;          // kList, kObject: items; kRows: rows
+  std::size_t cols = 0;           // kNumbers, kRows
+  std::size_t begin = 0;          // kNumbers, kRows: the first of count * cols floats
+  std::uint64_t integer = 0;      // kNumber
+  TextRange key;                  // of a member of an object
+  TextRange text;                 // kString: the value; kBroken: what is wrong
+};
+
+struct JsonTreeData {
+  std::string name;
+  std::string text;
+  std::vector<JsonRecord> records;
+  std::shared_ptr<std::vector<float>> floats = std::make_shared<std::vector<float>>();
+  std::size_t n_nulls = 0;  // among the floats, as minus infinity
+  /// Of kBroken records that are lists of numbers throughout: how long each is.
+  std::map<std::size_t, std::vector<std::size_t>> lengths;
+
+  std::string_view view(TextRange range) const noexcept {
+    return std::string_view(text).substr(range.begin, range.size);
+  }
+  /// "a matrix of numbers", for messages.
+  static std::string_view kind_name(const JsonRecord& record) noexcept;
+  std::string path(std::size_t index) const;
+};
 
 }  // namespace attnviz

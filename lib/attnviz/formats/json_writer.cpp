@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_reader.h"
 
 namespace attnviz {
 

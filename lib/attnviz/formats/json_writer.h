@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {

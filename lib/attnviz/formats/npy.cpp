@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/stored_matrix.h"
 
 namespace attnviz {
 
@@ -46,7 +46,7 @@ class HeaderParser {
       } else if (key == "shape" && !std::exchange(seen[2], true)) {
         header.shape = shape();
       } else {
-        fail(fmt::format("its header has an unexpected key {}", attnviz::quoted(key)));
+        fail(fmt::format("its header has an unexpected key {}", in_quotes(key)));
       }
       if (!accept(',')) {
         expect('}');
@@ -171,7 +171,7 @@ ElementType element_type(const std::string& type, std::string_view name) {
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: expected an array of floats or whole numbers, found type {}", name,
-                          attnviz::quoted(type)));
+                          in_quotes(type)));
 }
 
 double element(const char* from, const ElementType& type) noexcept {

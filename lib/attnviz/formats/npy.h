@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {

@@ -13,8 +13,8 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_reader.h"
@@ -40,7 +40,7 @@ class Complaint {
     throw Error(ErrorKind::kUnsupported, fmt::format("{}: {}", file_, what));
   }
   [[noreturn]] void of_tensor(std::string_view name, std::string_view what) const {
-    malformed(fmt::format("tensor {}: {}", attnviz::quoted(name), what));
+    malformed(fmt::format("tensor {}: {}", in_quotes(name), what));
   }
   // Throws when its first bytes are those of another kind of file.
   void check_kind(std::string_view bytes) const {
@@ -120,7 +120,7 @@ class HeaderReader {
     while (reader_.next_item('}', is_first)) {
       const auto [key, is_new] = keys.emplace(reader_.key());
       if (!is_new) {
-        complaint_.malformed(fmt::format("the header names {} twice", attnviz::quoted(*key)));
+        complaint_.malformed(fmt::format("the header names {} twice", in_quotes(*key)));
       }
       read_member(*key);
     }
@@ -152,8 +152,7 @@ class HeaderReader {
     }
     read_object([&](const std::string& key) {
       if (reader_.peek() != '"') {
-        complaint_.malformed(
-            fmt::format("__metadata__: {}: expected a string", attnviz::quoted(key)));
+        complaint_.malformed(fmt::format("__metadata__: {}: expected a string", in_quotes(key)));
       }
       reader_.string();
     });
@@ -246,10 +245,9 @@ void check_cover(std::vector<const StoredTensor*> tensors, std::string_view data
   for (const StoredTensor* tensor : tensors) {
     const std::size_t at = begin(*tensor);
     if (at != end) {
-      complaint.malformed(
-          fmt::format("tensor {}: begins at byte {}, {} the one before it ends at {}",
-                      attnviz::quoted(tensor->name), at,
-                      at < end ? "inside another one:" : "after a gap:", end));
+      complaint.malformed(fmt::format(
+          "tensor {}: begins at byte {}, {} the one before it ends at {}", in_quotes(tensor->name),
+          at, at < end ? "inside another one:" : "after a gap:", end));
     }
     end = at + tensor->bytes.size();
   }

@@ -14,7 +14,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/formats/shard_name.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 
@@ -38,8 +38,8 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
   for (const JsonNode& shard : weight_map.as_object()) {
     const std::string_view name = shard.as_string();
     if (!is_plain_name(name)) {
-      shard.fail(fmt::format("expected the name of a file in the same folder, found {}",
-                             attnviz::quoted(name)));
+      shard.fail(
+          fmt::format("expected the name of a file in the same folder, found {}", in_quotes(name)));
     }
     files.emplace(shard.key(), name);
   }

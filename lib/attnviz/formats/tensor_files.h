@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
 

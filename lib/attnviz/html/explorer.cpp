@@ -17,15 +17,13 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/json/datum.h"
-#include "attnviz/document/overview.h"
-#include "attnviz/document/patterns/pattern_scores.h"
-#include "attnviz/html/blobs.h"
+#include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/html/page_file.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/text/fold.h"
-#include "attnviz/text/sentences.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/document/attention_document.h"
+#include "attnviz/document/report/report.h"
+#include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
@@ -49,5 +51,13 @@ constexpr std::size_t kMostPageWeights = 48'000'000;
 /// Error{kUsage} for more than kMostPageWeights, and for scores.
 void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
                     const ByteSink& sink);
+
+// Any report as a page for a browser.
+
+/// Writes one HTML document, as write_explorer() does: prose that wraps, tables whose columns sort
+/// them, shaded text and figures.
+/// Figures are SVG documents in `style`, one for light pages and one for dark ones, shown as
+/// images, which run nothing.
+void write_report_html(const Report& report, const FigureStyle& style, const ByteSink& sink);
 
 }  // namespace attnviz

@@ -1,6 +1,6 @@
 // The functions between two linear maps, compiled once per SIMD target.
 
-#include "attnviz/kernels/activations.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/activations.cpp"

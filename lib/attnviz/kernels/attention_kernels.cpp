@@ -1,7 +1,7 @@
 // Scores and mixtures of values, compiled once per SIMD target. Plain-loop reference:
 // tests/support/naive.h.
 
-#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <limits>
 

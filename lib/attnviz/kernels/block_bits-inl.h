@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/unpack.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "attnviz/kernels/block_bits-inl.h"
-#include "attnviz/kernels/codebooks.h"
+#include "attnviz/kernels/unpack.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 // The codebooks of GGUF's types of 1 bit: what each index stands for. Made from data in which
 // every index occurs, as the format documents no rule for them.
 
-#include "attnviz/kernels/codebooks.h"
+#include "attnviz/kernels/unpack.h"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "attnviz/kernels/integer_products.h"
+#include "attnviz/kernels/products.h"
 
 #include <algorithm>
 #include <cstddef>

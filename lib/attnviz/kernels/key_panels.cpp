@@ -1,6 +1,6 @@
 // Packing of keys, compiled once per SIMD target.
 
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/key_panels.cpp"

@@ -1,6 +1,6 @@
 // Normalisation of rows, rotary positions and steps of states, compiled once per SIMD target.
 
-#include "attnviz/kernels/layer_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <cmath>
 

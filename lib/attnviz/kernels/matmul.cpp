@@ -1,6 +1,6 @@
 // Matrix products, compiled once per SIMD target. Plain-loop reference: tests/support/naive.h.
 
-#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/products.h"
 
 #include <algorithm>
 #include <cassert>
@@ -13,7 +13,6 @@
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
 #include "attnviz/kernels/block_columns-inl.h"
-#include "attnviz/kernels/integer_products.h"
 #include "attnviz/kernels/map-inl.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/tile-inl.h"

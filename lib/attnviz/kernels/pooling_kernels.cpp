@@ -1,6 +1,6 @@
 // Pooling of rows into cells, compiled once per SIMD target.
 
-#include "attnviz/kernels/pooling_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <cstdint>
 #include <limits>

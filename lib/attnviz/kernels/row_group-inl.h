@@ -19,8 +19,8 @@
 #include <type_traits>
 
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
 #include "attnviz/kernels/map-inl.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/kernels/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -14,7 +14,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/kernels/integer_products.h"
+#include "attnviz/kernels/products.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {

@@ -8,7 +8,7 @@
 namespace attnviz::kernels {
 
 /// Targets compiled in that this machine can run, best first, in lower case: "avx3", "avx2", … .
-/// "avx3_vnni" is "avx3" with integer_products.h for quantised weights.
+/// "avx3_vnni" is "avx3" with integer products for quantised weights.
 std::vector<std::string> simd_targets();
 
 /// The target that the kernels run on now, as a kernel itself reports it.

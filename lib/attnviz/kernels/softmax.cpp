@@ -1,6 +1,6 @@
 // Softmax of rows, compiled once per SIMD target. Plain-loop reference: tests/support/naive.h.
 
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/row_kernels.h"
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "attnviz/core/float16.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/unpack.h"
 
 namespace attnviz {

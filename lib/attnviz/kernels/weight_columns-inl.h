@@ -18,7 +18,6 @@
 
 #include <hwy/cache_control.h>
 
-#include "attnviz/core/float16.h"
 #include "attnviz/core/stored_matrix.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -2,7 +2,7 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 
 namespace attnviz {
 

@@ -4,8 +4,8 @@
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/head_selection.h"
-#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/attention/interventions.h"
+#include "attnviz/document/json/document_json.h"
 
 namespace attnviz {
 

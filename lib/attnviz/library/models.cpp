@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 
 namespace attnviz {

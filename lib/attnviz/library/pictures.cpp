@@ -4,8 +4,8 @@
 
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/terminal/views.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/stored_model.h"
 
 #include <fmt/core.h>
 
@@ -13,15 +13,13 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/formats/harmless_key.h"
 #include "attnviz/formats/llama_cpp_keys.h"
-#include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
+#include "attnviz/formats/tensor_index.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
-#include "attnviz/model/known_families.h"
-#include "attnviz/model/passed_over.h"
+#include "attnviz/model/known_keys.h"
 
 namespace attnviz {
 
@@ -36,7 +34,7 @@ void require_model(const GgufMetadata& metadata) {
     const bool is_adapter = type == "adapter";
     throw Error(
         ErrorKind::kUnsupported,
-        fmt::format("{}: {} {}: expected model{}", metadata.gguf().file(), kKey, quoted(type),
+        fmt::format("{}: {} {}: expected model{}", metadata.gguf().file(), kKey, in_quotes(type),
                     is_adapter ? "; adapters are not applied: merge it into its base model "
                                  "(llama-export-lora of llama.cpp) and give the result, or "
                                  "give the base model alone"

@@ -1,4 +1,4 @@
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 
 #include <fmt/core.h>
 
@@ -17,11 +17,8 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/hf_config.h"
-#include "attnviz/model/known_families.h"
-#include "attnviz/model/passed_over.h"
-#include "attnviz/model/weight_files.h"
+#include "attnviz/model/known_keys.h"
 
 namespace attnviz {
 
@@ -86,7 +83,7 @@ HfConfig text_config(const HfConfig& config, const Family& family) {
   const std::string_view type = text.text_or("model_type", own);
   if (std::ranges::find(known, type) == known.end()) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}model_type {}: expected {}", text.node().where(), quoted(type),
+                fmt::format("{}model_type {}: expected {}", text.node().where(), in_quotes(type),
                             joined(known, "or")));
   }
   return text;
@@ -231,7 +228,7 @@ class ModelFile {
   static std::string described(const HfConfig& quantization) {
     for (const char* const key : {"quant_method", "quant_algo"}) {
       if (const std::string_view method = quantization.text_or(key, ""); !method.empty()) {
-        return fmt::format("{} {}", key, quoted(method));
+        return fmt::format("{} {}", key, in_quotes(method));
       }
     }
     const auto bits = quantization.find("bits");
@@ -300,9 +297,9 @@ Model load_hugging_face(const fs::path& path, OpenFiles files, Copies copies) {
   const GenerationConfig generation = read_generation_config(folder, files);
   Model model = file.read(std::move(weights.tensors), generation.facts);
   model.set_name(model_name(folder), model.config.family);
-  std::ranges::move(weights.passed_over, std::back_inserter(model.config.passed_over));
+  std::ranges::move(weights.ignored_keys, std::back_inserter(model.config.ignored_keys));
   if (generation.is_broken) {
-    model.config.passed_over.push_back(
+    model.config.ignored_keys.push_back(
         {std::string(kGeneration), "it cannot be read; transformers ignores it, too"});
   }
   return model;

@@ -1,4 +1,4 @@
-#include "attnviz/model/known_families.h"
+#include "attnviz/model/known_keys.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -110,7 +110,7 @@ bool reads_model_type(std::string_view name) {
 
 std::string unknown_family(std::string_view key, std::string_view name) {
   const std::vector<std::string> near = near_names(name);
-  return fmt::format("{} {}: not one of the families that are read{}{}", key, quoted(name),
+  return fmt::format("{} {}: not one of the families that are read{}{}", key, in_quotes(name),
                      near.empty() ? "" : "; near it: ", fmt::join(near, ", "));
 }
 

@@ -14,7 +14,7 @@ constexpr std::string_view kToken = "the id of a token";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
 // After the name of the architecture.
-constexpr HarmlessKey kGgufKeys[] = {
+constexpr IgnorableKey kGgufKeys[] = {
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},
     {"embedding_scale", kNeutral, 1.0},
@@ -35,7 +35,7 @@ constexpr HarmlessKey kGgufKeys[] = {
 };
 
 // Outside of the architecture's own; others read "split." and "tokenizer.".
-constexpr HarmlessKey kOtherGgufKeys[] = {
+constexpr IgnorableKey kOtherGgufKeys[] = {
     {"general.alignment", kSaving},
     {"general.file_type", kSaving},
     {"general.quantization_version", kSaving},
@@ -46,7 +46,7 @@ constexpr HarmlessKey kOtherGgufKeys[] = {
 };
 
 // Of a config.json, or of the text's in it.
-constexpr HarmlessKey kConfigKeys[] = {
+constexpr IgnorableKey kConfigKeys[] = {
     {"_attn_implementation*", kRunning},
     {"_commit_hash", kSaving},
     {"_flash_attn_2_enabled", kRunning},
@@ -223,7 +223,7 @@ constexpr HarmlessKey kConfigKeys[] = {
 };
 
 // Of what scales rotary positions in it.
-constexpr HarmlessKey kRopeKeys[] = {
+constexpr IgnorableKey kRopeKeys[] = {
     {"attn_factor", kNeutral, 1.0},
     {"extrapolation_factor", kNeutral, 1.0},
     {"finetuned", kTraining},
@@ -233,19 +233,19 @@ constexpr HarmlessKey kRopeKeys[] = {
 
 }  // namespace
 
-std::span<const HarmlessKey> gguf_keys() noexcept {
+std::span<const IgnorableKey> gguf_keys() noexcept {
   return kGgufKeys;
 }
 
-std::span<const HarmlessKey> other_gguf_keys() noexcept {
+std::span<const IgnorableKey> other_gguf_keys() noexcept {
   return kOtherGgufKeys;
 }
 
-std::span<const HarmlessKey> config_keys() noexcept {
+std::span<const IgnorableKey> config_keys() noexcept {
   return kConfigKeys;
 }
 
-std::span<const HarmlessKey> rope_keys() noexcept {
+std::span<const IgnorableKey> rope_keys() noexcept {
   return kRopeKeys;
 }
 

@@ -84,7 +84,7 @@ Mask parse_mask(std::string_view name) {
     if (!mask.has_size) {
       if (colon != std::string_view::npos) {
         throw Error(ErrorKind::kUsage,
-                    fmt::format("mask {}: {} takes no size", quoted(name), kind));
+                    fmt::format("mask {}: {} takes no size", in_quotes(name), kind));
       }
       return {mask.kind, 0};
     }
@@ -93,8 +93,8 @@ Mask parse_mask(std::string_view name) {
                           : parse_number<std::size_t>(name.substr(colon + 1));
     if (size.value_or(0) == 0) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("mask {}: expected {}:N with N at least 1, as in {}:4", quoted(name),
-                              kind, kind));
+                  fmt::format("mask {}: expected {}:N with N at least 1, as in {}:4",
+                              in_quotes(name), kind, kind));
     }
     return {mask.kind, *size};
   }
@@ -103,7 +103,7 @@ Mask parse_mask(std::string_view name) {
   throw Error(
       ErrorKind::kUsage,
       fmt::format("mask {}: expected causal, none, window:N, strided:N, block:N or around:N{}",
-                  quoted(name), did_you_mean(kind, names)));
+                  in_quotes(name), did_you_mean(kind, names)));
 }
 
 }  // namespace attnviz

@@ -176,7 +176,7 @@ struct ModelConfig {
   std::vector<std::uint32_t> never_written;   // ids that it never chooses
   std::optional<std::uint32_t> first_token;   // what an encoder-decoder's decoder begins with
   std::optional<std::uint32_t> forced_token;  // what it writes first, in any case
-  std::vector<PassedOver> passed_over;
+  std::vector<IgnoredKey> ignored_keys;
   std::vector<std::string> unknown_keys;  // keys and tensors of its files, unknown to attnviz
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;

@@ -214,7 +214,7 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape,
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}rope_type {}: expected default, linear, dynamic, yarn, llama3, "
                             "longrope or proportional",
-                            scaling->node().where(), quoted(type)));
+                            scaling->node().where(), in_quotes(type)));
   }
   if (!is_finite(rope)) {
     scaling->node().fail("the numbers make frequencies that are not finite");

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/stored_matrix.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/layer_kernels.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/model/weight_files.h"
+#include "attnviz/model/stored_model.h"
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/shard_name.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
 
@@ -229,13 +229,13 @@ bool have_same_tensors(const TensorFiles& one, const TensorFiles& other) {
 
 // transformers prefers model.safetensors to an index; other programs read the files of the index.
 void check_index_beside(const fs::path& folder, const TensorFiles& tensors, const OpenFiles& files,
-                        std::vector<PassedOver>& passed_over) {
+                        std::vector<IgnoredKey>& ignored_keys) {
   const fs::path index = folder / kIndex;
   std::optional<TensorFiles> others;
   try {
     others = TensorFiles::open_index(index, files);
   } catch (const Error&) {
-    passed_over.push_back(
+    ignored_keys.push_back(
         {std::string(kIndex), "model.safetensors is read; the files of this index cannot be"});
     return;
   }
@@ -259,7 +259,7 @@ bool is_adapter(const fs::path& file, const OpenFiles& files) {
 
 // Records the other safetensors files in a folder, which are not read, and refuses adapters.
 void pass_over_files(const fs::path& folder, const fs::path& weights, const TensorFiles& tensors,
-                     const OpenFiles& files, std::vector<PassedOver>& passed_over) {
+                     const OpenFiles& files, std::vector<IgnoredKey>& ignored_keys) {
   constexpr std::size_t kMost = 8;
   std::set<std::string> read;
   for (const FoundTensor& tensor : tensors.tensors()) {
@@ -273,11 +273,11 @@ void pass_over_files(const fs::path& folder, const fs::path& weights, const Tens
     if (is_adapter(folder / name, files)) {
       refuse_adapter(folder / name, weights);
     }
-    if (passed_over.size() < kMost) {
+    if (ignored_keys.size() < kMost) {
       const bool is_copy = name.starts_with("consolidated") ||
                            (has_index && parse_shard_name(name, kEnding).has_value());
-      passed_over.push_back({std::move(name), is_copy ? "the same weights in another form"
-                                                      : "not one of the model's weight files"});
+      ignored_keys.push_back({std::move(name), is_copy ? "the same weights in another form"
+                                                       : "not one of the model's weight files"});
     }
   }
 }
@@ -327,16 +327,16 @@ OpenedWeights open_weights(const fs::path& path, const fs::path& file, const Ope
   OpenedWeights opened{open_file(file, files), {}};
   if (path == file) {
     if (const auto adapter = adapter_in(path.parent_path())) {
-      opened.passed_over.push_back(
+      opened.ignored_keys.push_back(
           {adapter->filename().string(),
            "an adapter is not applied to a file that is given by its own name"});
     }
     return opened;
   }
   if (file.filename() == kWeights && is_there(path / kIndex)) {
-    check_index_beside(path, opened.tensors, files, opened.passed_over);
+    check_index_beside(path, opened.tensors, files, opened.ignored_keys);
   }
-  pass_over_files(path, file, opened.tensors, files, opened.passed_over);
+  pass_over_files(path, file, opened.tensors, files, opened.ignored_keys);
   return opened;
 }
 

@@ -143,13 +143,13 @@ void WeightReader::rename(std::string_view name, std::string_view said) {
   storage_->renamed.emplace_back(name, found ? found.tensor->name : said);
 }
 
-std::string_view WeightReader::why_harmless(std::string_view name) const {
+std::string_view WeightReader::why_ignorable(std::string_view name) const {
   name.remove_prefix(storage_->files.wrapper().size());
   const auto why = [this](std::string_view rest) {
-    const auto found = std::ranges::find_if(storage_->harmless, [&](const HarmlessTensor& known) {
+    const auto found = std::ranges::find_if(storage_->ignorable, [&](const HarmlessTensor& known) {
       return is_named(known.name, rest);
     });
-    return found == storage_->harmless.end() ? std::string_view() : found->why;
+    return found == storage_->ignorable.end() ? std::string_view() : found->why;
   };
   for (std::string_view prefix = prefix_; !prefix.empty(); prefix = without_last_part(prefix)) {
     const bool is_behind = name.starts_with(prefix);
@@ -161,7 +161,7 @@ std::string_view WeightReader::why_harmless(std::string_view name) const {
 }
 
 void WeightReader::pass_over(const std::vector<HarmlessTensor>& known) {
-  storage_->harmless.insert(storage_->harmless.end(), known.begin(), known.end());
+  storage_->ignorable.insert(storage_->ignorable.end(), known.begin(), known.end());
 }
 
 bool WeightReader::is_bytes(std::string_view name) const {
@@ -245,7 +245,7 @@ StoredWeights WeightReader::stored() const {
     if (!storage_->used.contains(&tensor)) {
       stored.unused_tensors.push_back(
           {std::string(tensor.name), std::string(found.file),
-           is_mask(tensor) ? "a mask: computed from the config" : why_harmless(tensor.name)});
+           is_mask(tensor) ? "a mask: computed from the config" : why_ignorable(tensor.name)});
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }

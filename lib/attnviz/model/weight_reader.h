@@ -21,7 +21,7 @@
 namespace attnviz {
 
 /// Whether a family has a tensor: as its config says, or, where no config says it, as the file has.
-enum class Presence { kNo, kYes, kWhereThere };
+enum class Presence { kNo, kYes, kOptional };
 constexpr Presence present_if(bool is_there) noexcept {
   return is_there ? Presence::kYes : Presence::kNo;
 }
@@ -88,7 +88,7 @@ class WeightReader {
   std::string where(std::string_view name) const;
   /// Whether a tensor of this presence is to be read.
   bool has(std::string_view name, Presence presence) const {
-    return presence == Presence::kYes || (presence == Presence::kWhereThere && has(name));
+    return presence == Presence::kYes || (presence == Presence::kOptional && has(name));
   }
   /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
@@ -111,12 +111,12 @@ class WeightReader {
     std::vector<MatrixBuffer> copies;
     std::set<const StoredTensor*> used;
     std::map<const StoredTensor*, std::size_t> numbers_in_bytes;
-    std::vector<HarmlessTensor> harmless;
+    std::vector<HarmlessTensor> ignorable;
     std::vector<std::pair<std::string, std::string>> renamed;
   };
 
   FoundTensor find(std::string_view name) const;
-  std::string_view why_harmless(std::string_view name) const;
+  std::string_view why_ignorable(std::string_view name) const;
   FoundTensor get(std::string_view name) const;
   FoundTensor get(std::string_view name, std::initializer_list<std::size_t> shape) const;
   StoredMatrix matrix(std::string_view name, std::size_t rows, std::size_t cols);

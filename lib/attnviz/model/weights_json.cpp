@@ -1,6 +1,6 @@
 // Reads the weights JSON format `attnviz.weights/1` as a Model. Writes a Model as the weights JSON
 // format `attnviz.weights/1`: a template to edit.
-#include "attnviz/model/weights_json.h"
+#include "attnviz/model/stored_model.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ std::size_t read_choice(const JsonNode& node, std::span<const std::string> choic
   const std::string_view text = node.as_string();
   const auto found = std::find(choices.begin(), choices.end(), text);
   if (found == choices.end()) {
-    node.fail(fmt::format("expected {}, found {}{}", fmt::join(choices, " or "), quoted(text),
+    node.fail(fmt::format("expected {}, found {}{}", fmt::join(choices, " or "), in_quotes(text),
                           did_you_mean(text, choices)));
   }
   return static_cast<std::size_t>(found - choices.begin());
@@ -111,7 +111,7 @@ void Reader::read_schema() const {
     const bool is_attention = schema->as_string().starts_with("attnviz.attention/");
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}expected \"{}\", found {}{}", schema->where(), kSchema,
-                            quoted(schema->as_string()),
+                            in_quotes(schema->as_string()),
                             is_attention ? "; attention is for attnviz render FILE" : ""));
   }
 }
@@ -122,9 +122,9 @@ void Reader::read_config(std::string_view model_name) {
   static const std::array<std::string, 2> unknown_choices = {"random", "error"};
   ModelConfig& config = model_.config;
   config.name = model_name;
-  read_if_there(root_, "name", config.name);
-  read_if_there(root_, "random", config.random_weights);
-  read_if_there(root_, "seed", config.seed);
+  read_optional(root_, "name", config.name);
+  read_optional(root_, "random", config.random_weights);
+  read_optional(root_, "seed", config.seed);
   if (const auto tokenizer = root_.find("tokenizer")) {
     config.tokenizer = tokenizers[read_choice(*tokenizer, tokenizers)];
   }
@@ -140,7 +140,7 @@ void Reader::read_config(std::string_view model_name) {
   if (const auto unknown = root_.find("unknown")) {
     model_.random_unknown = read_choice(*unknown, unknown_choices) == 0;
   }
-  read_if_there(root_, "residual", config.residual);
+  read_optional(root_, "residual", config.residual);
   if (const auto text = root_.find("text")) {
     model_.text = text->as_string();
     if (model_.text.find_first_not_of(" \t\r\n\v\f") == std::string::npos) {

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/arcs_figure.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/lessons/line_chart.h"
-#include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/figure_layout.h"
-#include "attnviz/picture/layout/figure_scene.h"
 #include "attnviz/picture/layout/layouts.h"
 #include "attnviz/picture/raster/scene_painter.h"
 #include "attnviz/picture/vector/svg_writer.h"

@@ -5,17 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/document/steps/inspection_document.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
 
-struct ArcsFigure;     // document/arcs_figure.h
+struct ArcsFigure;     // document/figures.h
 struct BarsSubject;    // document/patterns/focus_bars.h
 struct ChartFigure;    // document/lessons/line_chart.h
-struct Overview;       // document/overview.h
+struct Overview;       // document/figures.h
 struct OverviewCells;  // the same
 
 enum class FigureFormat { kPng, kSvg };
@@ -61,5 +62,15 @@ std::string scene_file(Scene scene, const FigureStyle& style, FigureFormat forma
 /// picture that is too large.
 PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style = {});
 OverviewCells figure_cells(const Overview& overview, const FigureStyle& style = {});
+
+// One query as a figure: every step with its formula, its shapes and its numbers as colours.
+
+/// The page as the bytes of a picture's file, steps from top to bottom, heads below each other.
+/// Vectors are rows of cells, from blue (negative) over white to red, with numbers where they fit;
+/// weights are bars. Everything the terminal's page says is there, but not the matrices of
+/// page.full. The same page with the same fonts gives the same bytes. Throws Error{kUsage} when so
+/// many heads make a picture that is too high.
+std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style = {},
+                                     FigureFormat format = FigureFormat::kPng);
 
 }  // namespace attnviz

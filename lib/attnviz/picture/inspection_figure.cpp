@@ -1,4 +1,4 @@
-#include "attnviz/picture/inspection_figure.h"
+#include "attnviz/picture/figure_file.h"
 
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@
 #include "attnviz/color/group_colors.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_sheet.h"
 
 namespace attnviz {

@@ -16,9 +16,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/terminal/page/braille_canvas.h"
-#include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/page.h"
+#include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {
 
@@ -73,7 +72,7 @@ class ArcsView {
     for (const std::string& note : figure_.notes) {
       page_.add(paragraph(charset_.sentence(note), options_.columns));
     }
-    if (const std::string note = weaker_note(figure_, least_); !note.empty()) {
+    if (const std::string note = hidden_arcs_note(figure_, least_); !note.empty()) {
       page_.add(paragraph(note, options_.columns));
     }
     return std::move(page_);

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_palette.h"
+#include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {
 

@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
-#include "attnviz/color/color_scale.h"
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/braille_canvas.h"
-#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 
 namespace attnviz {
 

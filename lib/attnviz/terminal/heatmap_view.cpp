@@ -10,8 +10,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
-#include "attnviz/terminal/page/braille_canvas.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/page.h"
+#include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/document/heatmap.h"
-#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {

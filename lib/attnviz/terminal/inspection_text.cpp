@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {
 

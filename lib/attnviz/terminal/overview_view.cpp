@@ -9,8 +9,8 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
-#include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/page.h"
+#include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {
 

@@ -11,8 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/report/report.h"
-#include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 #include "attnviz/terminal/page/text_table.h"
 

@@ -11,7 +11,7 @@
 
 #include "attnviz/analysis/tour.h"
 #include "attnviz/document/report/report.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"

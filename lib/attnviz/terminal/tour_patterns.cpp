@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_formats.h"

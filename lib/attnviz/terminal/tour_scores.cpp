@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/steps/step_table.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/text_table.h"
 #include "attnviz/terminal/tour_page.h"
 #include "attnviz/text/unicode_classes.h"
 

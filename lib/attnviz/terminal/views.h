@@ -3,12 +3,11 @@
 
 #include <cstddef>
 
-#include "attnviz/analysis/pool_grid.h"
-#include "attnviz/core/byte_sink.h"
-#include "attnviz/document/arcs_figure.h"
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/lessons/line_chart.h"
-#include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/report/report.h"
 #include "attnviz/terminal/page/page.h"

@@ -2,15 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/normal_form.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -30,7 +31,7 @@ std::string_view without_spaces(std::string_view text) {
 // A token in a message, without its spaces; of nothing but spaces as it is.
 std::string shown(const Token& token) {
   const std::string_view bare = without_spaces(token.text);
-  return quoted(bare.empty() ? token.text : bare);
+  return in_quotes(bare.empty() ? token.text : bare);
 }
 
 // The text whatever its case and normal form.
@@ -96,7 +97,7 @@ TokenChoice by_index(const TokenizedText& text, std::string_view word, std::stri
   const auto number = parse_number<std::int64_t>(word);
   const Indices same = tokens_named(text, word, /*fold=*/false);
   const std::string as_text =
-      same.empty() ? "" : fmt::format("={} takes the token {}", word, quoted(word));
+      same.empty() ? "" : fmt::format("={} takes the token {}", word, in_quotes(word));
   if (!number || *number >= n || *number < -n) {
     throw Error(
         ErrorKind::kUsage,
@@ -122,9 +123,9 @@ std::vector<std::string> in_words(const Indices& indices) {
 
 // "the occurs at 0 and 4: taking "; of one token nothing.
 std::string several_note(const Indices& found, std::string_view word) {
-  return found.size() == 1
-             ? std::string()
-             : fmt::format("{} occurs at {}: taking ", quoted(word), enumerated(in_words(found)));
+  return found.size() == 1 ? std::string()
+                           : fmt::format("{} occurs at {}: taking ", in_quotes(word),
+                                         enumerated(in_words(found)));
 }
 
 // What the chosen tokens are called: the word, or where they differ from it in case or normal form
@@ -150,9 +151,9 @@ std::string choice_note(const TokenizedText& text, const Indices& found, std::st
   if (!note.empty()) {
     note += fmt::format("{} ({}#1 is the first)", taken, printable_message(called.name));
   } else if (called.is_other) {
-    note = fmt::format("taking {}, {}", found.back(), quoted(called.name));
+    note = fmt::format("taking {}, {}", found.back(), in_quotes(called.name));
   }
-  return called.is_other ? fmt::format("no token is {}: {}", quoted(word), note) : note;
+  return called.is_other ? fmt::format("no token is {}: {}", in_quotes(word), note) : note;
 }
 
 [[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
@@ -164,7 +165,7 @@ std::string choice_note(const TokenizedText& text, const Indices& found, std::st
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("{}: the text has no token {}{}: {}; an index does, too", parameter,
-                          quoted(word), did_you_mean(word, known), token_list(text)));
+                          in_quotes(word), did_you_mean(word, known), token_list(text)));
 }
 
 // "cat#2", when there are tokens "cat".
@@ -184,7 +185,7 @@ std::optional<std::size_t> by_occurrence(const TokenizedText& text, std::string_
     throw Error(
         ErrorKind::kUsage,
         fmt::format("{} {}: {} occurs {}: expected {}", parameter, printable_message(word),
-                    quoted(name), counted(found.size(), "time"),
+                    in_quotes(name), counted(found.size(), "time"),
                     found.size() == 1
                         ? fmt::format("{}#1", printable_message(name))
                         : fmt::format("{0}#1 to {0}#{1}", printable_message(name), found.size())));
@@ -271,10 +272,64 @@ TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
   }
   if (found.empty()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: the text does not say {}", parameter, quoted(words)));
+                fmt::format("{}: the text does not say {}", parameter, in_quotes(words)));
   }
-  return {found, fmt::format("{} is {} {}", quoted(wanted), found.size() == 1 ? "token" : "tokens",
-                             enumerated(in_words(found)))};
+  return {found, fmt::format("{} is {} {}", in_quotes(wanted),
+                             found.size() == 1 ? "token" : "tokens", enumerated(in_words(found)))};
+}
+
+namespace {
+
+// Where the second text of a pair begins: behind the added tokens that stand between the texts.
+std::size_t second_text(const std::vector<Token>& tokens) {
+  const auto is_text = [](const Token& token) { return !token.added; };
+  const auto is_added = [](const Token& token) { return token.added; };
+  const auto first = std::find_if(tokens.begin(), tokens.end(), is_text);
+  const auto between = std::find_if(first, tokens.end(), is_added);
+  return static_cast<std::size_t>(std::find_if(between, tokens.end(), is_text) - tokens.begin());
+}
+
+}  // namespace
+
+TokenizedText truncated(TokenizedText text, std::size_t most, TruncateSide side) {
+  if (text.size() <= most) {
+    return text;
+  }
+  // The places of what may go, of each text.
+  const std::size_t second = second_text(text.tokens);
+  std::array<std::vector<std::size_t>, 2> places;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!text.tokens[i].added) {
+      places[i < second ? 0 : 1].push_back(i);
+    }
+  }
+  std::array<std::size_t, 2> kept = {places[0].size(), places[1].size()};
+  const std::size_t added = text.size() - kept[0] - kept[1];
+  if (added > most) {
+    throw Error(ErrorKind::kUsage, fmt::format("the tokenizer adds {}, more than the {} that fit",
+                                               counted(added, "token"), most));
+  }
+  const std::size_t room = most - added;
+  while (kept[0] + kept[1] > room) {
+    --kept[kept[0] > kept[1] ? 0 : 1];
+  }
+  std::vector<bool> leaves(text.size(), false);
+  for (std::size_t part = 0; part < places.size(); ++part) {
+    const std::size_t gone = places[part].size() - kept[part];
+    const std::size_t first = side == TruncateSide::kLeft ? 0 : kept[part];
+    for (std::size_t i = first; i < first + gone; ++i) {
+      leaves[places[part][i]] = true;
+    }
+  }
+  std::vector<Token> tokens;
+  tokens.reserve(most);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!leaves[i]) {
+      tokens.push_back(std::move(text.tokens[i]));
+    }
+  }
+  text.tokens = std::move(tokens);
+  return text;
 }
 
 }  // namespace attnviz

@@ -1,11 +1,13 @@
 // Which token of a text a word names: its text, its index, or one of several that are alike.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
@@ -46,5 +48,19 @@ TokenChoices choose_tokens(const TokenizedText& text, std::string_view word,
 /// begins with `parameter` when the text does not say it.
 TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
                              std::string_view parameter);
+
+// Texts that are longer than a model's context.
+
+/// Which end of a text is left out.
+enum class TruncateSide { kLeft, kRight };
+
+inline constexpr std::array kTruncateSides = {Choice{"left", TruncateSide::kLeft},
+                                              Choice{"right", TruncateSide::kRight}};
+
+/// Leaves out so many tokens that `most` are left. Those that the tokenizer added stay; of a pair
+/// the longer text loses first, the second one when both are as long (as Hugging Face's
+/// `longest_first`). The source stays whole, and what is left keeps its ranges. Throws
+/// Error{kUsage} when the added tokens alone are more.
+TokenizedText truncated(TokenizedText text, std::size_t most, TruncateSide side);
 
 }  // namespace attnviz

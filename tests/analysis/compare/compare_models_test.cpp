@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 
 namespace attnviz {

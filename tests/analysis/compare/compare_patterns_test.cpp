@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/sinks.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/model_builder.h"
 

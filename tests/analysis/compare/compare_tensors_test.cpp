@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 
 namespace attnviz {

@@ -1,5 +1,5 @@
 // Copying scores against independent float64 ones: tests/reference/heads/make_copying.py.
-#include "attnviz/analysis/heads/copying.h"
+#include "attnviz/analysis/heads/score_run.h"
 
 #include <doctest/doctest.h>
 
@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/stored_numbers.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

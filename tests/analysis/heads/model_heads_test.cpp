@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_selection.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/attention/interventions.h"
+#include "attnviz/model/stored_model.h"
 #include "support/json.h"
 #include "support/sample_heads.h"
 

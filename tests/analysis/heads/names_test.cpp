@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/heads/probe.h"
-#include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/model/random_model.h"
 
 namespace attnviz {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "support/sample_heads.h"
 

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/lessons/attention_cost.h"
 #include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "support/naive.h"
 

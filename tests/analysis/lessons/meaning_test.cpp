@@ -11,8 +11,8 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "support/naive.h"
 

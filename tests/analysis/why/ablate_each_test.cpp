@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 #include "support/naive_model.h"
 #include "support/prediction_model.h"

@@ -1,5 +1,5 @@
 // What an answer rests on, against whole runs under the same knock-outs and double loops.
-#include "attnviz/analysis/why/citation.h"
+#include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
 
@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/run_program.h"
 #include "support/toy_retrieval.h"
 #include "support/why_cases.h"

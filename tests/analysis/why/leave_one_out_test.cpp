@@ -9,7 +9,7 @@
 
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/naive_model.h"
 #include "support/prediction_model.h"
 #include "support/why_cases.h"

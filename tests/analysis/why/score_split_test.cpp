@@ -17,7 +17,7 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 #include "support/naive.h"
 #include "support/naive_model.h"

@@ -13,7 +13,7 @@
 #include "attnviz/analysis/why/logit_lens.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 #include "support/why_cases.h"
 

@@ -7,13 +7,12 @@
 #include <filesystem>
 #include <vector>
 
-#include "attnviz/attention/attention_layer.h"
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/parts/cross_attention.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "support/model_builder.h"
 
 namespace attnviz {

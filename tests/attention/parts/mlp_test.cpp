@@ -1,4 +1,4 @@
-#include "attnviz/attention/parts/mlp.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <doctest/doctest.h>
 

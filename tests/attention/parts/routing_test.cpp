@@ -1,5 +1,5 @@
 // Which experts a token gets: small cases by hand.
-#include "attnviz/attention/parts/expert_mlps.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <doctest/doctest.h>
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {

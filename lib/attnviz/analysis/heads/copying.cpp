@@ -1,4 +1,4 @@
-#include "attnviz/analysis/heads/copying.h"
+#include "attnviz/analysis/heads/score_run.h"
 
 #include <fmt/core.h>
 
@@ -14,11 +14,11 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <string>
 
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/heads/probe.h"
-#include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
@@ -240,7 +240,7 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   } else {
     std::vector<std::string> known = choice_words(kScoreNames);
     std::ranges::move(all_names(), std::back_inserter(known));
-    fail(text, fmt::format("there is no score {}{}", quoted(word), did_you_mean(word, known)));
+    fail(text, fmt::format("there is no score {}{}", in_quotes(word), did_you_mean(word, known)));
   }
   comparison_ = *comparison;
   const std::string_view number = trimmed(rest.substr(at + comparison->size()));

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "attnviz/analysis/heads/score_means.h"
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/choices.h"

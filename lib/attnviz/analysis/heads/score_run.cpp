@@ -1,11 +1,14 @@
 #include "attnviz/analysis/heads/score_run.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/visibility.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 
@@ -145,6 +148,47 @@ TextScores score_heads(const Model& model, const TokenizedText& text, const Scor
     }
   }
   return scores;
+}
+
+namespace {
+
+void write_norms(ConstMatrix values, const StoredMatrix& output, MatrixBuffer& transformed,
+                 std::vector<double>& norms) {
+  if (!output.empty()) {
+    const Matrix all = shaped(transformed, values.rows, output.cols);
+    kernels::matmul(values, output, {}, all);
+    values = all;
+  }
+  norms.resize(values.rows);
+  for (std::size_t token = 0; token < values.rows; ++token) {
+    norms[token] = std::sqrt(kernels::sum_of_squares(values.row(token)));
+  }
+}
+
+}  // namespace
+
+bool has_output_gates(const Model& model) noexcept {
+  return std::ranges::any_of(model.layers, [](const LayerWeights& layer) {
+    return !layer.heads.empty() && !layer.heads.front().output_gate.weight.empty();
+  });
+}
+
+ValueNorms::ValueNorms(const Model& model, const std::vector<HeadId>& heads, std::size_t n_threads,
+                       PatternSink& patterns)
+    : RunObserver(patterns), model_(model), n_threads_(n_threads) {
+  for (const HeadId head : heads) {
+    norms_[head];
+  }
+}
+
+void ValueNorms::values(std::size_t layer, std::span<const HeadValues> heads) {
+  const std::vector<StoredMatrix> outputs = head_outputs(model_.layers[layer]);
+  transformed_.resize(std::max<std::size_t>(n_threads_, 1));
+  parallel_for(heads.size(), n_threads_, [&](std::size_t item, std::size_t thread) {
+    const HeadValues& head = heads[item];
+    write_norms(head.values, outputs[head.head], transformed_[thread],
+                norms_.at({layer, head.head}));
+  });
 }
 
 }  // namespace attnviz

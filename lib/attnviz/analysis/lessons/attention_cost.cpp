@@ -1,4 +1,4 @@
-#include "attnviz/analysis/lessons/attention_cost.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,9 +12,8 @@
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 
 namespace attnviz {
 

@@ -16,8 +16,8 @@
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/text/fold.h"
 #include "attnviz/text/token_choice.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 

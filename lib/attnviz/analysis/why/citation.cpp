@@ -1,4 +1,4 @@
-#include "attnviz/analysis/why/citation.h"
+#include "attnviz/analysis/why/prediction_change.h"
 
 #include <fmt/core.h>
 
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "attnviz/attention/decoding.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 

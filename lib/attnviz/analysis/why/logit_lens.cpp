@@ -8,7 +8,6 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/kernels/row_kernels.h"

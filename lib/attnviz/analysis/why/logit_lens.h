@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/logits.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/model/model.h"

@@ -14,15 +14,15 @@
 
 #include "attnviz/analysis/why/logit_lens.h"
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/logits.h"
-#include "attnviz/attention/parts/altup_streams.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/attention/parts/altup_streams.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

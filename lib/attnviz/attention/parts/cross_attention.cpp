@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/parts/not_finite.h"
+#include "attnviz/attention/parts/layer_parts.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/products.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

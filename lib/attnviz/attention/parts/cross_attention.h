@@ -8,7 +8,7 @@
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/kernels/products.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/attention/parts/expert_mlps.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

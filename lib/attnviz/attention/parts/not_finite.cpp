@@ -1,4 +1,4 @@
-#include "attnviz/attention/parts/not_finite.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/row_kernels.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/attention/parts/recurrence.h"
+#include "attnviz/attention/parts/layer_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,8 @@
 #include <span>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/activations.h"
-#include "attnviz/kernels/layer_kernels.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/core/threads.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 

@@ -1,12 +1,11 @@
-#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <array>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/json/run_json.h"
-#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/json_reader.h"
 
 namespace attnviz {
 

@@ -8,13 +8,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/pattern_reader.h"
-#include "attnviz/document/json/run_json.h"
-#include "attnviz/document/part_documents.h"
+#include "attnviz/document/attention_facts.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/model/mask.h"
@@ -103,7 +102,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
 // What the numbers are: as asked, else as the file says.
 PatternKind kind_in(const JsonNode& root, std::optional<PatternKind> asked) {
   return asked ? *asked
-               : choice_named(kPatternKinds, text_if_any(root, "kind"))
+               : choice_named(kPatternKinds, optional_string(root, "kind"))
                      .value_or(PatternKind::kWeights);
 }
 
@@ -147,7 +146,7 @@ void read_tokens(const JsonNode& object, AttentionDocument& document) {
   if (const auto merged = object.find("merged")) {
     document.words.emplace().fold =
         parsed(*merged, [](std::string_view word) { return parse_choice("merged", word, kFolds); });
-    read_if_there(object, "token_mask", document.words->mask, parse_mask);
+    read_optional(object, "token_mask", document.words->mask, parse_mask);
     document.words->sources = read_sources(object, document);
   }
 }
@@ -160,7 +159,7 @@ void read_run(const JsonNode& root, ReadDocument& read) {
     document.model = read_model(*model);
   }
   document.run = attnviz::read_run(root);
-  read_if_there(root, "kind", document.kind,
+  read_optional(root, "kind", document.kind,
                 [](std::string_view word) { return parse_choice("kind", word, kPatternKinds); });
   if (root.find("kind") || root.find("drawing")) {  // ours do not name the usual one
     read.kind = document.kind;
@@ -222,9 +221,9 @@ AttentionDocument read_part(const JsonNode& root, AttentionPart part, const Give
   const std::string_view word = word_for(kPartChoices, part);
   const JsonNode object = root.at(word);
   document.part = part;
-  read_if_there(root, part == AttentionPart::kEncoder ? "text" : "target", document.text);
+  read_optional(root, part == AttentionPart::kEncoder ? "text" : "target", document.text);
   read_tokens(object, document);
-  read_if_there(object, "mask", document.run.mask, parse_mask);
+  read_optional(object, "mask", document.run.mask, parse_mask);
   read_patterns(object, given, fmt::format("{}: {}", name, word), document);
   return document;
 }
@@ -232,7 +231,7 @@ AttentionDocument read_part(const JsonNode& root, AttentionPart part, const Give
 ReadDocument read_parts(const JsonNode& root, const GivenTokens& given, std::string_view name,
                         std::optional<AttentionPart> asked, ReadDocument read) {
   AttentionPart shown = AttentionPart::kCross;
-  read_if_there(root, "shown", shown, part_named);
+  read_optional(root, "shown", shown, part_named);
   shown = asked.value_or(shown);
   std::vector<AttentionDocument> all;
   all.reserve(kPartChoices.size());
@@ -263,11 +262,11 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
   constexpr std::string_view kSchema = "attnviz.attention/1";
   if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
     const bool is_model = schema->as_string().starts_with("attnviz.weights/");
-    throw Error(
-        ErrorKind::kMalformed,
-        fmt::format("{}expected \"{}\", found {}{}", schema->where(), kSchema,
-                    quoted(schema->as_string()), is_model ? "; these are a model's weights" : ""),
-        "schema");
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected \"{}\", found {}{}", schema->where(), kSchema,
+                            in_quotes(schema->as_string()),
+                            is_model ? "; these are a model's weights" : ""),
+                "schema");
   }
   read_run(root, read);
   document.kind = asked.kind.value_or(document.kind);
@@ -275,8 +274,8 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
     return read_parts(root, tokens, name, asked.part, std::move(read));
   }
   refuse_part(name, asked.part);
-  read_if_there(root, "text", document.text);
-  read_if_there(root, "part", document.part, part_named);
+  read_optional(root, "text", document.text);
+  read_optional(root, "part", document.part, part_named);
   read_tokens(root, document);
   if (const auto shares = root.find("turn_attention")) {
     document.turn_attention = read_turn_attention(*shares, document.turns.size());

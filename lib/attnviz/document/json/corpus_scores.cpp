@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "attnviz/core/message.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
 
@@ -54,7 +54,7 @@ std::string change_of_input(const CorpusReading& ours, const CorpusReading& thei
                                              : std::string_view("none");
                              }),
                    change_of("pair", ours.pair, theirs.pair,
-                             [](const auto& pair) { return pair ? quoted(*pair) : "none"; })});
+                             [](const auto& pair) { return pair ? in_quotes(*pair) : "none"; })});
 }
 
 std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& theirs) {
@@ -250,12 +250,12 @@ Record reading_record(const CorpusReading& reading) {
 
 CorpusReading read_reading(const JsonNode& node) {
   CorpusReading reading;
-  read_if_there(node, "format", reading.format,
+  read_optional(node, "format", reading.format,
                 [](std::string_view word) { return parse_choice("format", word, kLineFormats); });
-  read_if_there(node, "pair", reading.pair);
-  read_if_there(node, "bos", reading.bos);
-  read_if_there(node, "special", reading.special);
-  read_if_there(node, "truncate", reading.truncate, [](std::string_view word) {
+  read_optional(node, "pair", reading.pair);
+  read_optional(node, "bos", reading.bos);
+  read_optional(node, "special", reading.special);
+  read_optional(node, "truncate", reading.truncate, [](std::string_view word) {
     return parse_choice("truncate", word, kTruncateSides);
   });
   if (const auto punctuation = node.find("punctuation")) {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/score_means.h"
-#include "attnviz/core/byte_sink.h"
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/core/choices.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/document/heads_document.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/text/truncation.h"
+#include "attnviz/text/token_choice.h"
 
 namespace attnviz {
 

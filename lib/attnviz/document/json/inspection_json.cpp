@@ -1,9 +1,7 @@
-#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <string_view>
 #include <utility>
-
-#include "attnviz/document/json/run_json.h"
 
 namespace attnviz {
 

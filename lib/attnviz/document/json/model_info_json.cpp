@@ -1,4 +1,4 @@
-#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <array>
 #include <optional>

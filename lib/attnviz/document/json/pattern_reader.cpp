@@ -1,4 +1,4 @@
-#include "attnviz/document/json/pattern_reader.h"
+#include "attnviz/document/json/attention_reader.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 
 namespace attnviz {
 
@@ -52,8 +52,8 @@ std::vector<std::size_t> counted_from_zero(std::size_t count) {
 
 HeadId read_head(const JsonNode& node) {
   HeadId head;
-  read_if_there(node, "layer", head.layer);
-  read_if_there(node, "head", head.head);
+  read_optional(node, "layer", head.layer);
+  read_optional(node, "head", head.head);
   if (std::max(head.layer, head.head) > kMostIndex) {
     node.fail(fmt::format("expected numbers of layers and heads up to {}", kMostIndex));
   }
@@ -62,14 +62,14 @@ HeadId read_head(const JsonNode& node) {
 
 RolloutRequest read_rollout(const JsonNode& node) {
   RolloutRequest rollout;
-  read_if_there(node, "residual", rollout.residual);
+  read_optional(node, "residual", rollout.residual);
   if (!(rollout.residual >= 0.0f && rollout.residual < 1.0f)) {
     node.at("residual")
         .fail(fmt::format("expected a number from 0 to below 1, found {}", rollout.residual));
   }
-  read_if_there(node, "over", rollout.over,
+  read_optional(node, "over", rollout.over,
                 [](std::string_view word) { return parse_choice("rollout", word, kRolloutOvers); });
-  read_if_there(node, "weighted", rollout.weighted);
+  read_optional(node, "weighted", rollout.weighted);
   return rollout;
 }
 

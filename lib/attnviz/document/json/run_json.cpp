@@ -1,4 +1,4 @@
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 
 #include <fmt/core.h>
 
@@ -124,7 +124,7 @@ void read_intervention(const JsonNode& node, RunFacts& facts) {
   }
   Ablated what{};
   node.at("ablate");
-  read_if_there(node, "ablate", what,
+  read_optional(node, "ablate", what,
                 [](std::string_view word) { return parse_choice("ablate", word, kAblated); });
   Ablation& ablation = facts.interventions.ablations.emplace_back();
   ablation.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
@@ -132,7 +132,7 @@ void read_intervention(const JsonNode& node, RunFacts& facts) {
   if (what == Ablated::kHead) {
     ablation.head = static_cast<std::size_t>(node.at("head").as_unsigned());
   }
-  read_if_there(node, "by", ablation.by_mean,
+  read_optional(node, "by", ablation.by_mean,
                 [](std::string_view word) { return parse_choice("by", word, kByMean); });
 }
 
@@ -250,25 +250,25 @@ Record model_record(const ModelFacts& facts) {
 
 ModelFacts read_model(const JsonNode& node) {
   ModelFacts facts;
-  read_if_there(node, "name", facts.name);
-  read_if_there(node, "origin", facts.origin);
-  read_if_there(node, "family", facts.family);
+  read_optional(node, "name", facts.name);
+  read_optional(node, "origin", facts.origin);
+  read_optional(node, "family", facts.family);
   facts.unknown_keys = strings_at(node, "unknown_keys", "a list of names");
-  read_if_there(node, "random", facts.random);
+  read_optional(node, "random", facts.random);
   facts.random_embeddings = strings_at(node, "random_embeddings", "a list of tokens");
-  read_if_there(node, "seed", facts.seed);
+  read_optional(node, "seed", facts.seed);
   for (const auto& [key, size] : kSizes) {
-    read_if_there(node, key, facts.*size);
+    read_optional(node, key, facts.*size);
   }
-  read_if_there(node, "positions", facts.positions, positions_named);
-  read_if_there(node, "tokenizer", facts.tokenizer);
+  read_optional(node, "positions", facts.positions, positions_named);
+  read_optional(node, "tokenizer", facts.tokenizer);
   if (const auto named = node.find("named_heads")) {
     facts.named_heads.emplace();
     for (const JsonNode& item : named->as_list("a list of named heads")) {
       NamedHead& head = facts.named_heads->emplace_back();
-      read_if_there(item, "layer", head.layer);
-      read_if_there(item, "head", head.head);
-      read_if_there(item, "name", head.name);
+      read_optional(item, "layer", head.layer);
+      read_optional(item, "head", head.head);
+      read_optional(item, "name", head.name);
     }
   }
   return facts;
@@ -297,33 +297,33 @@ MixerKind parse_mixer(std::string_view name) {
     return *mixer;
   }
   throw Error(ErrorKind::kUsage, fmt::format("expected {}, found {}",
-                                             joined(choice_words(kMixers), "or"), quoted(name)));
+                                             joined(choice_words(kMixers), "or"), in_quotes(name)));
 }
 
 }  // namespace
 
 RunFacts read_run(const JsonNode& root) {
   RunFacts facts;
-  read_if_there(root, "mask", facts.mask, parse_mask);
-  read_if_there(root, "temperature", facts.temperature);
-  read_if_there(root, "scale", facts.scale);
+  read_optional(root, "mask", facts.mask, parse_mask);
+  read_optional(root, "temperature", facts.temperature);
+  read_optional(root, "scale", facts.scale);
   if (const auto dropout = root.find("dropout")) {
     facts.dropout = dropout->as_number();
     if (!(facts.dropout >= 0.0f && facts.dropout < 1.0f)) {
       dropout->fail(fmt::format("expected a number from 0 to below 1, found {}", facts.dropout));
     }
   }
-  read_if_there(root, "dropout_seed", facts.dropout_seed);
+  read_optional(root, "dropout_seed", facts.dropout_seed);
   for (const JsonNode& node :
        list_at(root, "layer_facts", "a list of what layers do in their own way")) {
     LayerFacts& layer = facts.layers.emplace_back();
     layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
-    read_if_there(node, "window", layer.window);
-    read_if_there(node, "around", layer.around);
-    read_if_there(node, "soft_cap", layer.soft_cap);
-    read_if_there(node, "learned_sink", layer.learned_sink);
-    read_if_there(node, "mixer", layer.mixer, parse_mixer);
-    read_if_there(node, "beside", layer.beside, parse_mixer);
+    read_optional(node, "window", layer.window);
+    read_optional(node, "around", layer.around);
+    read_optional(node, "soft_cap", layer.soft_cap);
+    read_optional(node, "learned_sink", layer.learned_sink);
+    read_optional(node, "mixer", layer.mixer, parse_mixer);
+    read_optional(node, "beside", layer.beside, parse_mixer);
   }
   std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
   for (const JsonNode& node : list_at(root, "interventions", "a list of what was left out")) {
@@ -356,9 +356,9 @@ Record drawing_record(const Drawing& drawing) {
 
 Drawing read_drawing(const JsonNode& node) {
   Drawing drawing;
-  read_if_there(node, "colormap", drawing.scale.colormap,
+  read_optional(node, "colormap", drawing.scale.colormap,
                 [](std::string_view name) { return Colormap(name); });
-  read_if_there(node, "scale", drawing.scale.kind,
+  read_optional(node, "scale", drawing.scale.kind,
                 [](std::string_view name) { return parse_choice("scale", name, kScales); });
   if (const auto range = node.find("range")) {
     const auto ends = range->as_numbers();
@@ -373,16 +373,16 @@ Drawing read_drawing(const JsonNode& node) {
   } catch (const Error& error) {
     node.fail(error.what());
   }
-  read_if_there(node, "pool", drawing.pool, parse_pool);
-  read_if_there(node, "drop_sink", drawing.drop_sink);
-  read_if_there(node, "no_special", drawing.no_special);
-  read_if_there(node, "plain_labels", drawing.plain_labels);
-  read_if_there(node, "transposed", drawing.transposed);
-  read_if_there(node, "title", drawing.title);
+  read_optional(node, "pool", drawing.pool, parse_pool);
+  read_optional(node, "drop_sink", drawing.drop_sink);
+  read_optional(node, "no_special", drawing.no_special);
+  read_optional(node, "plain_labels", drawing.plain_labels);
+  read_optional(node, "transposed", drawing.transposed);
+  read_optional(node, "title", drawing.title);
   drawing.side_by_side = strings_at(node, "side_by_side", "a list of names");
   if (const auto focus = node.find("focus")) {
     drawing.focus.emplace().as_key = focus->at("as_key").as_bool();
-    read_if_there(*focus, "token", drawing.focus->token);
+    read_optional(*focus, "token", drawing.focus->token);
   }
   return drawing;
 }

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/lessons/attention_cost.h"
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/document/lessons/lesson.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 
 namespace attnviz {

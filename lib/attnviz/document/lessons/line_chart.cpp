@@ -8,7 +8,7 @@
 #include <limits>
 #include <string_view>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 
 namespace attnviz {
 

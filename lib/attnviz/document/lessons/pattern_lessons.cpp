@@ -14,8 +14,8 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/lessons/lesson.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizer.h"
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/overview.h"
+#include "attnviz/document/figures.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

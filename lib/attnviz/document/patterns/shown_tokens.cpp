@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "attnviz/analysis/sinks.h"
+#include "attnviz/analysis/run_stores.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
-#include "attnviz/text/fold.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/expected_looks.h"
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/analysis/informative_heads.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/words/number_formats.h"
 
 namespace attnviz {

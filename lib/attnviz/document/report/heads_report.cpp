@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 
 namespace attnviz {
 

@@ -11,7 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_facts.h"
-#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/words/number_formats.h"
 
 namespace attnviz {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/words/number_formats.h"
 #include "attnviz/formats/json_writer.h"
 

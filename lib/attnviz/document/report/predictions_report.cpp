@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

@@ -11,7 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/document_json.h"
 
 namespace attnviz {
 

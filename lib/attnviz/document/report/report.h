@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
-#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/json/datum.h"
 #include "attnviz/document/lessons/line_chart.h"

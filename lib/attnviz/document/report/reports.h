@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,17 +10,15 @@
 #include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/color/colormap.h"
 #include "attnviz/document/attention_document.h"
-#include "attnviz/document/cite_document.h"
 #include "attnviz/document/diff_document.h"
 #include "attnviz/document/heads_document.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/lessons/lesson.h"
-#include "attnviz/document/lessons/meaning_document.h"
 #include "attnviz/document/model_info.h"
 #include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/report/report.h"
 #include "attnviz/document/why_document.h"
-#include "attnviz/model/known_families.h"
+#include "attnviz/model/known_keys.h"
 
 namespace attnviz {
 
@@ -89,5 +88,32 @@ SoftmaxFigure softmax_figure(const SoftmaxSteps& steps);
 /// Tables of the `top` words, parts and ablations that matter most (0: all), each part of the
 /// document that is there.
 Report why_report(const WhyDocument& document, std::size_t top);
+
+// The numbers of why as rows, a part each, and as records. What a head's score is the sum of, as
+// part of a report.
+
+/// Which part a number is about.
+struct PartPlace {
+  std::string part;
+  std::optional<std::size_t> layer = {};
+  std::optional<std::size_t> head = {};
+};
+PartPlace place_of(LogitPartKind kind, std::size_t layer, std::size_t head);
+
+/// "part", and "layer" and "head" where the part has them.
+Record place_record(LogitPartKind kind, std::size_t layer, std::size_t head);
+
+/// A row for each part, ablation, word and layer; cells of what a row does not have are empty.
+Table why_numbers(const WhyDocument& document);
+
+/// What a test on random tokens found a head to be, in at most 30 columns.
+std::string short_names(const ModelFacts& model, HeadId head);
+
+/// " (rounding: 4e-08)", or nothing for 0.
+std::string off_by(double rounding);
+
+/// Tables of the `top` parts and pairs of parts (0: all) that add most to the score, and the
+/// numbers of all pairs. Precondition: the document has a split.
+void add_score_split(Report& report, const WhyDocument& document, std::size_t top);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/document/report/why_numbers.h"
+#include "attnviz/document/report/reports.h"
 
 #include <fmt/core.h>
 

@@ -10,14 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/run_json.h"
-#include "attnviz/document/report/why_numbers.h"
+#include "attnviz/document/json/document_json.h"
 #include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 
 namespace attnviz {
 

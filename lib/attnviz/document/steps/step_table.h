@@ -11,8 +11,7 @@
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/document/steps/inspection_document.h"
-#include "attnviz/document/steps/inspection_steps.h"
-#include "attnviz/document/words/token_names.h"
+#include "attnviz/document/words/words.h"
 
 namespace attnviz {
 

@@ -12,9 +12,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
@@ -72,7 +71,7 @@ Traits bert_traits(const HfConfig& config) {
   if (positions != "absolute") {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}position_embedding_type: expected absolute, found {}",
-                            config.node().where(), quoted(positions)));
+                            config.node().where(), in_quotes(positions)));
   }
   if (config.flag_or("is_decoder", false)) {
     throw Error(ErrorKind::kUnsupported,
@@ -222,7 +221,7 @@ Model read_modernbert(const HfConfig& config, TensorFiles files) {
   const auto is_near = [listed = sliding_layers(config), every](std::size_t layer) {
     return listed ? (*listed)[layer] : layer % every != 0;
   };
-  see_all(traits, config.size_or("local_attention", kLocal) / 2, is_near);
+  attend_bidirectionally(traits, config.size_or("local_attention", kLocal) / 2, is_near);
   const auto far = read_rope(config, traits, "full_attention", "global_rope_theta", kGlobalBase);
   const auto near = read_rope(config, traits, "sliding_attention", "local_rope_theta", kLocalBase);
   traits.rope = [is_near, far, near](std::size_t layer) { return is_near(layer) ? near : far; };
@@ -304,7 +303,7 @@ Model read_nomic_bert(const HfConfig& config, TensorFiles files) {
   rope.old_share_key = "rotary_emb_fraction";
   rope.pairing = config.flag_or("rotary_emb_interleaved", false) ? RopePairing::kNeighbours
                                                                  : RopePairing::kHalves;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 

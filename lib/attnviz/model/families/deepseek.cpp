@@ -14,9 +14,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
@@ -174,7 +173,7 @@ Model read_deepseek2(const HfConfig& config, TensorFiles files) {
   } else if (method != "greedy") {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}expected greedy or group_limited_greedy, found {}",
-                            config.at("topk_method").where(), quoted(method)));
+                            config.at("topk_method").where(), in_quotes(method)));
   }
   return read_hf_decoder(std::move(files), traits);
 }

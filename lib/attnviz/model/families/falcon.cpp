@@ -16,7 +16,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
@@ -85,7 +84,7 @@ Model read_falcon(const HfConfig& config, TensorFiles files) {
   traits.gated = false;
   traits.activation = read_activation(config, "activation", "gelu");
   traits.tied = is_tied(config, true);
-  rotate_all(config, traits);
+  use_rope(config, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -267,7 +266,7 @@ Model read_falcon_h1(const HfConfig& config, TensorFiles files) {
   if (!config.has("rope_theta")) {
     require_rope_parameters(config);  // versions of transformers differ in the default
   }
-  rotate_all(config, traits);
+  use_rope(config, traits);
   traits.embedding_scale = static_cast<float>(config.positive_or("embedding_multiplier", 1.0));
   traits.logit_scale = static_cast<float>(config.positive_or("lm_head_multiplier", 1.0));
   add_falcon_states(config, traits);

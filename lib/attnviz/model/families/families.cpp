@@ -1,5 +1,17 @@
 #include "attnviz/model/families/families.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/llama_cpp_keys.h"
+#include "attnviz/model/rope_scaling.h"
+
 namespace attnviz {
 
 std::span<const Family> families() noexcept {
@@ -80,6 +92,249 @@ std::span<const Family> families() noexcept {
       {"xlm-roberta", "XLMRoberta", read_roberta, {}, {}, "bert"},
   };
   return kFamilies;
+}
+
+namespace {
+
+constexpr TensorNames kHfNames = {
+    .embeddings = "embed_tokens",
+    .norm = "norm",
+    .unembedding = "lm_head",
+    .layer = "layers.{}.",
+    .query = "self_attn.q_proj",
+    .key = "self_attn.k_proj",
+    .value = "self_attn.v_proj",
+    .qkv = "self_attn.qkv_proj",
+    .output = "self_attn.o_proj",
+    .query_norm = "self_attn.q_norm",
+    .key_norm = "self_attn.k_norm",
+    .attention_norm = "input_layernorm",
+    .after_attention_norm = "post_attention_layernorm",
+    // Of families without norms behind attention: in front of the MLP.
+    .mlp_norm = "post_attention_layernorm",
+    .after_mlp_norm = "post_feedforward_layernorm",
+    .gate = "mlp.gate_proj",
+    .up = "mlp.up_proj",
+    .down = "mlp.down_proj",
+    .gate_up = "mlp.gate_up_proj",
+};
+
+}  // namespace
+
+void name_experts(TensorNames& names) {
+  names.expert_gate = "mlp.experts.{}.gate_proj";
+  names.expert_up = "mlp.experts.{}.up_proj";
+  names.expert_down = "mlp.experts.{}.down_proj";
+  names.experts_gate_up = "mlp.experts.gate_up_proj";
+  names.experts_down = "mlp.experts.down_proj";
+}
+
+Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
+  const auto size = [&config](std::string_view key, std::size_t otherwise) {
+    return otherwise == 0 ? config.size(key) : config.size_or(key, otherwise);
+  };
+  Traits traits;
+  traits.where = config.node().where();
+  traits.names = kHfNames;
+  traits.n_layers = config.size("num_hidden_layers");
+  if (traits.n_layers > kMostLayers) {
+    config.node().fail(fmt::format("num_hidden_layers: expected at most {}, found {}", kMostLayers,
+                                   traits.n_layers));
+  }
+  traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
+  traits.d_model = config.size("hidden_size");
+  traits.d_ff = defaults.d_ff_by_layer ? 0 : size("intermediate_size", defaults.d_ff);
+  traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
+  traits.n_heads = size("num_attention_heads", defaults.n_heads);
+  // Null: as many as heads, whatever the family's default is.
+  const bool is_said = config.find_or_null("num_key_value_heads").has_value();
+  traits.n_kv_heads =
+      config.size_or("num_key_value_heads",
+                     is_said || defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
+  const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
+  const bool is_share = defaults.d_head == 0 || config.find_or_null("head_dim").has_value();
+  traits.d_head = d_head     ? *d_head
+                  : is_share ? even_share(traits.where, traits.d_model, traits.n_heads)
+                             : defaults.d_head;
+  if (traits.d_head > kWidestHead) {
+    config.node().fail(
+        fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));
+  }
+  traits.epsilon = config.positive_or("rms_norm_eps", defaults.epsilon);
+  traits.original_n_ctx = defaults.original_n_ctx;
+  traits.tied = is_tied(config, defaults.tied);
+  return traits;
+}
+
+float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
+  const std::optional<JsonNode> node = config.find_or_null(key);
+  if (!node) {
+    return static_cast<float>(otherwise);
+  }
+  const bool is_off = node->kind() == JsonKind::kNull || node->as_number() == 0.0f;
+  return is_off ? 0.0f : static_cast<float>(config.positive(key));
+}
+
+bool is_tied(const HfConfig& config, bool otherwise) {
+  constexpr std::string_view kKey = "tie_word_embeddings";
+  const std::optional<HfConfig> outer = config.outer();
+  const std::optional<JsonNode> outside = outer ? outer->find(kKey) : std::nullopt;
+  require_same(config.find(kKey), outside);
+  if (otherwise && !config.has(kKey) && outside && !outside->as_bool()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected true: the text's own config ties them, for it says nothing",
+                            outside->where()));
+  }
+  return config.flag_or(kKey, outside ? outside->as_bool() : otherwise);
+}
+
+std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view key) {
+  const std::optional<JsonNode> node = config.find(key);
+  if (!node) {
+    return std::nullopt;
+  }
+  const std::uint64_t id = node->as_unsigned();
+  if (id > std::numeric_limits<std::uint32_t>::max()) {
+    node->fail(fmt::format("expected a token id, found {}", id));
+  }
+  return static_cast<std::uint32_t>(id);
+}
+
+std::optional<std::uint32_t> decoder_start(const HfConfig& config) {
+  const std::optional<std::uint32_t> start = token_id(config, "decoder_start_token_id");
+  return start ? start : token_id(config, "pad_token_id");
+}
+
+void require(const HfConfig& config, std::string_view key, std::string_view expected) {
+  const auto found = config.find(key);
+  if (found && value_text(*found) != expected) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}expected {}, found {}", found->where(),
+                                                     expected, value_text(*found)));
+  }
+}
+
+void require_rope_parameters(const HfConfig& config) {
+  if (!config.has("rope_parameters")) {
+    config.node().fail("rope_parameters: expected an object, found none");
+  }
+}
+
+void use_rope(const HfConfig& config, Traits& traits) {
+  RopeFacts facts{traits.d_head, traits.n_ctx};
+  facts.original_n_ctx = traits.original_n_ctx;
+  use_rope(config, facts, traits);
+}
+
+void use_rope(const HfConfig& config, const RopeFacts& facts, Traits& traits) {
+  auto rope = std::make_shared<const Rope>(read_config_rope(config, facts));
+  traits.rope = [rope = std::move(rope)](std::size_t /*layer*/) { return rope; };
+}
+
+std::optional<std::vector<bool>> sliding_layers(const HfConfig& config) {
+  const std::optional<JsonNode> types = config.find("layer_types");
+  if (!types) {
+    return std::nullopt;
+  }
+  const std::vector<JsonNode> names = types->as_list("a list of layer types");
+  if (names.size() != config.size("num_hidden_layers")) {
+    types->fail(fmt::format("expected a type for each layer, found {}", names.size()));
+  }
+  std::vector<bool> sliding;
+  sliding.reserve(names.size());
+  for (const JsonNode& node : names) {
+    const std::string_view name = node.as_string();
+    if (name != "sliding_attention" && name != "full_attention") {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected full_attention or sliding_attention, found {}",
+                              node.where(), in_quotes(name)));
+    }
+    sliding.push_back(name == "sliding_attention");
+  }
+  return sliding;
+}
+
+std::size_t sliding_window(const HfConfig& config, std::size_t otherwise) {
+  const bool is_said = config.find_or_null("sliding_window").has_value();
+  return config.size_or("sliding_window", is_said ? 0 : otherwise);
+}
+
+void require_none_sliding(const HfConfig& config, std::string_view said) {
+  const std::optional<std::vector<bool>> listed = sliding_layers(config);
+  if (listed && std::ranges::find(*listed, true) != listed->end()) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}sliding_attention contradicts {}",
+                                                     config.at("layer_types").where(), said));
+  }
+}
+
+void slide(const HfConfig& config, std::size_t window,
+           const std::function<bool(std::size_t layer)>& is_sliding, Traits& traits) {
+  if (window == 0) {
+    require_none_sliding(config, "sliding_window, which is null");
+    return;
+  }
+  const Mask sliding{MaskKind::kWindow, window};
+  traits.mask = [listed = sliding_layers(config), sliding, is_sliding](std::size_t layer) {
+    const bool slides = listed ? (*listed)[layer] : is_sliding(layer);
+    return slides ? std::optional(sliding) : std::nullopt;
+  };
+}
+
+void use_sliding_window(const HfConfig& config, std::size_t window, Traits& traits) {
+  const std::optional<std::vector<bool>> listed = sliding_layers(config);
+  if (window != 0 && listed && std::ranges::find(*listed, false) != listed->end()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}full_attention contradicts sliding_window, which a model of this "
+                            "family has in all layers",
+                            config.at("layer_types").where()));
+  }
+  slide(
+      config, window, [](std::size_t /*layer*/) { return true; }, traits);
+}
+
+std::function<bool(std::size_t layer)> sparse_layers(const HfConfig& config) {
+  const std::size_t step = config.size_or("decoder_sparse_step", 1);
+  std::vector<float> dense;
+  if (const auto listed = config.find("mlp_only_layers")) {
+    const std::span<const float> layers = listed->as_numbers();
+    dense.assign(layers.begin(), layers.end());
+  }
+  return [step, dense = std::move(dense)](std::size_t layer) {
+    return (layer + 1) % step == 0 &&
+           std::ranges::find(dense, static_cast<float>(layer)) == dense.end();
+  };
+}
+
+Model read_hf_decoder(TensorFiles files, const Traits& traits,
+                      const std::vector<HarmlessTensor>& ignorable) {
+  WeightReader weights(std::move(files),
+                       {"model.", "language_model.model.", "model.language_model.", "transformer.",
+                        "gpt_neox.", "bert.", "backbone.", ""},
+                       fmt::format("{}.weight", traits.names.embeddings));
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over(ignorable);
+  weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
+                     {"rotary_emb_local.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.cos_cached", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.sin_cached", kBuffer},
+                     {"layers.#.self_attn.bias", kBuffer},
+                     {"layers.#.self_attn.masked_bias", kBuffer},
+                     {"layers.#.attention.bias", kBuffer},
+                     {"layers.#.attention.masked_bias", kBuffer},
+                     {"h.#.attn.bias", kBuffer},
+                     {"h.#.attn.masked_bias", kBuffer},
+                     {"vision_tower.*", kOtherPart},
+                     {"vision_model.*", kOtherPart},
+                     {"multi_modal_projector.*", kOtherPart},
+                     {"visual.*", kOtherPart},
+                     {"model.visual.*", kOtherPart},
+                     {"embed_vision.*", kOtherPart},
+                     {"embed_audio.*", kOtherPart},
+                     {"audio_tower.*", kOtherPart}});
+  if (traits.tied) {
+    weights.pass_over({tied_unembedding(traits.names.unembedding)});
+  }
+  return read_transformer(traits, std::move(weights));
 }
 
 }  // namespace attnviz

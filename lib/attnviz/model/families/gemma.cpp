@@ -24,7 +24,6 @@
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/gemma_traits.h"
-#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
@@ -69,7 +68,7 @@ Traits gemma2_traits(const HfConfig& config, const ConfigDefaults& defaults) {
 
 Model read_gemma(const HfConfig& config, TensorFiles files) {
   Traits traits = gemma_traits(config, kGemma);
-  rotate_all(config, traits);
+  use_rope(config, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -78,7 +77,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   constexpr double kLogitCap = 30.0;
   constexpr std::size_t kWindow = 4096;
   Traits traits = gemma2_traits(config, kGemma2);
-  rotate_all(config, traits);
+  use_rope(config, traits);
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
   require_same(config.find("sliding_window_size"), config.find("sliding_window"));
@@ -103,7 +102,7 @@ Model read_gemma3(const HfConfig& config, TensorFiles files) {
   };
   const std::size_t window = sliding_window(config, kWindow);
   if (config.flag_or("use_bidirectional_attention", false)) {  // EmbeddingGemma
-    see_all(traits, window / 2, is_sliding);
+    attend_bidirectionally(traits, window / 2, is_sliding);
   } else {
     slide(config, window, is_sliding, traits);
   }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/model/families/hf_traits.h"
+#include "attnviz/model/families/families.h"
 
 namespace attnviz {
 

@@ -15,9 +15,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
@@ -46,7 +45,7 @@ Model read_gpt2(const HfConfig& config, TensorFiles files) {
   traits.n_layers = config.size({"n_layer", "num_hidden_layers"});
   traits.n_vocab = config.size("vocab_size");
   traits.n_ctx = config.size({"n_positions", "n_ctx", "max_position_embeddings"});
-  learn_positions(traits, traits.n_ctx);
+  use_learned_positions(traits, traits.n_ctx);
   traits.qkv = QkvStorage::kStacked;
   traits.conv1d = true;
   traits.gated = false;
@@ -115,7 +114,7 @@ bool is_local(const JsonNode& node) {
   const std::string_view name = node.as_string();
   if (name != "local" && name != "global") {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected global or local, found {}", node.where(), quoted(name)));
+                fmt::format("{}expected global or local, found {}", node.where(), in_quotes(name)));
   }
   return name == "local";
 }
@@ -208,7 +207,7 @@ Model read_gpt_neo(const HfConfig& config, TensorFiles files) {
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = config.size_or("intermediate_size", kTimesWider * traits.d_model);
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
-  learn_positions(traits, traits.n_ctx);
+  use_learned_positions(traits, traits.n_ctx);
   norm_layers(traits, Presence::kYes, config.positive_or("layer_norm_epsilon", 1e-5));
   traits.output_bias = traits.mlp_bias = Presence::kYes;
   traits.gated = false;
@@ -256,7 +255,7 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   RopeFacts rope{traits.d_head, traits.n_ctx, kRotatedShare};
   rope.old_base_key = "rotary_emb_base";
   rope.old_share_key = "rotary_pct";
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   traits.qkv = QkvStorage::kByGroup;
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", true));
   traits.tied = config.flag_or("tie_word_embeddings", false);
@@ -300,7 +299,7 @@ Model read_opt(const HfConfig& config, TensorFiles files) {
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = config.size({"ffn_dim", "intermediate_size"});
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
-  learn_positions(traits, traits.n_ctx + kFirstPosition, kFirstPosition);
+  use_learned_positions(traits, traits.n_ctx + kFirstPosition, kFirstPosition);
   const std::size_t d_embed = config.size_or("word_embed_proj_dim", traits.d_model);
   traits.d_embed = d_embed == traits.d_model ? 0 : d_embed;
   const bool norms_first = config.flag_or("do_layer_norm_before", true);

@@ -14,7 +14,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
@@ -29,7 +28,7 @@ Traits llama_traits(const HfConfig& config, const ConfigDefaults& defaults,
   traits.activation = read_activation(config, "hidden_act", "silu");
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = base;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return traits;
 }
 
@@ -56,7 +55,7 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
 
 Model read_mistral(const HfConfig& config, TensorFiles files) {
   Traits traits = mistral_traits(config);
-  slide_everywhere(config, sliding_window(config, kMistralWindow), traits);
+  use_sliding_window(config, sliding_window(config, kMistralWindow), traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -76,7 +75,7 @@ Model read_ministral3(const HfConfig& config, TensorFiles files) {
   defaults.n_ctx = 262144;
   defaults.epsilon = 1e-5;
   Traits traits = llama_traits(config, defaults);
-  slide_everywhere(config, sliding_window(config, 0), traits);
+  use_sliding_window(config, sliding_window(config, 0), traits);
   if (const auto rope = config.object("rope_parameters"); rope && rope->has(kQueryGrowth)) {
     Rope growing = *traits.rope(0);
     growing.query_growth = rope->positive(kQueryGrowth);
@@ -185,7 +184,7 @@ Model read_minicpm(const HfConfig& config, TensorFiles files) {
   Traits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
-  rotate_all(config, traits);
+  use_rope(config, traits);
   require_plain_factors(config, *traits.rope(0));
   rotate_as_longest(traits);
   read_sparse(config, traits);
@@ -214,7 +213,7 @@ Model read_gpt_oss(const HfConfig& config, TensorFiles files) {
   traits.names.sinks = "self_attn.sinks";
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = kBase;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   slide(
       config, sliding_window(config, kWindow), [](std::size_t layer) { return layer % 2 == 0; },
       traits);

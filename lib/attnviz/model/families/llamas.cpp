@@ -19,7 +19,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
@@ -42,7 +41,7 @@ Traits cohere_traits(const HfConfig& config) {
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.pairing = RopePairing::kNeighbours;
   rope.old_share_key = "rotary_pct";
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return traits;
 }
 
@@ -94,7 +93,7 @@ Traits glm_traits(const HfConfig& config) {
   traits.gate_with_up = true;
   RopeFacts rope{traits.d_head, traits.n_ctx, kRotatedShare};
   rope.pairing = RopePairing::kNeighbours;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return traits;
 }
 
@@ -134,7 +133,7 @@ Model read_hunyuan_dense(const HfConfig& config, TensorFiles files) {
   }
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.has_alpha = true;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -155,7 +154,7 @@ Traits olmo_traits(const HfConfig& config, double base) {
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = base;
   rope.kind = "full_attention";
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return traits;
 }
 
@@ -204,8 +203,8 @@ Model read_mixtral(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = 1e6;
-  rotate_all(config, rope, traits);
-  slide_everywhere(config, sliding_window(config, 0), traits);
+  use_rope(config, rope, traits);
+  use_sliding_window(config, sliding_window(config, 0), traits);
   ExpertTraits& experts = traits.experts;
   experts.n = config.size_or("num_local_experts", 8);
   experts.d_ff = traits.d_ff;
@@ -247,7 +246,7 @@ Model read_stablelm(const HfConfig& config, TensorFiles files) {
   traits.names.key_norm = "self_attn.k_layernorm.norms.{}";
   RopeFacts rope{traits.d_head, traits.n_ctx, kRotatedShare};
   rope.old_share_key = "rope_pct";
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -269,8 +268,8 @@ Model read_starcoder2(const HfConfig& config, TensorFiles files) {
   set_biases(traits, present_if(config.flag_or("use_bias", true)));
   traits.gated = false;
   traits.activation = read_activation(config, "hidden_act", "gelu_pytorch_tanh");
-  rotate_all(config, traits);
-  slide_everywhere(config, sliding_window(config, 0), traits);
+  use_rope(config, traits);
+  use_sliding_window(config, sliding_window(config, 0), traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -294,7 +293,7 @@ Model read_phi(const HfConfig& config, TensorFiles files) {
   traits.gated = false;
   traits.activation = read_activation(config, "hidden_act", "gelu_new");
   traits.query_key_norm = present_if(config.flag_or("qk_layernorm", false));
-  rotate_all(config, {traits.d_head, traits.n_ctx, kRotatedShare}, traits);
+  use_rope(config, {traits.d_head, traits.n_ctx, kRotatedShare}, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -306,8 +305,8 @@ Model read_phi3(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.qkv = QkvStorage::kStacked;
   traits.gate_with_up = true;
-  rotate_all(config, traits);
-  slide_everywhere(config, sliding_window(config, 0), traits);
+  use_rope(config, traits);
+  use_sliding_window(config, sliding_window(config, 0), traits);
   return read_hf_decoder(std::move(files), traits);
 }
 

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/families/readers/part_readers.h"
 
 namespace attnviz {
@@ -68,7 +67,7 @@ Traits qwen_traits(const HfConfig& config, const QwenDefaults& defaults) {
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = defaults.base;
   rope.has_sections = defaults.has_pictures;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   read_windows(config, defaults.first_sliding, traits);
   read_chunks(config, traits);
   return traits;
@@ -206,7 +205,7 @@ Traits hybrid_traits(const HfConfig& config, ConfigDefaults defaults) {
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.rotated_share = kRotated;
   rope.has_sections = true;
-  rotate_all(config, rope, traits);
+  use_rope(config, rope, traits);
   add_delta_nets(config, traits);
   for (const char* key : {"use_sliding_window", "mamba_ssm_dtype", "mtp_num_hidden_layers",
                           "mtp_use_dedicated_embeddings"}) {

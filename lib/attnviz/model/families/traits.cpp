@@ -10,8 +10,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/harmless_key.h"
-#include "attnviz/kernels/softmax.h"
+#include "attnviz/formats/llama_cpp_keys.h"
+#include "attnviz/kernels/row_kernels.h"
 
 namespace attnviz {
 
@@ -34,7 +34,7 @@ Activation read_activation(const HfConfig& config, std::string_view key,
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}{}: expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, "
                             "swish, relu or relu2, found {}",
-                            config.node().where(), key, quoted(name)));
+                            config.node().where(), key, in_quotes(name)));
   }
   return found->second;
 }
@@ -153,11 +153,11 @@ HarmlessTensor tied_unembedding(std::string_view name) {
 std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t first,
                                          std::size_t count) {
   constexpr std::size_t kMost = 64;
-  std::vector<HarmlessTensor> harmless;
+  std::vector<HarmlessTensor> ignorable;
   for (std::size_t i = first; i < first + std::min(count, kMost); ++i) {
-    harmless.push_back({fmt::format(fmt::runtime(pattern), i), kMultiToken});
+    ignorable.push_back({fmt::format(fmt::runtime(pattern), i), kMultiToken});
   }
-  return harmless;
+  return ignorable;
 }
 
 std::span<const float> read_sinks(WeightReader& weights, const std::string& name,
@@ -202,8 +202,8 @@ void remove_positions(Traits& traits) {
   traits.rope = {};
 }
 
-void see_all(Traits& traits, std::size_t reach,
-             const std::function<bool(std::size_t layer)>& is_sliding) {
+void attend_bidirectionally(Traits& traits, std::size_t reach,
+                            const std::function<bool(std::size_t layer)>& is_sliding) {
   traits.sees_all = true;
   traits.mask = [near = Mask{MaskKind::kAround, reach}, is_sliding](std::size_t layer) {
     return is_sliding(layer) ? std::optional(near) : std::nullopt;
@@ -231,7 +231,7 @@ std::vector<HarmlessTensor> unused_keys(const TensorNames& names) {
   return unused;
 }
 
-void learn_positions(Traits& traits, std::size_t n, std::size_t first_position) {
+void use_learned_positions(Traits& traits, std::size_t n, std::size_t first_position) {
   traits.positions = Positions::kLearned;
   traits.n_positions = n;
   traits.first_position = first_position;
@@ -250,7 +250,7 @@ void set_encoder(Traits& traits, std::size_t n_positions, double epsilon) {
   traits.n_kv_heads = traits.n_heads;
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.n_ctx = n_positions;
-  learn_positions(traits, n_positions);
+  use_learned_positions(traits, n_positions);
   norm_layers(traits, Presence::kYes, epsilon);
   set_biases(traits, Presence::kYes);
   traits.transform_bias = traits.unembedding_bias = Presence::kYes;

@@ -340,8 +340,8 @@ void keep_unrotated(const std::function<bool(std::size_t layer)>& is_plain, Trai
 void remove_positions(Traits& traits);
 
 /// Every token sees all others, or, where `is_sliding` says so, those up to `reach` tokens away.
-void see_all(Traits& traits, std::size_t reach,
-             const std::function<bool(std::size_t layer)>& is_sliding);
+void attend_bidirectionally(Traits& traits, std::size_t reach,
+                            const std::function<bool(std::size_t layer)>& is_sliding);
 
 /// The last layer before `end` that slides, or does not, as `slides` says: whose keys those behind
 /// it take. Throws Error{kMalformed} behind `where` when there is none.
@@ -353,7 +353,7 @@ std::size_t last_alike(std::string_view where, std::size_t end, bool slides,
 std::vector<HarmlessTensor> unused_keys(const TensorNames& names);
 
 /// Learned positions: a table of `n` rows in front of the layers.
-void learn_positions(Traits& traits, std::size_t n, std::size_t first_position = 0);
+void use_learned_positions(Traits& traits, std::size_t n, std::size_t first_position = 0);
 
 /// A layer norm in place of an RMS norm.
 void norm_layers(Traits& traits, Presence bias, double epsilon);

@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/fonts/font_face.h"
 
 #include <utf8proc.h>
 
@@ -8,9 +8,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/glyph_outline.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/fonts/harfbuzz-inl.h"
-#include "attnviz/picture/fonts/text_box.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/glyph_outline.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 #include <fmt/core.h>
 

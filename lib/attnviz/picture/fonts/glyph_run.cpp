@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/glyph_run.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 #include <utf8proc.h>
 
@@ -10,12 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/core/normal_form.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/font_face.h"
-#include "attnviz/picture/fonts/font_set.h"
-#include "attnviz/picture/fonts/glyph_outline.h"
-#include "attnviz/picture/fonts/text_box.h"
 
 namespace attnviz {
 

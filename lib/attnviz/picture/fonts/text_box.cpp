@@ -1,4 +1,4 @@
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 #include <fribidi/fribidi.h>
 #include <unictype.h>
@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/glyph_outline.h"
 
 namespace attnviz {
 

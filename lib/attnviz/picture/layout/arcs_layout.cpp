@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/layout/panel_figure.h"
 
 namespace attnviz {
 
@@ -67,7 +66,7 @@ class ArcsLayout : PanelFigure {
       y = add_row(first, std::min(columns_, n_panels() - first), y + px(kSpace));
     }
     y = add_legend(scale_items(), figure_.value_name + ":", y + px(kSpace));
-    return finish(y, figure_.notes, weaker_note(figure_, figure_.least));
+    return finish(y, figure_.notes, hidden_arcs_note(figure_, figure_.least));
   }
 
  private:

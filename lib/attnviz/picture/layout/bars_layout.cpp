@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/layout/panel_figure.h"
 
 namespace attnviz {
 

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/picture/layout/panel_figure.h"
-
 namespace attnviz {
 
 namespace {

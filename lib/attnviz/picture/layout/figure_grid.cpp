@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/heatmap.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_style.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 namespace attnviz {
 

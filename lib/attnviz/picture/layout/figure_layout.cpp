@@ -10,11 +10,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
-#include "attnviz/picture/layout/figure_legend.h"
-#include "attnviz/picture/layout/figure_scene.h"
 
 namespace attnviz {
 

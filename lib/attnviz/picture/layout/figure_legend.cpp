@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/figure_legend.h"
+#include "attnviz/picture/layout/figure_labels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 
 namespace attnviz {
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/layout/figure_scene.h"
+#include "attnviz/picture/layout/figure_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/color_scale.h"
+#include "attnviz/color/colormap.h"
 #include "attnviz/color/group_colors.h"
 #include "attnviz/picture/layout/figure_labels.h"
-#include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/layouts.h"
 
 namespace attnviz {
@@ -131,7 +130,7 @@ class FigureItems {
     const std::vector<float>& shown = cells.shares.empty() ? cells.values : cells.shares;
     colors->numbers.resize(shown.size());
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      colors->numbers[i] = cells.visible[i] != 0 ? look_.fill(shown[i]) : CellLook::kMasked;
+      colors->numbers[i] = cells.visible[i] != 0 ? look_.fill(shown[i]) : CellDesign::kMasked;
     }
     return colors;
   }
@@ -141,7 +140,7 @@ class FigureItems {
     for (std::size_t row = 0; row < image.colors->rows; ++row) {
       PixelRect run;
       for (std::size_t col = 0; col < image.colors->cols; ++col) {
-        if (image.colors->number(row, col) != CellLook::kMasked) {
+        if (image.colors->number(row, col) != CellDesign::kMasked) {
           continue;
         }
         const PixelRect cell = image.cell(row, col);
@@ -212,7 +211,7 @@ class FigureItems {
   const FigureLayout& layout_;
   const FigureStyle& style_;
   const ThemeColors& theme_;
-  CellLook look_;
+  CellDesign look_;
   bool hatched_ = false;
   std::vector<SceneItem>& items_;
 };
@@ -272,8 +271,8 @@ int largest_disc(const FigureStyle& style, const FigureGrid& grid) noexcept {
   return std::max(1, static_cast<int>(std::lround(kLargestDisc * side)));
 }
 
-CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
-                   bool has_numbers)
+CellDesign::CellDesign(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
+                       bool has_numbers)
     : scale_(scale), theme_(theme_colors(style.theme)) {
   disc_ = largest_disc(style, grid);
   has_discs_ = disc_ > 0.0;
@@ -283,7 +282,7 @@ CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const Figu
                                             : Fill::kShades;
 }
 
-Rgb CellLook::disc_ink(float t) const noexcept {
+Rgb CellDesign::disc_ink(float t) const noexcept {
   // The ends of a scale around zero are too dark for a dark figure.
   constexpr float kFromMiddle = 0.38f;
   return scale_.colormap.diverging()
@@ -291,7 +290,7 @@ Rgb CellLook::disc_ink(float t) const noexcept {
              : theme_.text;
 }
 
-Rgb CellLook::step_fill(std::size_t step) const noexcept {
+Rgb CellDesign::step_fill(std::size_t step) const noexcept {
   switch (fill_) {
     case Fill::kScale:
       return scale_.colormap.step_color(step);
@@ -306,7 +305,7 @@ Rgb CellLook::step_fill(std::size_t step) const noexcept {
   return mixed(theme_.cell, disc_ink(t), strength(scale_, t));
 }
 
-std::vector<Rgb> CellLook::palette() const {
+std::vector<Rgb> CellDesign::palette() const {
   std::vector<Rgb> colors;
   for (std::size_t step = 0; step < Colormap::kSteps; ++step) {
     colors.push_back(step_fill(step));
@@ -316,11 +315,11 @@ std::vector<Rgb> CellLook::palette() const {
   return colors;
 }
 
-std::uint8_t CellLook::fill(float shown) const noexcept {
+std::uint8_t CellDesign::fill(float shown) const noexcept {
   return static_cast<std::uint8_t>(scale_.colormap.step(scale_.position(shown)));
 }
 
-Rgb CellLook::number_ink(float shown, Rgb fill) const noexcept {
+Rgb CellDesign::number_ink(float shown, Rgb fill) const noexcept {
   if (fill_ != Fill::kGround) {
     return ink_on(fill);
   }
@@ -328,8 +327,8 @@ Rgb CellLook::number_ink(float shown, Rgb fill) const noexcept {
   return std::isnan(t) ? theme_.text : mixed(theme_.tick, disc_ink(t), strength(scale_, t));
 }
 
-void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
-                         std::vector<SceneItem>& items) const {
+void CellDesign::add_discs(const PooledMatrix& cells, const CellImage& image,
+                           std::vector<SceneItem>& items) const {
   // As many sizes as eyes tell apart: discs of one size in a row are one item.
   constexpr float kSizes = 64.0f;
   for (std::size_t row = 0; row < cells.rows; ++row) {
@@ -356,8 +355,8 @@ void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
   }
 }
 
-void CellLook::add_bar(const PixelRect& bar, std::span<const PixelRect> ticks, int line,
-                       std::vector<SceneItem>& items) const {
+void CellDesign::add_bar(const PixelRect& bar, std::span<const PixelRect> ticks, int line,
+                         std::vector<SceneItem>& items) const {
   const bool level = bar.width > bar.height;
   const int length = std::max(bar.width, bar.height);
   if (has_discs_) {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
 

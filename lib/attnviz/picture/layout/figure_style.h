@@ -9,8 +9,8 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/choices.h"
-#include "attnviz/picture/fonts/font_set.h"
-#include "attnviz/picture/scene/length.h"
+#include "attnviz/picture/fonts/font_face.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
 

@@ -11,7 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_labels.h"
 
 namespace attnviz {

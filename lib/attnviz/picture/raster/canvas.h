@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
-#include "attnviz/core/large_memory.h"
-#include "attnviz/picture/fonts/glyph_outline.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {

@@ -1,4 +1,4 @@
-#include "attnviz/picture/raster/pixel_compression.h"
+#include "attnviz/picture/raster/png_encode.h"
 
 #include <algorithm>
 #include <bit>

@@ -14,7 +14,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/picture/raster/canvas.h"
-#include "attnviz/picture/raster/pixel_compression.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/picture/fonts/font_face.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/raster/png_encode.h"
 
 namespace attnviz {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/picture/fonts/font_set.h"
-#include "attnviz/picture/fonts/glyph_outline.h"
+#include "attnviz/picture/fonts/font_face.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/raster/canvas.h"
 #include "attnviz/picture/scene/scene.h"
 

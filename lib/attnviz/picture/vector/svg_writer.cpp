@@ -13,8 +13,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/base64.h"
-#include "attnviz/picture/fonts/glyph_run.h"
-#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/raster/png_encode.h"
 #include "attnviz/picture/raster/scene_painter.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
+#include "attnviz/color/group_colors.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
@@ -75,5 +77,93 @@ std::string to_ansi(const Page& page, ColorDepth depth);
 
 /// The same without any style.
 std::string to_plain(const Page& page);
+
+// The signs that a page is written with: the one place that knows whether it is 7-bit.
+
+/// Unicode, or 7 bits where is_7_bit(style). A sign and its 7-bit form differ in
+/// width ("…" and "..", "猫" and "\u{732B}"), so a page cannot be turned into 7 bits when it has
+/// been laid out: views ask here for what they lay out.
+class Charset {
+ public:
+  explicit Charset(TerminalStyle style) noexcept : is_ascii_(is_7_bit(style)) {}
+
+  /// For words that are written elsewhere.
+  bool is_ascii() const noexcept { return is_ascii_; }
+
+  const char* ellipsis() const noexcept { return is_ascii_ ? ".." : "…"; }
+  const char* dash() const noexcept { return is_ascii_ ? "-" : "–"; }
+  const char* times() const noexcept { return is_ascii_ ? "x" : "×"; }
+  const char* masked() const noexcept { return is_ascii_ ? "." : "·"; }
+  const char* space() const noexcept { return is_ascii_ ? "\\s" : "␠"; }
+
+  /// Foreign text as a label: safe to print, with blanks that are seen.
+  std::string label(std::string_view text) const;
+  /// A sentence on one line: safe to print whoever wrote it; in 7 bits with signs of formulas
+  /// spelled.
+  std::string sentence(std::string_view text) const;
+  /// Own text with signs of formulas: · √ ÷ − …
+  std::string formula(std::string_view text) const;
+  /// Text of this charset in at most `columns`, ending in the ellipsis when cut.
+  std::string fitted(std::string_view text, std::size_t columns) const;
+
+  /// `share` (0 to 1) of a bar `columns` wide, in eighths of a column, or of #. Not padded;
+  /// whatever is more than 0 is seen, and NaN is no bar.
+  std::string bar(double share, std::size_t columns) const;
+  /// The same, growing to the left from the end of its columns, in halves of one: padded.
+  std::string bar_to_left(double share, std::size_t columns) const;
+  /// The line that bars to both sides begin at.
+  const char* zero_line() const noexcept { return is_ascii_ ? "|" : "│"; }
+
+ private:
+  bool is_ascii_;
+};
+
+// Lines on a terminal, in dots: 2 by 4 of them in a column's cell. The colours of groups on a
+// terminal.
+
+/// A place among the dots: x to the right, y down.
+struct DotPoint {
+  std::size_t x = 0;
+  std::size_t y = 0;
+};
+
+/// Dots of U+2800 to U+28FF. A cell has one style: that of the last line through it.
+class BrailleCanvas {
+ public:
+  BrailleCanvas(std::size_t columns, std::size_t rows);
+
+  std::size_t dots_across() const noexcept { return 2 * columns_; }
+
+  /// A straight line with every `period`-th dot of it, at least 1; `thick`: two dots across. What
+  /// lies outside is left out.
+  void line(DotPoint from, DotPoint to, std::size_t period, bool thick, const Style& style);
+
+  /// One row of cells; those without dots are blank.
+  Line row(std::size_t row) const;
+
+ private:
+  void dot(std::size_t x, std::size_t y, const Style& style);
+
+  struct Cell {
+    std::uint8_t dots = 0;
+    Style style;
+  };
+
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<Cell> cells_;  // [rows, columns]
+};
+
+/// The ink of group_color(number); none without colours.
+inline Style group_ink(std::size_t number, ColorDepth depth) noexcept {
+  if (depth == ColorDepth::kNone) {
+    return {};
+  }
+  constexpr int kFillOfInk = 10;  // codes of 16 colours are those of fills
+  const GroupColor& color = group_color(number);
+  return {.ink = PaletteColor{
+              depth == ColorDepth::k16 ? color.terminal_code + kFillOfInk : color.terminal_256,
+              color.terminal}};
+}
 
 }  // namespace attnviz

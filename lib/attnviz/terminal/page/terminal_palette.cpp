@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "attnviz/color/oklab.h"
+#include "attnviz/color/group_colors.h"
 
 namespace attnviz {
 

@@ -17,10 +17,9 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/base64.h"
 #include "attnviz/formats/llama_cpp_keys.h"
-#include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/tokenizers/byte_level.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
-#include "attnviz/text/tokenizers/word_models.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
 
@@ -288,7 +287,7 @@ std::vector<Merge> read_merges(const GgufMetadata& metadata) {
     const std::size_t space = line.find(' ', 1);
     if (space == std::string_view::npos) {
       metadata.fail(kMerges, fmt::format("expected two pieces with a space between them, found {}",
-                                         quoted(line)));
+                                         in_quotes(line)));
     }
     merges.push_back({line.substr(0, space), line.substr(space + 1)});
   }
@@ -310,7 +309,7 @@ const SplitPattern& split_pattern(const GgufMetadata& metadata) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: this way of cutting texts into words is not supported: {}{}; "
                             "there are {}",
-                            where(metadata, kPre), quoted(name), did_you_mean(name, known),
+                            where(metadata, kPre), in_quotes(name), did_you_mean(name, known),
                             joined(known, "and")));
   }
   return *pattern;
@@ -406,12 +405,12 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
       const Pieces pieces = read_pieces(metadata);
       TokenizerParts parts = read(metadata, pieces);
       UnreadKeys unread = unread_tokenizer_keys(metadata);
-      parts.passed_over = std::move(unread.harmless);
+      parts.ignored_keys = std::move(unread.ignorable);
       parts.unknown_keys = std::move(unread.unknown);
       for (const auto& one : kRoles) {
         const std::string key = id_key(one.first);
         if (const auto id = metadata.id(key); id && *id >= pieces.list.size()) {
-          parts.passed_over.push_back({key, "no token has this id"});
+          parts.ignored_keys.push_back({key, "no token has this id"});
         }
       }
       return parts;
@@ -420,7 +419,7 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: this tokenizer is not supported: {}; there are llama, gpt2, "
                           "gemma4, bert and t5",
-                          where(metadata, kModel), quoted(model)));
+                          where(metadata, kModel), in_quotes(model)));
 }
 
 }  // namespace attnviz

@@ -14,8 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/formats/shard_name.h"
-#include "attnviz/text/files/tokenizer_class.h"
+#include "attnviz/formats/tensor_index.h"
 #include "attnviz/text/files/tokenizer_files.h"
 #include "attnviz/text/files/tokenizer_settings.h"
 
@@ -305,7 +304,7 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
       throw;
     }
     chat_error = error;
-    parts.passed_over.push_back({"chat_template", "it cannot be read, which only chats need"});
+    parts.ignored_keys.push_back({"chat_template", "it cannot be read, which only chats need"});
   }
   auto tokenizer =
       finished(std::move(parts), settings,

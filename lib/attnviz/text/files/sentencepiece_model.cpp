@@ -11,12 +11,11 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
-#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_reader.h"
-#include "attnviz/text/files/sentence_pieces.h"
-#include "attnviz/text/files/token_model_json.h"
+#include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
@@ -140,12 +139,12 @@ SentencePiece read_piece(std::string_view bytes, std::string_view name) {
     }
   }
   if (piece.text.empty() || !is_utf8(piece.text)) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: expected a piece in UTF-8, found {}", name, quoted(piece.text)));
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: expected a piece in UTF-8, found {}", name,
+                                                   in_quotes(piece.text)));
   }
   if (!std::isfinite(piece.score)) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected a finite score, found {}",
-                                                   name, quoted(piece.text), piece.score));
+                                                   name, in_quotes(piece.text), piece.score));
   }
   return piece;
 }

@@ -12,7 +12,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/base64.h"
-#include "attnviz/text/files/stage_list.h"
 #include "attnviz/text/tokenizers/byte_level.h"
 #include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"
@@ -169,7 +168,7 @@ void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Temp
   if (const auto text = node.find("Sequence")) {
     const std::string_view id = text->at("id").as_string();
     if (id != "A" && id != "B") {
-      text->at("id").fail("expected \"A\" or \"B\", found " + quoted(id));
+      text->at("id").fail("expected \"A\" or \"B\", found " + in_quotes(id));
     }
     items.push_back({id == "A" ? TemplateItem::Kind::kFirst : TemplateItem::Kind::kSecond, 0,
                      read_id(text->at("type_id"))});
@@ -180,7 +179,7 @@ void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Temp
   const auto token = special_tokens.find(special.at("id").as_string());
   if (token == special_tokens.end()) {
     special.at("id").fail("expected one of the special_tokens, found " +
-                          quoted(special.at("id").as_string()));
+                          in_quotes(special.at("id").as_string()));
   }
   const JsonNode& ids = token->second;
   for (const float id : ids.as_numbers()) {
@@ -322,7 +321,7 @@ void fail_type(const JsonNode& node, std::string_view what, std::vector<std::str
   const std::string hint = did_you_mean(node.as_string(), known);
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}the {} {} is not supported{}; there are {}", node.where(), what,
-                          quoted(node.as_string()), hint, joined(known, "and")));
+                          in_quotes(node.as_string()), hint, joined(known, "and")));
 }
 
 bool has_stage(const JsonNode& node, std::string_view type) {

@@ -1,4 +1,4 @@
-#include "attnviz/text/files/token_model_json.h"
+#include "attnviz/text/files/stages_json.h"
 
 #include <fmt/core.h>
 
@@ -8,9 +8,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/files/stages_json.h"
-#include "attnviz/text/tokenizers/prefix_index.h"
-#include "attnviz/text/tokenizers/word_models.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 
@@ -108,7 +107,7 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
   for (const Piece& piece : pieces) {
     if (!is_utf8(piece.text)) {
       throw Error(ErrorKind::kMalformed, fmt::format("{}vocab: expected pieces in UTF-8, found {}",
-                                                     where, quoted(piece.text)));
+                                                     where, in_quotes(piece.text)));
     }
     if (piece.text.size() > PrefixIndex::kLongestPiece) {
       throw Error(ErrorKind::kMalformed,
@@ -133,7 +132,7 @@ PieceList scan_pieces(JsonReader& reader) {
       }
       const std::uint32_t id = reader.whole_number();
       if (id >= Vocabulary::kMostIds) {
-        reader.fail(fmt::format("an id below {} for {}", Vocabulary::kMostIds, quoted(text)));
+        reader.fail(fmt::format("an id below {} for {}", Vocabulary::kMostIds, in_quotes(text)));
       }
       list.pieces.push_back({text, id});
     }
@@ -173,7 +172,7 @@ std::vector<Merge> scan_merges(JsonReader& reader) {
     const std::string_view text = reader.string();
     const std::size_t space = text.find(' ');
     if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
-      reader.fail("two pieces with a space between them before this, not " + quoted(text));
+      reader.fail("two pieces with a space between them before this, not " + in_quotes(text));
     }
     merges.push_back({text.substr(0, space), text.substr(space + 1)});
   }

@@ -1,4 +1,4 @@
-#include "attnviz/text/files/tokenizer_class.h"
+#include "attnviz/text/files/tokenizer_files.h"
 
 #include <fmt/core.h>
 
@@ -133,10 +133,10 @@ TokenizerClass said(const std::filesystem::path& folder, const TokenizerSettings
     return {};
   }
   const std::string place = (folder / "config.json").string();
-  if (std::string name = text_if_any(config->root(), kClass); !name.empty()) {
+  if (std::string name = optional_string(config->root(), kClass); !name.empty()) {
     return {std::move(name), fmt::format("{}: {}: ", place, kClass)};
   }
-  const std::string type = text_if_any(config->root(), "model_type");
+  const std::string type = optional_string(config->root(), "model_type");
   for (const auto& [known, stem] : kClassOfType) {
     if (known == type) {
       return {fmt::format("{}{}", stem, kTokenizer), fmt::format("{}: model_type: ", place)};
@@ -264,7 +264,7 @@ void add_missing_tokens(TokenizerParts& parts, const TokenizerSettings& settings
           ErrorKind::kUnsupported,
           fmt::format("{}expected id {} for {}, which tokenizer.json leaves it, found {}: "
                       "which of them holds depends on the library",
-                      settings.added_tokens_where(), id, attnviz::quoted(token.content), token.id));
+                      settings.added_tokens_where(), id, in_quotes(token.content), token.id));
     }
     adder.add(std::move(token));
   }

@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/unread.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
+#include "attnviz/text/files/tokenizer_settings.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
@@ -85,5 +92,96 @@ void use_qwen2_words(TokenizerParts& parts);
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
                                     const BertNormalization& normalization,
                                     std::string_view unknown = "[UNK]");
+
+// Which of transformers' tokenizers reads a folder's files: files of one form differ by it. Tokens
+// that the settings beside a tokenizer add to it.
+
+/// Files that hold less than a tokenizer.json.
+enum class VocabularyForm {
+  kByteLevelBpe,   // vocab.json with merges.txt
+  kWordPiece,      // vocab.txt
+  kSentencePiece,  // tokenizer.model
+  kT5,             // spiece.model
+};
+
+struct TokenizerClass {
+  std::string name;   // "RobertaTokenizer", also for …TokenizerFast; empty when nobody says it
+  std::string where;  // in front of messages: "config.json: model_type: "
+
+  /// RoBERTa, BART and their like: <s> … </s> around a text, and a <mask> that takes the space
+  /// before it.
+  bool is_like_roberta() const;
+};
+
+/// As AutoTokenizer does: tokenizer_class of tokenizer_config.json, that of config.json, the class
+/// of config.json's model_type. Throws Error{kUnsupported}, naming the key, for a class whose
+/// tokenizer makes other ids of such files than those that attnviz knows.
+TokenizerClass find_tokenizer_class(const std::filesystem::path& folder,
+                                    const TokenizerSettings& settings, VocabularyForm form,
+                                    OpenFiles& files);
+
+/// Beside a file of a vocabulary alone: tokens with ids take the place of those that the file's own
+/// names suggest; then those that are only named, with their id in the vocabulary or the next one
+/// behind it. `lstrip_of_mask` as TokenizerSettings::named_tokens() has it.
+void add_own_tokens(TokenizerParts& parts, const TokenizerSettings& settings,
+                    bool lstrip_of_mask = false);
+
+/// Beside a tokenizer.json: those that it lacks, as transformers' PreTrainedTokenizerFast adds
+/// them; for those that it has, the flags (lstrip and such) that added_tokens_decoder says. Flags
+/// of tokens that are only named are of no account: transformers 5 takes tokenizer.json's for them
+/// (PreTrainedTokenizerBase._from_pretrained()). Throws Error{kUnsupported} where the settings give
+/// one another id than that would have.
+void add_missing_tokens(TokenizerParts& parts, const TokenizerSettings& settings);
+
+// SentencePiece's pieces and settings, whatever file they come from, and the tokenizer they make.
+
+inline constexpr std::string_view kSentencePieceSpace = "▁";
+
+enum class PieceType : std::uint64_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6,
+};
+
+struct SentencePiece {
+  std::string_view text;
+  float score = 0.0f;
+  PieceType type = PieceType::kNormal;
+};
+
+/// Views into the file.
+struct SentencePieces {
+  std::vector<SentencePiece> pieces;  // by id; different ones, scores that are finite
+  bool is_unigram = false;            // else BPE
+  bool byte_fallback = false;
+  std::string_view charsmap;
+  std::string charsmap_where;    // stands in front of messages about it
+  bool adds_space = true;        // in front of a text
+  bool legacy = true;            // … and of what follows a special token
+  bool space_is_suffix = false;  // it stands behind a text instead
+  bool removes_spaces = true;    // more than one, and at the ends
+  bool escapes_spaces = true;
+  // User-defined pieces are found in the source, before all else, as llama.cpp finds them; or in
+  // the normalized text, which has them as they are, as SentencePiece does: in BPE before all else,
+  // in Unigram by their scores.
+  bool user_defined_in_source = true;
+  std::optional<TokenId> unknown;  // else the last piece of that type
+  std::optional<TokenId> bos, eos, pad;
+};
+
+/// BOS and EOS are known by id, but not added to texts. Throws what vocabulary_of throws, and
+/// Error{kMalformed} for a faulty character map.
+TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
+                                             std::string_view where);
+
+/// Throws Error{kMalformed} `where: …` for a piece that comes twice or is too long.
+Vocabulary vocabulary_of(std::span<const SentencePiece> pieces, std::string_view where);
+
+/// Makes added tokens of pieces that are found as a whole: control pieces, unknown ones and
+/// user-defined ones, the last of these not special.
+void add_special_pieces(std::span<const SentencePiece> pieces, TokenizerParts& parts);
 
 }  // namespace attnviz

@@ -173,8 +173,7 @@ std::string joined_parts(const List& parts, const std::string& where) {
     }
     if (const std::string name = text_of(type, here + ".type"); name != "text") {
       fail_in(here + ".type",
-              fmt::format("expected \"text\", found {}: attnviz reads only texts",
-                          attnviz::quoted(name)),
+              fmt::format("expected \"text\", found {}: attnviz reads only texts", in_quotes(name)),
               ErrorKind::kUnsupported);
     }
     text += text_of(member(parts.items[i], "text"), here + ".text");
@@ -251,7 +250,7 @@ Chat read_chat(std::string_view json, const std::string& where) {
       } else if (one.name != "messages" && one.name != "tools") {
         fail_in(where,
                 fmt::format("{} is not rendered; attnviz reads only messages and tools",
-                            attnviz::quoted(one.name)),
+                            in_quotes(one.name)),
                 ErrorKind::kUnsupported);
       }
     }

@@ -15,9 +15,8 @@
 #include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/chat_turns.h"
 #include "attnviz/text/template/go_template.h"
-#include "attnviz/text/template/jinja_builtins.h"
-#include "attnviz/text/template/jinja_run.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/jinja.h"
+#include "attnviz/text/template/python.h"
 #include "attnviz/text/template/value.h"
 
 namespace attnviz {
@@ -397,7 +396,7 @@ ChatTemplate chosen(const ChatTemplate& among, bool has_tools) {
   } else if (with.source.empty() && !with.named.empty()) {
     std::vector<std::string> names;
     for (const NamedTemplate& one : with.named) {
-      names.push_back(quoted(one.name));
+      names.push_back(in_quotes(one.name));
     }
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: expected a chat template called \"default\", found {}; "
@@ -426,7 +425,7 @@ ChatPrompt render_chat(const ChatTemplate& among, std::span<const ChatMessage> m
     if (message.role.size() > kLongestRole) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("messages: expected a role of at most {} bytes, found {}",
-                              kLongestRole, quoted(message.role)));
+                              kLongestRole, in_quotes(message.role)));
     }
   }
   const ChatTemplate with = chosen(among, request.tools != nullptr);

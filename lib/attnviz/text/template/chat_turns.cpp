@@ -9,7 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/budget.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

@@ -6,7 +6,7 @@
 
 #include "attnviz/text/chat.h"
 #include "attnviz/text/template/chat_template.h"
-#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/jinja.h"
 
 namespace attnviz::templates {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

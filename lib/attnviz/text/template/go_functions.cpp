@@ -1,4 +1,4 @@
-#include "attnviz/text/template/go_functions.h"
+#include "attnviz/text/template/go_template.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "attnviz/core/message.h"
-#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/jinja.h"
 
 namespace attnviz::templates {
 

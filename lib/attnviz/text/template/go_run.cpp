@@ -7,7 +7,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/template/budget.h"
-#include "attnviz/text/template/go_functions.h"
 #include "attnviz/text/template/go_template.h"
 
 namespace attnviz::templates {

@@ -280,7 +280,7 @@ class GoParser {
     }
     const std::string word = peeked_name();
     if (word.empty()) {
-      fail(begin, fmt::format("no value begins with {}", quoted(source_.substr(begin, 1))));
+      fail(begin, fmt::format("no value begins with {}", in_quotes(source_.substr(begin, 1))));
     }
     at_ += word.size();
     operand.kind = GoOperand::Kind::kConstant;

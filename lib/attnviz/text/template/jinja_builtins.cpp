@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/text/template/python_operators.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_expression_parser.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ std::string JinjaExpressionParser::shown() const {
     case Kind::kBlockEnd:
       return "%}";
     default:
-      return quoted(next().text);
+      return in_quotes(next().text);
   }
 }
 void JinjaExpressionParser::expect_operator(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/template/python_operators.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_lexer.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/template/budget.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 
@@ -207,7 +207,7 @@ class JinjaLexer {
     }
     constexpr std::string_view kSigns = "+-*/%~<>=()[]{}.,:|";
     if (kSigns.find(one) == std::string_view::npos) {
-      fail(at_, fmt::format("no expression has {}", quoted(std::string_view(&one, 1))));
+      fail(at_, fmt::format("no expression has {}", in_quotes(std::string_view(&one, 1))));
     }
     if (one == '(' || one == '[' || one == '{') {
       open.push_back(one);

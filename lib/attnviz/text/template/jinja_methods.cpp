@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/template/jinja_builtins.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/jinja.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/budget.h"
-#include "attnviz/text/template/jinja_builtins.h"
-#include "attnviz/text/template/python_operators.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 namespace attnviz::templates {
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/template/jinja_syntax.h"
+#include "attnviz/text/template/jinja.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "attnviz/core/message.h"
-#include "attnviz/text/template/jinja_expression_parser.h"
 
 namespace attnviz::templates {
 
@@ -26,7 +25,7 @@ class JinjaParser : JinjaExpressionParser {
   Body parse() {
     Body body = parse_body({});
     if (next().kind != Kind::kEnd) {
-      fail(fmt::format("{} without its beginning", quoted(next().text)));
+      fail(fmt::format("{} without its beginning", in_quotes(next().text)));
     }
     return body;
   }

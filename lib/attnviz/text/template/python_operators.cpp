@@ -1,4 +1,4 @@
-#include "attnviz/text/template/python_operators.h"
+#include "attnviz/text/template/python.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/text/template/jinja_builtins.h"
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/jinja.h"
 
 namespace attnviz::templates {
 

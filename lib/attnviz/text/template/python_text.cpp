@@ -1,4 +1,4 @@
-#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/python.h"
 
 #include <unicase.h>
 #include <unictype.h>

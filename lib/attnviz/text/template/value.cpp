@@ -1,5 +1,6 @@
 #include "attnviz/text/template/value.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 #include <utf8proc.h>
 
@@ -8,6 +9,7 @@
 #include <new>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/template/budget.h"
 
 namespace attnviz::templates {
 
@@ -347,6 +349,21 @@ std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget
 
 std::string printed(const Value& value, Budget& budget) {
   return PrintedText(budget).of(value);
+}
+
+std::string place_in(std::string_view source, std::size_t at) {
+  const std::string_view before = source.substr(0, std::min(at, source.size()));
+  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 when there is none
+  const auto is_first_byte = [](char one) {
+    return (static_cast<unsigned char>(one) & 0xC0U) != 0x80U;
+  };
+  return fmt::format("line {}, column {}", 1 + std::ranges::count(before, '\n'),
+                     1 + std::ranges::count_if(before.substr(line_begin), is_first_byte));
+}
+
+void fail_at(std::string_view where, std::string_view source, std::size_t at,
+             std::string_view message, ErrorKind kind) {
+  throw Error(kind, fmt::format("{}: {}: {}", where, place_in(source, at), message));
 }
 
 }  // namespace attnviz::templates

@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/word_models.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/threads.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -279,7 +279,7 @@ void fail_without_unknown(std::string_view where, std::string_view unknown, std:
   throw Error(ErrorKind::kMalformed,
               fmt::format("{}unk_token: expected a piece of the vocabulary, which {} needs, found "
                           "{}",
-                          where, quoted(text), quoted(unknown)));
+                          where, in_quotes(text), in_quotes(unknown)));
 }
 
 std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merge> merges,
@@ -305,7 +305,7 @@ std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merg
       }
       throw Error(ErrorKind::kMalformed,
                   fmt::format("{}merges[{}]: expected pieces of the vocabulary, found {}", where, i,
-                              quoted(missing)));
+                              in_quotes(missing)));
     }
   }
   return std::make_unique<Bpe>(std::move(vocabulary), MergeTable(std::move(entries)), options,

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/float16.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/tokenizers/prefix_index.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 

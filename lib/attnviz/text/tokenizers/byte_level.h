@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/text/tokenizers/normalizers.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 
 namespace attnviz {
 

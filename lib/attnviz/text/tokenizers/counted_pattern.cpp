@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/counted_pattern.h"
+#include "attnviz/text/tokenizers/regex.h"
 
 #include <fmt/core.h>
 
@@ -116,7 +116,7 @@ class PatternReader {
   [[noreturn]] void refuse(std::string_view what) const {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}expected a regular expression without {}, found {}", where_, what,
-                            quoted(pattern_)));
+                            in_quotes(pattern_)));
   }
 
   void copy(std::size_t n) {
@@ -143,7 +143,7 @@ class PatternReader {
       if (++n_counts_ > kMostCounts) {
         refuse(fmt::format("more than {} groups, alternatives and repeats", kMostCounts));
       }
-      text_ += kCount;
+      text_ += kCountCallout;
       end_stretch();
     }
   }

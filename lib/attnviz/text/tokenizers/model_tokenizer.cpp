@@ -235,7 +235,7 @@ Template ModelTokenizer::State::chosen_template(const TokenizeOptions& options) 
     if (!items.empty() && items.front().kind == Kind::kSpecial && !is_bos(items.front())) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("this {} tokenizer begins a text with {}, which is no BOS and stays",
-                              parts.model->kind(), quoted(text_of(items.front().id))));
+                              parts.model->kind(), in_quotes(text_of(items.front().id))));
     }
     without_bos(items, is_bos);
   } else if (items.empty() || !is_bos(items.front())) {
@@ -342,8 +342,8 @@ const SpecialIds& ModelTokenizer::special_ids() const noexcept {
   return state_->parts.special;
 }
 
-const std::vector<PassedOver>& ModelTokenizer::passed_over() const noexcept {
-  return state_->parts.passed_over;
+const std::vector<IgnoredKey>& ModelTokenizer::ignored_keys() const noexcept {
+  return state_->parts.ignored_keys;
 }
 
 const std::vector<std::string>& ModelTokenizer::unknown_keys() const noexcept {

@@ -65,7 +65,7 @@ class ModelTokenizer : public Tokenizer {
   std::optional<TokenId> id_of(std::string_view piece) const;
   bool is_special(TokenId id) const;
   const SpecialIds& special_ids() const noexcept;
-  const std::vector<PassedOver>& passed_over() const noexcept;
+  const std::vector<IgnoredKey>& ignored_keys() const noexcept;
   /// Keys of its file that attnviz does not know.
   const std::vector<std::string>& unknown_keys() const noexcept;
 

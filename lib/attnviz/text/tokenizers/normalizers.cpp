@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/normalizers.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 
 #include <utf8proc.h>
 

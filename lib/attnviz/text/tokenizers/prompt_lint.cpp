@@ -10,8 +10,8 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/fold.h"
 #include "attnviz/text/unicode_classes.h"
+#include "attnviz/text/units.h"
 
 namespace attnviz {
 
@@ -125,7 +125,7 @@ std::string prompt_fault(const TokenizedText& text, const ModelTokenizer& tokeni
   if (begins_twice(text, tokenizer)) {
     return fmt::format(
         "the text begins with {} twice; models expect one{}",
-        quoted(tokenizer.piece(*tokenizer.special_ids().bos)),
+        in_quotes(tokenizer.piece(*tokenizer.special_ids().bos)),
         text.tokens.front().added ? "; the one that the tokenizer adds can be left out" : "");
   }
   const std::string_view sign = text.turns.empty() ? plain_sign(text) : std::string_view();
@@ -135,15 +135,15 @@ std::string prompt_fault(const TokenizedText& text, const ModelTokenizer& tokeni
   const ChatTemplate* const chat = tokenizer.chat_template();
   const std::string way = chat != nullptr ? "; the model's own template renders a chat" : "";
   if (tokenizer.id_of(sign)) {
-    return fmt::format("{} is plain text here, not the model's token of that name{}", quoted(sign),
-                       way);
+    return fmt::format("{} is plain text here, not the model's token of that name{}",
+                       in_quotes(sign), way);
   }
   if (chat != nullptr && chat->source.find(sign) != std::string::npos) {
     return fmt::format("{}: the text looks like turns of a chat that were written by hand{}",
-                       quoted(sign), way);
+                       in_quotes(sign), way);
   }
   return fmt::format("{} is no token of this model: the text looks like a chat of another one{}",
-                     quoted(sign), way);
+                     in_quotes(sign), way);
 }
 
 }  // namespace attnviz

@@ -14,8 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/tokenizers/counted_pattern.h"
-#include "attnviz/text/tokenizers/split_patterns.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
 
 namespace attnviz {
 
@@ -155,7 +154,7 @@ void check_size(std::string_view pattern, std::string_view where) {
   }
   if (most_rounds(pattern) > kMostRounds) {
     refuse(fmt::format("whose repeats make at most {} rounds, found {}", kMostRounds,
-                       quoted(pattern)));
+                       in_quotes(pattern)));
   }
 }
 
@@ -169,7 +168,7 @@ CountedPattern counted_where_needed(std::string_view pattern, std::string_view w
   // Long patterns without repeats count where they begin.
   constexpr std::size_t kLongStretch = 256;
   if (counted.stretch > kLongStretch) {
-    counted.text.insert(0, kCount);
+    counted.text.insert(0, kCountCallout);
   }
   return counted;
 }
@@ -181,7 +180,7 @@ std::shared_ptr<const CompiledRegex> compile(std::string_view pattern, std::stri
       throw std::bad_alloc();
     }
     onig_set_parse_depth_limit(kDeepestPattern);
-    define_callout(kCount, count_step);
+    define_callout(kCountCallout, count_step);
     define_callout(kCountReference, count_reference);
     return true;
   }();
@@ -197,10 +196,11 @@ std::shared_ptr<const CompiledRegex> compile(std::string_view pattern, std::stri
   if (status != ONIG_NORMAL) {
     std::array<OnigUChar, ONIG_MAX_ERROR_MESSAGE_LEN> message{};
     onig_error_code_to_str(message.data(), status, &info);
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected a regular expression that Oniguruma understands, found "
-                            "{}: {}",
-                            where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}expected a regular expression that Oniguruma understands, found "
+                    "{}: {}",
+                    where, in_quotes(pattern), reinterpret_cast<const char*>(message.data())));
   }
   return std::make_shared<const CompiledRegex>(compiled, counted);
 }
@@ -271,7 +271,7 @@ class RegexMatcher {
 
 Regex::Regex(std::string_view pattern, std::string_view where)
     : compiled_(compile(pattern, where)),
-      name_(fmt::format("{}the pattern {}", where, quoted(pattern))) {}
+      name_(fmt::format("{}the pattern {}", where, in_quotes(pattern))) {}
 
 std::vector<ByteRange> Regex::find_all(std::string_view text) const {
   return RegexSearch(*this, text.size()).find_all(text);

@@ -116,7 +116,7 @@ AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens) : tokens_(std
     if (token.content.size() > PrefixIndex::kLongestPiece) {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("added token {}: expected at most {} bytes{}, found {}",
-                              quoted(token.content), PrefixIndex::kLongestPiece,
+                              in_quotes(token.content), PrefixIndex::kLongestPiece,
                               token.normalized ? " when normalized" : "", token.content.size()));
     }
     contents.push_back(token.content);

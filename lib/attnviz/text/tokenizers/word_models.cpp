@@ -1,4 +1,4 @@
-#include "attnviz/text/tokenizers/word_models.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/tokenizers/prefix_index.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 
@@ -136,7 +136,7 @@ void check_nesting(const PrefixIndex& index, const std::vector<std::string_view>
           ErrorKind::kUnsupported,
           fmt::format("the piece {} of a Unigram vocabulary begins with {} pieces: expected "
                       "at most {}",
-                      quoted(piece), count, kMost));
+                      in_quotes(piece), count, kMost));
     }
   }
 }

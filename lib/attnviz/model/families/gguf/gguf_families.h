@@ -1,11 +1,18 @@
 // The architectures whose GGUF files attnviz reads.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/model/families/traits.h"
 #include "attnviz/model/model.h"
+#include "attnviz/model/transformer_parts.h"
 #include "attnviz/model/weight_reader.h"
 
 namespace attnviz {
@@ -64,5 +71,110 @@ Model read_gguf_smollm3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_starcoder2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_t5(const GgufMetadata& metadata, WeightReader weights);
+
+// What the readers of GGUF architectures share.
+
+/// The keys of a file's architecture: key("block_count") is "llama.block_count".
+class GgufKeys {
+ public:
+  explicit GgufKeys(const GgufMetadata& metadata)
+      : prefix_(std::string(metadata.text("general.architecture")) + ".") {}
+  std::string operator()(std::string_view key) const { return prefix_ + std::string(key); }
+
+ private:
+  std::string prefix_;
+};
+
+/// In front of messages.
+std::string gguf_where(const GgufMetadata& metadata);
+
+/// "nextn_predict_layers": how many of the last layers predict tokens further ahead; they are not
+/// read. Throws Error{kMalformed} when no layer is left.
+std::size_t n_nextn_layers(const GgufMetadata& metadata);
+
+/// Throws Error{kMalformed} unless a list under `key` has an item for each layer, with or without
+/// those that predict tokens further ahead.
+void require_each_layer(const GgufMetadata& metadata, std::string_view key, std::size_t n_items);
+
+/// Marks as read the keys of vision models that do not affect text: a text token has the same
+/// position in all sections of its rotary positions.
+void read_picture_keys(const GgufMetadata& metadata);
+
+/// A size that is the same in all layers, or that the file lists by layer.
+class SizesOfLayers {
+ public:
+  /// 0 in all layers.
+  SizesOfLayers() = default;
+  /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
+  SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t least);
+  std::size_t operator[](std::size_t layer) const noexcept {
+    return listed_.empty() ? same_ : listed_[layer];
+  }
+  std::size_t largest() const noexcept { return same_; }
+
+ private:
+  std::vector<std::size_t> listed_;
+  std::size_t same_ = 0;  // or the largest of them
+};
+
+/// What an architecture knows of its rotary positions; metadata may say otherwise.
+struct GgufRopeFacts {
+  std::size_t d_head = 0;
+  std::size_t n_ctx = 0;
+  RopePairing pairing = RopePairing::kHalves;
+  bool has_factors = false;  // files may have tensors of them: Llama, Phi-3
+  // "yarn_log_multiplier" is of the scores, which the architecture's reader sees to, and cosines
+  // and sines have no magnitude then: DeepSeek-V2.
+  bool scales_scores = false;
+  std::string_view scaling = "linear";  // what a factor is of where the file does not say
+};
+
+/// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and
+/// longrope; the tensors rope_freqs (Llama 3) and rope_factors_short and _long (Phi-3) hold factors
+/// that the inverse frequencies are divided by. Of the architecture "llama" whole heads rotate.
+///
+/// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
+/// another type, a Llama that rotates a part of its heads, other scaling beside rope_factors_*, and
+/// a factor on cosines and sines that llama.cpp does not read.
+std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
+                                           const GgufRopeFacts& facts);
+
+/// Shapes and names. Files of any architecture may have fused matrices and biases of queries, keys
+/// and values; further tensors are read only for architectures that have them. Layers at the end
+/// that predict tokens further ahead are left out and their tensors passed over. Throws
+/// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
+/// experts unless there may be some. Heads of latents are as wide as read_gguf_latents() says.
+Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights,
+                   NormKind norm_kind = NormKind::kRms, bool may_have_experts = false,
+                   bool has_latents = false);
+
+/// Experts, where "expert_count" says that there are some: how many of them, and where their
+/// tensors are, also those of files from before April 2024, which have a tensor for each. What
+/// else `experts` are is the architecture's.
+void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights,
+                       ExpertTraits experts, Traits& traits);
+
+/// Granite: Llama with multipliers.
+Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool may_have_experts);
+
+/// Rotary positions that are the same in all layers.
+void use_rope(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
+              RopePairing pairing = RopePairing::kHalves, bool has_factors = false);
+
+using IsSliding = std::function<bool(std::size_t layer)>;
+
+/// All but every n-th layer.
+IsSliding all_but_every(std::size_t n);
+
+/// What "attention.sliding_window_pattern" lists by layer, or all but every n-th for a number n in
+/// it; `otherwise` is that number where the file says nothing.
+IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t otherwise);
+
+/// window:"attention.sliding_window" where `is_sliding` says so. 0: in no layer.
+void slide(const GgufMetadata& metadata, std::size_t otherwise, const IsSliding& is_sliding,
+           Traits& traits);
+
+/// "attention.scale", "logit_scale" and the like, which are neutral at `neutral` and may be absent.
+double scale_of(const GgufMetadata& metadata, std::string_view name, double neutral);
 
 }  // namespace attnviz

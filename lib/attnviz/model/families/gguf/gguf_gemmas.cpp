@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/gemma_traits.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
-#include "attnviz/model/families/gguf/gguf_traits.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
@@ -166,7 +165,7 @@ std::vector<double> read_sparsities(const GgufMetadata& metadata, std::size_t n_
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gemma_traits(metadata, weights);
   traits.tied = true;
-  rotate_all(metadata, weights, traits);
+  use_rope(metadata, weights, traits);
   return read_transformer(traits, std::move(weights));
 }
 
@@ -177,7 +176,7 @@ Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights) {
   constexpr double kLogitCap = 30.0;
   Traits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
   traits.tied = true;
-  rotate_all(metadata, weights, traits);
+  use_rope(metadata, weights, traits);
   traits.soft_cap = soft_cap(metadata, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kLogitCap);
   slide(
@@ -193,7 +192,7 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
   const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
   slide(metadata, 0, is_sliding, traits);
   if (!traits.mask) {
-    rotate_all(metadata, weights, traits);
+    use_rope(metadata, weights, traits);
     return read_transformer(traits, std::move(weights));
   }
   rotate_gemma3(metadata, weights, is_sliding, traits);
@@ -205,7 +204,8 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
   Traits traits = later_gemma_traits(metadata, weights, kNever);
   traits.query_key_norm = Presence::kYes;
   const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
-  see_all(traits, metadata.size(GgufKeys(metadata)("attention.sliding_window")) / 2, is_sliding);
+  attend_bidirectionally(traits, metadata.size(GgufKeys(metadata)("attention.sliding_window")) / 2,
+                         is_sliding);
   rotate_gemma3(metadata, weights, is_sliding, traits);
   for (const char* layer : {"dense_2.*", "dense_3.*", "dense.0.*", "dense.1.*"}) {
     weights.pass_over({{layer, kOtherTask}});

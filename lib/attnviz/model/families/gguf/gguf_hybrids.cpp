@@ -8,7 +8,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
-#include "attnviz/model/families/gguf/gguf_traits.h"
 
 namespace attnviz {
 
@@ -26,7 +25,7 @@ void add_gguf_states(const GgufMetadata& metadata, MixerKind kind, Traits& trait
   const std::string inner = key("ssm.inner_size");
   shape.d_value =
       even_share(fmt::format("{}{}: ", traits.where, inner), metadata.size(inner), shape.n_heads);
-  traits.states.bias = traits.states.conv_bias = Presence::kWhereThere;
+  traits.states.bias = traits.states.conv_bias = Presence::kOptional;
   TensorNames& names = traits.names;
   names.state_conv = "ssm_conv1d";
   names.state_rate = "ssm_a";
@@ -85,7 +84,7 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   traits.names.mlp_norm = "post_attention_norm";
   traits.query_key_norm = Presence::kYes;
   traits.gated_output = true;
-  rotate_all(metadata, weights, traits);
+  use_rope(metadata, weights, traits);
   read_picture_keys(metadata);
   add_gguf_states(metadata, MixerKind::kGatedDelta, traits);
   traits.states.shape.n_norm_groups = traits.states.shape.n_heads;
@@ -153,10 +152,10 @@ Model read_gguf_falcon_h1(const GgufMetadata& metadata, WeightReader weights) {
       weights.rename(fmt::format("{}.weight", norm), norm);
     }
   }
-  rotate_all(metadata, weights, traits);
-  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  use_rope(metadata, weights, traits);
+  traits.output_bias = traits.mlp_bias = Presence::kOptional;
   add_mamba(metadata, traits);
-  traits.states.norm = Presence::kWhereThere;
+  traits.states.norm = Presence::kOptional;
   traits.states.shape.n_norm_groups = traits.states.shape.n_key_heads;
   traits.vary = [by_layer = traits.vary](std::size_t layer, LayerTraits& shape) {
     by_layer(layer, shape);
@@ -196,7 +195,7 @@ Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
     metadata.find(key(same));  // there are no positions
   }
   remove_positions(traits);
-  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  traits.output_bias = traits.mlp_bias = Presence::kOptional;
   traits.activation = Activation::kReluSquared;
   traits.gated = false;
   add_mamba(metadata, traits);

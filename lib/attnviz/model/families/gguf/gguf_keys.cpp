@@ -1,4 +1,4 @@
-#include "attnviz/model/families/gguf/gguf_traits.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
 
 #include <fmt/core.h>
 

@@ -194,7 +194,7 @@ std::optional<std::vector<std::string>> listed_layers(
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}expected {}, found {}", node.where(),
                               joined(std::vector<std::string>(known.begin(), known.end()), "or"),
-                              quoted(name)));
+                              in_quotes(name)));
     }
     names.emplace_back(name);
   }

@@ -8,7 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/model/families/readers/part_readers.h"
 #include "attnviz/model/families/traits.h"
 
@@ -237,7 +237,7 @@ class TransformerReader {
     if (!weights_.has(weight(named(first)), traits_.query_key_norm)) {
       return {};
     }
-    const NormFacts facts{traits_.norm_kind, Presence::kWhereThere, traits_.epsilon,
+    const NormFacts facts{traits_.norm_kind, Presence::kOptional, traits_.epsilon,
                           traits_.norm_offset};
     switch (traits_.head_norms) {
       case HeadNorms::kShared:
