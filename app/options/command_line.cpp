@@ -364,7 +364,7 @@ std::string completions(std::vector<std::string> words) {
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const CommandEntry& entry : commands()) {
-    names.push_back(entry.told.name);
+    names.emplace_back(entry.told.name);
   }
   return names;
 }

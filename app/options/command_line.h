@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "options/advice.h"
@@ -48,14 +49,14 @@ struct CommandLine {
 CommandLine parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model);
 
 struct Example {
-  std::string command;
-  std::string text;
+  std::string_view command;
+  std::string_view text;
 };
 
 struct CommandDescription {
-  std::string name;
-  std::string summary;
-  std::string usage;
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;
   std::vector<Example> examples;
   std::vector<OptionSpec> options;         // by group, in the order of help; only to be read
   std::vector<OptionSpec> arguments = {};  // words without an option before them; only to be read
@@ -66,8 +67,6 @@ std::vector<CommandDescription> describe_commands();
 
 /// The commands' names, the default one first.
 std::vector<std::string> command_names();
-
-// Which files a command is going to write.
 
 /// What stands behind -o and --partial, standard output left out. Of a name with {line} what stands
 /// before it, as the folder is the same, and links that are there under such names.

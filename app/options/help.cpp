@@ -214,7 +214,7 @@ std::string short_help(const std::vector<CommandDescription>& commands, std::str
     }
   }
   out += fmt::format("\nattnviz {}--help lists all options{}.\n",
-                     is_default ? "" : command->name + " ",
+                     is_default ? "" : fmt::format("{} ", command->name),
                      is_default ? ", the other commands and examples" : " and examples");
   return out;
 }

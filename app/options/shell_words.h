@@ -18,6 +18,6 @@ std::string shell_quoted(const std::string& word);
 
 /// What computes the same attention as the command `name`, without its text: what is drawn of it,
 /// and how, a page says itself.
-std::string computing_command(const std::string& name, const ParsedWords& parsed);
+std::string computing_command(std::string_view name, const ParsedWords& parsed);
 
 }  // namespace attnviz::app

@@ -183,7 +183,7 @@ std::string shell_quoted(const std::string& word) {
   return is_simple && !is_plain(word) ? '"' + word + '"' : shell_word(word);
 }
 
-std::string computing_command(const std::string& name, const ParsedWords& parsed) {
+std::string computing_command(std::string_view name, const ParsedWords& parsed) {
   constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
   constexpr std::array kDrawn = {"--lines", "--json-lines", "--query", "--predict",
                                  "--at",    "--layer",      "--head"};
@@ -193,7 +193,7 @@ std::string computing_command(const std::string& name, const ParsedWords& parsed
   const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
   // Readers of such a page type texts, and none goes beside a file.
   const bool is_live = parsed.given.has("--live");
-  std::string command = has_own_name ? "attnviz " + name : "attnviz";
+  std::string command = has_own_name ? fmt::format("attnviz {}", name) : "attnviz";
   const bool has_dash = std::ranges::any_of(parsed.options, [](const auto& option) {
     return option.first->is_positional() && option.second.back().starts_with('-') &&
            option.second.back() != "-";
