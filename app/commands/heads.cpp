@@ -18,7 +18,7 @@
 #include "attnviz/core/exact_sum.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/json/corpus_scores.h"
+#include "attnviz/report/json/corpus_scores.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/heads_output.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/document/heads_document.h"
-#include "attnviz/document/json/corpus_scores.h"
+#include "attnviz/report/heads_document.h"
+#include "attnviz/report/json/corpus_scores.h"
 #include "commands/input.h"
 #include "options/options.h"
 #include "outputs/outputs.h"

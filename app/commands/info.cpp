@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/report/reports.h"
 #include "attnviz/model/known_keys.h"
 #include "attnviz/model/stored_model.h"
+#include "attnviz/report/reports/reports.h"
 #include "attnviz/terminal/views.h"
 #include "commands/commands.h"
 #include "commands/prepared_text.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/probe.h"
-#include "attnviz/document/attention_document.h"
+#include "attnviz/report/attention_document.h"
 #include "attnviz/text/chat.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"

@@ -9,9 +9,9 @@
 
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/run_observer.h"
-#include "attnviz/document/attention_document.h"
-#include "attnviz/document/run_facts.h"
 #include "attnviz/model/model.h"
+#include "attnviz/report/attention_document.h"
+#include "attnviz/report/run_facts.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"

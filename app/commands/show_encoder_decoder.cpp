@@ -17,7 +17,7 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/attention_facts.h"
+#include "attnviz/report/attention_facts.h"
 #include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"

@@ -14,9 +14,9 @@
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/patterns/shown_tokens.h"
+#include "attnviz/report/attention_heatmap.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/patterns/shown_tokens.h"
 #include "outputs/outputs.h"
 #include "system/process.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/document_json.h"
+#include "attnviz/report/json/document_json.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "commands/prepared_text.h"

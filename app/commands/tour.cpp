@@ -17,7 +17,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/threads.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/run_facts.h"
+#include "attnviz/report/run_facts.h"
 #include "attnviz/terminal/tour_page.h"
 #include "commands/input.h"
 #include "commands/prepared_text.h"

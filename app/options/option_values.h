@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/attention_heatmap.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {

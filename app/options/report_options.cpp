@@ -15,8 +15,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/threads.h"
-#include "attnviz/document/lessons/lesson.h"
-#include "attnviz/document/why_document.h"
+#include "attnviz/report/lessons/lesson.h"
+#include "attnviz/report/why_document.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
 

@@ -19,7 +19,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/words/words.h"
+#include "attnviz/report/words/words.h"
 #include "attnviz/text/token_choice.h"
 #include "options/option_values.h"
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/document/attention_document.h"
 #include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/report/attention_document.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
 #include "system/diagnostics.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/patterns/focus_bars.h"
-#include "attnviz/document/patterns/step_patterns.h"
+#include "attnviz/report/attention_heatmap.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/patterns/focus_bars.h"
+#include "attnviz/report/patterns/step_patterns.h"
 
 namespace attnviz::app {
 

@@ -13,8 +13,8 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
-#include "model_run.h"
 #include "support/json.h"
+#include "support/model_run.h"
 
 namespace attnviz {
 

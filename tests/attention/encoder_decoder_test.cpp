@@ -19,7 +19,7 @@
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/model/families/readers/part_readers.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
+#include "support/model_run.h"
 #include "support/reference_case.h"
 
 namespace attnviz {

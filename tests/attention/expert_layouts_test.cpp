@@ -14,8 +14,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
 #include "support/gguf_parts.h"
+#include "support/model_run.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
 

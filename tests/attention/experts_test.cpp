@@ -16,7 +16,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
+#include "support/model_run.h"
 #include "support/reference_case.h"
 
 namespace attnviz {

@@ -15,7 +15,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
+#include "support/model_run.h"
 #include "support/reference_case.h"
 
 namespace attnviz {

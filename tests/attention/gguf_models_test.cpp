@@ -13,8 +13,8 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
 #include "support/json.h"
+#include "support/model_run.h"
 #include "support/reference_case.h"
 
 namespace attnviz {

@@ -16,9 +16,9 @@
 #include "attnviz/formats/llama_cpp_keys.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/model/stored_model.h"
-#include "model_run.h"
 #include "support/failure.h"
 #include "support/gguf_parts.h"
+#include "support/model_run.h"
 #include "support/run_program.h"
 
 namespace attnviz {

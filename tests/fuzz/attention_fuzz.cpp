@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/attention_reader.h"
+#include "attnviz/report/json/attention_reader.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 #include "outputs/formats/formats.h"

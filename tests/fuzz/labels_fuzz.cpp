@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/heatmap.h"
 #include "attnviz/picture/figure_file.h"
+#include "attnviz/report/heatmap.h"
 #include "attnviz/terminal/views.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/json/attention_reader.h"
 #include "attnviz/formats/npy.h"
+#include "attnviz/report/json/attention_reader.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 

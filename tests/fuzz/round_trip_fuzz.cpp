@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/json/document_json.h"
+#include "attnviz/report/json/attention_reader.h"
+#include "attnviz/report/json/document_json.h"
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 

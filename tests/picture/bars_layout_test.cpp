@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/fonts/glyphs.h"
+#include "attnviz/report/attention_heatmap.h"
 #include "picture/decoded_png.h"
 #include "support/naive.h"
 #include "support/sample_heatmap.h"

@@ -10,9 +10,9 @@
 
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/layout/layouts.h"
+#include "attnviz/report/attention_heatmap.h"
 #include "picture/decoded_png.h"
 #include "support/sample_overview.h"
 

@@ -71,11 +71,11 @@ TEST_CASE("structure: a room that includes something above is a fault, with its 
 }
 
 TEST_CASE("structure: sub-rooms have floors of their own") {
-  CHECK(first_fault("lib/attnviz/document/json/a.cpp", "#include \"attnviz/document/a.h\"") == "");
-  CHECK(first_fault("lib/attnviz/document/a.cpp", "#include \"attnviz/document/json/a.h\"") ==
-        "lib/attnviz/document/a.cpp:1: includes attnviz/document/json/a.h: document must not know "
-        "document/json");
-  CHECK(first_fault("lib/attnviz/document/words/a.h", "#include \"attnviz/document/a.h\"") != "");
+  CHECK(first_fault("lib/attnviz/report/json/a.cpp", "#include \"attnviz/report/a.h\"") == "");
+  CHECK(first_fault("lib/attnviz/report/a.cpp", "#include \"attnviz/report/json/a.h\"") ==
+        "lib/attnviz/report/a.cpp:1: includes attnviz/report/json/a.h: report must not know "
+        "report/json");
+  CHECK(first_fault("lib/attnviz/report/words/a.h", "#include \"attnviz/report/a.h\"") != "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/model/families/a.h\"") == "");
   CHECK(first_fault("app/options/a.cpp", "#include \"commands/show.h\"") ==
         "app/options/a.cpp:1: includes commands/show.h: options must not know commands");

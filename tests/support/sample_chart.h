@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "attnviz/document/lessons/line_chart.h"
+#include "attnviz/report/lessons/line_chart.h"
 
 namespace attnviz::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/heads_document.h"
+#include "attnviz/report/heads_document.h"
 
 namespace attnviz::test {
 

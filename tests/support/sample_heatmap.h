@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/document/heatmap.h"
+#include "attnviz/report/heatmap.h"
 
 namespace attnviz::test {
 

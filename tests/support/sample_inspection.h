@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/document/steps/inspection_document.h"
+#include "attnviz/report/steps/inspection_document.h"
 #include "support/model_builder.h"
 
 namespace attnviz::test {

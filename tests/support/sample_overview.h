@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/document/attention_document.h"
-#include "attnviz/document/figures.h"
+#include "attnviz/report/attention_document.h"
+#include "attnviz/report/figures.h"
 #include "support/sample_heatmap.h"
 
 namespace attnviz::test {

@@ -1,7 +1,7 @@
 // An explanation with numbers that can be checked by hand.
 #pragma once
 
-#include "attnviz/document/why_document.h"
+#include "attnviz/report/why_document.h"
 
 namespace attnviz::test {
 

@@ -11,8 +11,8 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/heatmap.h"
+#include "attnviz/report/attention_heatmap.h"
+#include "attnviz/report/heatmap.h"
 #include "support/naive.h"
 #include "support/sample_heatmap.h"
 #include "support/screen_text.h"

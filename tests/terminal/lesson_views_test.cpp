@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/reports.h"
+#include "attnviz/report/reports/reports.h"
 #include "attnviz/terminal/views.h"
 #include "support/sample_chart.h"
 

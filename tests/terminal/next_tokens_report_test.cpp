@@ -1,4 +1,4 @@
-#include "attnviz/document/report/reports.h"
+#include "attnviz/report/reports/reports.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/document_json.h"
 #include "attnviz/formats/json_writer.h"
+#include "attnviz/report/json/document_json.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/views.h"
 #include "support/json.h"

@@ -1,4 +1,4 @@
-#include "attnviz/document/report/reports.h"
+#include "attnviz/report/reports/reports.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/interventions.h"
-#include "attnviz/document/json/document_json.h"
+#include "attnviz/report/json/document_json.h"
 
 namespace attnviz {
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "attnviz/document/attention_document.h"
-#include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/json/document_json.h"
 #include "attnviz/picture/figure_file.h"
+#include "attnviz/report/attention_document.h"
+#include "attnviz/report/attention_heatmap.h"
+#include "attnviz/report/json/attention_reader.h"
+#include "attnviz/report/json/document_json.h"
 #include "attnviz/terminal/views.h"
 
 namespace attnviz {

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/layouts.h"
 #include "attnviz/picture/raster/scene_painter.h"
 #include "attnviz/picture/vector/svg_writer.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/lessons/line_chart.h"
 
 namespace attnviz {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "attnviz/analysis/pooled_patterns.h"
-#include "attnviz/document/heatmap.h"
-#include "attnviz/document/steps/inspection_document.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/heatmap.h"
+#include "attnviz/report/steps/inspection_document.h"
 
 namespace attnviz {
 

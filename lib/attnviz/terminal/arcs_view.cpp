@@ -15,7 +15,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/number_formats.h"
+#include "attnviz/report/words/number_formats.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/text_table.h"
 

@@ -9,7 +9,7 @@
 
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/color/colormap.h"
-#include "attnviz/document/words/number_formats.h"
+#include "attnviz/report/words/number_formats.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"

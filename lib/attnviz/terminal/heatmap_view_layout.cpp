@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/number_formats.h"
+#include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/document/heatmap.h"
+#include "attnviz/report/heatmap.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 

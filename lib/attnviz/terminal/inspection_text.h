@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "attnviz/color/group_colors.h"
-#include "attnviz/document/steps/inspection_document.h"
-#include "attnviz/document/words/number_formats.h"
-#include "attnviz/document/words/words.h"
+#include "attnviz/report/steps/inspection_document.h"
+#include "attnviz/report/words/number_formats.h"
+#include "attnviz/report/words/words.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/text_table.h"

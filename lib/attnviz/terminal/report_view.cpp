@@ -10,7 +10,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/report/report.h"
+#include "attnviz/report/reports/report.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 #include "attnviz/terminal/page/text_table.h"

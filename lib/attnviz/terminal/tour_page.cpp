@@ -11,7 +11,7 @@
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/number_formats.h"
+#include "attnviz/report/words/number_formats.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/text_table.h"
 #include "attnviz/terminal/views.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/analysis/tour.h"
-#include "attnviz/document/report/report.h"
-#include "attnviz/document/words/words.h"
+#include "attnviz/report/reports/report.h"
+#include "attnviz/report/words/words.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"

@@ -5,11 +5,11 @@
 
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/heatmap.h"
-#include "attnviz/document/lessons/line_chart.h"
-#include "attnviz/document/patterns/focus_bars.h"
-#include "attnviz/document/report/report.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/heatmap.h"
+#include "attnviz/report/lessons/line_chart.h"
+#include "attnviz/report/patterns/focus_bars.h"
+#include "attnviz/report/reports/report.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 

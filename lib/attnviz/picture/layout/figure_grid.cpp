@@ -8,7 +8,7 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/document/heatmap.h"
+#include "attnviz/report/heatmap.h"
 
 namespace attnviz {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "attnviz/analysis/pooled_patterns.h"
-#include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/report/heatmap.h"
 
 namespace attnviz {
 

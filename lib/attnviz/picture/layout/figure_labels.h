@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
-#include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/heatmap.h"
 
 namespace attnviz {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "attnviz/color/colormap.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/heatmap.h"
 
 namespace attnviz {
 

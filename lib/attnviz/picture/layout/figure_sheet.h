@@ -9,9 +9,9 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/document/words/number_formats.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {
 

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "attnviz/color/group_colors.h"
-#include "attnviz/document/figures.h"
-#include "attnviz/document/heatmap.h"
-#include "attnviz/document/lessons/line_chart.h"
-#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/picture/fonts/glyphs.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
+#include "attnviz/report/figures.h"
+#include "attnviz/report/heatmap.h"
+#include "attnviz/report/lessons/line_chart.h"
+#include "attnviz/report/patterns/focus_bars.h"
 
 namespace attnviz {
 

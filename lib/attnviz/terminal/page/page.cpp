@@ -11,7 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/words.h"
+#include "attnviz/report/words/words.h"
 
 namespace attnviz {
 
