@@ -51,8 +51,7 @@ std::string token_table(const TokenizedText& text) {
     if (const std::string words = remarks(token); !words.empty()) {
       bytes = fmt::format("{:<9}  {}", bytes, words);
     }
-    fmt::format_to(std::back_inserter(out), "{:>5}  {:>6}  {}  {}\n", i, token.id,
-                   pad_right(labels[i], widest), bytes);
+    out += fmt::format("{:>5}  {:>6}  {}  {}\n", i, token.id, pad_right(labels[i], widest), bytes);
   }
   return out;
 }

@@ -18,8 +18,7 @@ namespace attnviz::app {
 namespace {
 
 // What says where a text is.
-const std::vector<std::string> kTexts = {kText,     "--file",       "--ids",
-                                         "--lines", "--json-lines", "--messages"};
+const OptionNames kTexts = {kText, "--file", "--ids", "--lines", "--json-lines", "--messages"};
 
 void define_probe(OptionList& list, HeadsOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;

@@ -100,8 +100,7 @@ std::string escaped(std::string_view text) {
 
 void append_examples(std::string& out, const CommandDescription& command) {
   for (const Example& example : command.examples) {
-    fmt::format_to(std::back_inserter(out), ".TP\n.B {}\n{}\n", escaped(example.command),
-                   escaped(example.text));
+    out += fmt::format(".TP\n.B {}\n{}\n", escaped(example.command), escaped(example.text));
   }
 }
 
@@ -110,7 +109,7 @@ void append_options(std::string& out, const CommandDescription& command) {
   for (const OptionSpec& option : command.options) {
     if (option.group != group) {
       group = option.group;
-      fmt::format_to(std::back_inserter(out), ".SS {} options of {}\n", group, command.name);
+      out += fmt::format(".SS {} options of {}\n", group, command.name);
     }
     std::string names;
     for (const std::string& name : option.names) {
@@ -119,7 +118,7 @@ void append_options(std::string& out, const CommandDescription& command) {
     if (!option.value.empty()) {
       names += fmt::format(" \\fI{}\\fR", escaped(option.value));
     }
-    fmt::format_to(std::back_inserter(out), ".TP\n{}\n{}\n", names, escaped(option.text));
+    out += fmt::format(".TP\n{}\n{}\n", names, escaped(option.text));
   }
 }
 
@@ -152,10 +151,9 @@ constexpr Paragraph kEnvironment[] = {
 
 template <std::size_t N>
 void append_list(std::string& out, const char* title, const Paragraph (&paragraphs)[N]) {
-  fmt::format_to(std::back_inserter(out), ".SH {}\n", title);
+  out += fmt::format(".SH {}\n", title);
   for (const Paragraph& paragraph : paragraphs) {
-    fmt::format_to(std::back_inserter(out), ".TP\n.B {}\n{}\n", paragraph.head,
-                   escaped(paragraph.text));
+    out += fmt::format(".TP\n.B {}\n{}\n", paragraph.head, escaped(paragraph.text));
   }
 }
 
@@ -190,7 +188,7 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
   for (const OptionSpec& option : command->options) {
     if (option.group != group) {
       group = option.group;
-      fmt::format_to(std::back_inserter(out), "\n{}:\n", group);
+      out += fmt::format("\n{}:\n", group);
     }
     append_entry(out, option_label(option), option.text, kOptionColumn);
   }
@@ -226,8 +224,8 @@ std::string man_page(const std::vector<CommandDescription>& commands, std::strin
       "terminal\n.SH SYNOPSIS\n",
       date, version);
   for (const CommandDescription& command : commands) {
-    fmt::format_to(std::back_inserter(out), "{}.B {}\n",
-                   &command == &commands.front() ? "" : ".br\n", escaped(command.usage));
+    out += fmt::format("{}.B {}\n", &command == &commands.front() ? "" : ".br\n",
+                       escaped(command.usage));
   }
   out +=
       ".SH DESCRIPTION\n"
@@ -242,8 +240,7 @@ std::string man_page(const std::vector<CommandDescription>& commands, std::strin
       "Files are complete or not there at all.\n"
       ".SH COMMANDS\n";
   for (const CommandDescription& command : commands) {
-    fmt::format_to(std::back_inserter(out), ".TP\n.B {}\n{}\n", command.name,
-                   escaped(command.summary));
+    out += fmt::format(".TP\n.B {}\n{}\n", command.name, escaped(command.summary));
   }
   out += ".SH EXAMPLES\n";
   for (const CommandDescription& command : commands) {

@@ -29,7 +29,7 @@ OptionList::Setter to_model(Choice& model) {
 inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
 /// What makes a text a chat.
-inline const std::vector<std::string> kChatOptions = {"--chat", "--system", "--messages"};
+inline const OptionNames kChatOptions = {"--chat", "--system", "--messages"};
 
 /// --strict: unknown keys or tensors in a model's files are an error.
 void define_strict(OptionList& list, Verbosity& verbosity);

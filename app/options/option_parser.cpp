@@ -13,7 +13,7 @@ namespace attnviz::app {
 
 namespace {
 
-std::vector<std::string> split(const std::string& names) {
+std::vector<std::string> split(std::string_view names) {
   const auto parts = list_parts(names);
   return {parts.begin(), parts.end()};
 }
@@ -30,13 +30,13 @@ OptionSpec& OptionSpec::proposes(std::vector<std::string> words) {
   return *this;
 }
 
-OptionSpec& OptionSpec::conflicts(std::vector<std::string> others, std::string why) {
-  excluded.push_back({std::move(others), std::move(why)});
+OptionSpec& OptionSpec::conflicts(OptionNames others, std::string_view why) {
+  excluded.push_back({{others.begin(), others.end()}, std::string(why)});
   return *this;
 }
 
-OptionSpec& OptionSpec::needs(std::vector<std::string> others, std::string why) {
-  needed.push_back({std::move(others), std::move(why)});
+OptionSpec& OptionSpec::needs(OptionNames others, std::string_view why) {
+  needed.push_back({{others.begin(), others.end()}, std::string(why)});
   return *this;
 }
 
@@ -50,13 +50,13 @@ OptionSpec& OptionSpec::common() {
   return *this;
 }
 
-OptionSpec& OptionSpec::about(std::string parameter, std::string to_type) {
-  parameters.emplace_back(std::move(parameter), to_type.empty() ? long_name() : std::move(to_type));
+OptionSpec& OptionSpec::about(std::string_view parameter, std::string_view to_type) {
+  parameters.emplace_back(parameter, to_type.empty() ? long_name() : to_type);
   return *this;
 }
 
-OptionSpec& OptionList::add_value(const char* group, const std::string& names,
-                                  const std::string& value, const std::string& text,
+OptionSpec& OptionList::add_value(std::string_view group, std::string_view names,
+                                  std::string_view value, std::string_view text,
                                   const Setter& set) {
   std::vector<std::string> all = split(names);
   // "=3" is the token "3", and not the one with this index.
@@ -67,46 +67,63 @@ OptionSpec& OptionList::add_value(const char* group, const std::string& names,
     }
     set(words.back());
   };
-  options_.push_back({std::move(all), value, text, group, Times::kLastCounts, set_last});
+  options_.push_back({std::move(all), std::string(value), std::string(text), std::string(group),
+                      Times::kLastCounts, set_last});
   return options_.back();
 }
 
-OptionSpec& OptionList::add_list(const char* group, const std::string& names,
-                                 const std::string& value, const std::string& text,
+OptionSpec& OptionList::add_list(std::string_view group, std::string_view names,
+                                 std::string_view value, std::string_view text,
                                  const ListSetter& set) {
-  options_.push_back({split(names), value, text, group, Times::kMany, set});
+  options_.push_back(
+      {split(names), std::string(value), std::string(text), std::string(group), Times::kMany, set});
   return options_.back();
 }
 
-OptionSpec& OptionList::add_flag(const char* group, const std::string& names,
-                                 const std::string& text, bool& flag) {
+OptionSpec& OptionList::add_flag(std::string_view group, std::string_view names,
+                                 std::string_view text, bool& flag) {
   return add_flag(group, names, text, [&flag] { flag = true; });
 }
 
-OptionSpec& OptionList::add_flag(const char* group, const std::string& names,
-                                 const std::string& text, const std::function<void()>& set) {
-  options_.push_back({split(names), "", text, group, Times::kLastCounts,
+OptionSpec& OptionList::add_flag(std::string_view group, std::string_view names,
+                                 std::string_view text, const std::function<void()>& set) {
+  options_.push_back({split(names), "", std::string(text), std::string(group), Times::kLastCounts,
                       [set](const std::vector<std::string>& /*words*/) { set(); }});
   return options_.back();
 }
 
-OptionSpec& OptionList::add_size(const std::string& name, const std::string& text,
+OptionSpec& OptionList::add_size(std::string_view name, std::string_view text,
                                  const std::function<void(std::size_t size)>& set,
-                                 const std::string& hint) {
+                                 std::string_view hint) {
   constexpr std::uint64_t kLargestSize = 1'000'000;
-  return add_value("Model", name, "N", text, [name, set, hint](const std::string& word) {
-    try {
-      set(count_between(1, kLargestSize)(name, word));
-    } catch (const Error& error) {
-      throw Error(error.kind(), error.what() + hint);
-    }
-  });
+  return add_value(
+      "Model", name, "N", text,
+      [name = std::string(name), set, hint = std::string(hint)](const std::string& word) {
+        try {
+          set(count_between(1, kLargestSize)(name, word));
+        } catch (const Error& error) {
+          throw Error(error.kind(), error.what() + hint);
+        }
+      });
 }
 
-OptionSpec& OptionList::add_positional(const std::string& name, const Setter& set) {
-  options_.push_back(
-      {{name}, name, "", "", Times::kOnce, [set](const auto& words) { set(words.back()); }});
+OptionSpec& OptionList::add_positional(std::string_view name, const Setter& set) {
+  const auto set_one = [set](const std::vector<std::string>& words) { set(words.back()); };
+  options_.push_back({{std::string(name)}, std::string(name), "", "", Times::kOnce, set_one});
   return options_.back();
+}
+
+OptionSpec& OptionList::add_positional_list(std::string_view name, const ListSetter& set) {
+  options_.push_back({{std::string(name)}, std::string(name), "", "", Times::kMany, set});
+  return options_.back();
+}
+
+OptionSpec& OptionList::add_named(std::string_view group, std::string_view names,
+                                  std::string_view value, std::string_view text,
+                                  const NamedSetter& set) {
+  return add_value(
+      group, names, value, text,
+      [names = std::string(names), set](const std::string& word) { set(names, word); });
 }
 
 const OptionSpec* OptionList::find(std::string_view name) const {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -24,6 +25,8 @@ enum class Times { kOnce, kLastCounts, kMany };
 
 /// What an option changes, where that is not everything; what is written of a result has it or not.
 enum class Effect { kEverywhere, kPicture, kTable, kMap };
+
+using OptionNames = std::initializer_list<std::string_view>;
 
 /// One option: what is said of it, what is done with its words, and what goes with it.
 struct OptionSpec {
@@ -54,12 +57,12 @@ struct OptionSpec {
 
   // For definitions: each changes one of the above.
   OptionSpec& proposes(std::vector<std::string> words);
-  OptionSpec& conflicts(std::vector<std::string> others, std::string why = "");
-  OptionSpec& needs(std::vector<std::string> others, std::string why = "");
+  OptionSpec& conflicts(OptionNames others, std::string_view why = "");
+  OptionSpec& needs(OptionNames others, std::string_view why = "");
   OptionSpec& only_in(Effect where);
   OptionSpec& common();
   /// `to_type`: the long name by default.
-  OptionSpec& about(std::string parameter, std::string to_type = "");
+  OptionSpec& about(std::string_view parameter, std::string_view to_type = "");
 };
 
 /// Options in the order of their definition; a reference to one is good until the next is added.
@@ -69,69 +72,70 @@ class OptionList {
  public:
   using Setter = std::function<void(const std::string& word)>;
   using ListSetter = std::function<void(const std::vector<std::string>& words)>;
+  using NamedSetter = std::function<void(const std::string& names, const std::string& word)>;
 
   /// An option with one value; given twice, the last counts. `names` with commas between them.
-  OptionSpec& add_value(const char* group, const std::string& names, const std::string& value,
-                        const std::string& text, const Setter& set);
+  OptionSpec& add_value(std::string_view group, std::string_view names, std::string_view value,
+                        std::string_view text, const Setter& set);
   /// The same for a value that is the word, or what `parse` makes of it: parse(word) or
   /// parse(option, word).
   template <class Value, class Parse = std::identity>
   requires(!std::invocable<Value&, const std::string&>)
-      OptionSpec& add_value(const char* group, const std::string& names, const std::string& value,
-                            const std::string& text, Value& target, const Parse& parse = {}) {
-    return add_value(group, names, value, text, [names, parse, &target](const std::string& word) {
-      if constexpr (std::invocable<const Parse&, const std::string&>) {
-        target = static_cast<Value>(parse(word));
-      } else {
-        target = static_cast<Value>(parse(names, word));
-      }
-    });
+      OptionSpec& add_value(std::string_view group, std::string_view names, std::string_view value,
+                            std::string_view text, Value& target, const Parse& parse = {}) {
+    return add_named(group, names, value, text,
+                     [parse, &target](const std::string& option, const std::string& word) {
+                       if constexpr (std::invocable<const Parse&, const std::string&>) {
+                         target = static_cast<Value>(parse(word));
+                       } else {
+                         target = static_cast<Value>(parse(option, word));
+                       }
+                     });
   }
   /// The same for the words of a table (core/choices.h): parsed, checked and listed from it.
   template <class Choices, class Value>
-  OptionSpec& add_choice(const char* group, const std::string& name, const Choices& choices,
-                         const std::string& text, Value& value) {
-    return add_value(group, name, joined_choices(choices), text, value,
-                     [choices](const std::string& option, const std::string& word) {
-                       return parse_choice(option, word, choices);
+  OptionSpec& add_choice(std::string_view group, std::string_view name, const Choices& choices,
+                         std::string_view text, Value& value) {
+    return add_named(group, name, joined_choices(choices), text,
+                     [choices, &value](const std::string& option, const std::string& word) {
+                       value = parse_choice(option, word, choices);
                      });
   }
   /// An option that may be repeated.
-  OptionSpec& add_list(const char* group, const std::string& names, const std::string& value,
-                       const std::string& text, const ListSetter& set);
+  OptionSpec& add_list(std::string_view group, std::string_view names, std::string_view value,
+                       std::string_view text, const ListSetter& set);
   template <class Value>
-  OptionSpec& add_list(const char* group, const std::string& names, const std::string& value,
-                       const std::string& text, std::vector<Value>& target) {
+  OptionSpec& add_list(std::string_view group, std::string_view names, std::string_view value,
+                       std::string_view text, std::vector<Value>& target) {
     return add_list(group, names, value, text, [&target](const std::vector<std::string>& words) {
       target.assign(words.begin(), words.end());
     });
   }
-  OptionSpec& add_flag(const char* group, const std::string& names, const std::string& text,
+  OptionSpec& add_flag(std::string_view group, std::string_view names, std::string_view text,
                        bool& flag);
   /// A flag that does something; by default it is only asked whether it was given.
   OptionSpec& add_flag(
-      const char* group, const std::string& names, const std::string& text,
+      std::string_view group, std::string_view names, std::string_view text,
       const std::function<void()>& set = [] {});
   /// A size of a model; what fits in memory is checked later, with the other sizes. `hint`: behind
   /// what is said of a word that is none.
-  OptionSpec& add_size(const std::string& name, const std::string& text,
+  OptionSpec& add_size(std::string_view name, std::string_view text,
                        const std::function<void(std::size_t size)>& set,
-                       const std::string& hint = "");
+                       std::string_view hint = "");
   /// A word without an option's name before it.
   template <class Value>
-  OptionSpec& add_positional(const std::string& name, std::optional<Value>& target) {
+  OptionSpec& add_positional(std::string_view name, std::optional<Value>& target) {
     return add_positional(name, [&target](const std::string& word) { target = word; });
   }
   OptionSpec& add_positional(
-      const std::string& name, const Setter& set = [](const std::string& /*word*/) {});
+      std::string_view name, const Setter& set = [](const std::string& /*word*/) {});
 
   /// Any number of words without options' names before them.
   template <class Value>
-  OptionSpec& add_positionals(const std::string& name, std::vector<Value>& target) {
-    options_.push_back({{name}, name, "", "", Times::kMany, [&target](const auto& words) {
-                          target.assign(words.begin(), words.end());
-                        }});
-    return options_.back();
+  OptionSpec& add_positionals(std::string_view name, std::vector<Value>& target) {
+    return add_positional_list(name, [&target](const std::vector<std::string>& words) {
+      target.assign(words.begin(), words.end());
+    });
   }
 
   /// An option that was added before, for what is true of it in one command alone.
@@ -141,6 +145,10 @@ class OptionList {
   const OptionSpec* find(std::string_view name) const;
 
  private:
+  OptionSpec& add_named(std::string_view group, std::string_view names, std::string_view value,
+                        std::string_view text, const NamedSetter& set);
+  OptionSpec& add_positional_list(std::string_view name, const ListSetter& set);
+
   std::vector<OptionSpec> options_;
 };
 

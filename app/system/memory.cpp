@@ -172,9 +172,8 @@ void limit_memory(double bytes) {
     pthread_attr_destroy(&stacks);
   }
 #endif
-  *fmt::format_to_n(out_of_memory_text.data(), out_of_memory_text.size() - 1,
-                    "out of memory: --max-memory allows {}", in_bytes(bytes))
-       .out = '\0';
+  fmt::format("out of memory: --max-memory allows {}", in_bytes(bytes))
+      .copy(out_of_memory_text.data(), out_of_memory_text.size() - 1);
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) == 0) {
     limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));

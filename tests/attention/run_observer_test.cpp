@@ -28,16 +28,16 @@ using test::ModelBuilder;
 using test::OutputForm;
 
 // Several blocks of queries.
-constexpr std::size_t kObservedTokens = 130;
-constexpr std::size_t kObservedWidth = 8;
+constexpr std::size_t kLength = 130;
+constexpr std::size_t kSize = 8;
 constexpr HeadId kEdited{1, 0};
 constexpr double kClose = 2e-5;
 
 Norm random_norm(ModelBuilder& builder, NormKind kind) {
   Norm norm;
   norm.kind = kind;
-  norm.weight = builder.random(1, kObservedWidth).row(0);
-  norm.bias = kind == NormKind::kLayer ? builder.random(1, kObservedWidth).row(0) : norm.bias;
+  norm.weight = builder.random(1, kSize).row(0);
+  norm.bias = kind == NormKind::kLayer ? builder.random(1, kSize).row(0) : norm.bias;
   return norm;
 }
 
@@ -53,14 +53,13 @@ void surround(ModelBuilder& builder, LayerOrder order, bool norms_after = false)
       layer.after_mlp_norm = random_norm(builder, kind);
     }
     layer.mlp.activation = Activation::kRelu;
-    layer.mlp.up = {builder.random(kObservedWidth, 20, 0.5f), builder.random(1, 20).row(0)};
-    layer.mlp.down = {builder.random(20, kObservedWidth, 0.3f),
-                      builder.random(1, kObservedWidth).row(0)};
+    layer.mlp.up = {builder.random(kSize, 20, 0.5f), builder.random(1, 20).row(0)};
+    layer.mlp.down = {builder.random(20, kSize, 0.3f), builder.random(1, kSize).row(0)};
   }
 }
 
 ModelBuilder three_layers(OutputForm form = OutputForm::kPerLayer) {
-  ModelBuilder builder(kObservedTokens, kObservedWidth);
+  ModelBuilder builder(kLength, kSize);
   builder.add_layer({{4, 4}, {4, 4}}, form);
   builder.add_layer({{3, 5}, {6, 2}, {4, 4}}, form);
   builder.add_layer({{4, 4}, {4, 4}}, form);
@@ -81,10 +80,10 @@ std::map<std::string, Model> models() {
   ModelBuilder shared = three_layers();
   std::vector<HeadWeights>& heads = shared.model.layers[1].heads;
   shared.model.config.positions = Positions::kRope;
-  heads[0].query = {shared.random(kObservedWidth, 4), {}};
+  heads[0].query = {shared.random(kSize, 4), {}};
   heads[0].key = heads[2].key;
   heads[0].value = heads[2].value;
-  shared.model.layers[1].output.weight = shared.random(4 + 2 + 4, kObservedWidth);
+  shared.model.layers[1].output.weight = shared.random(4 + 2 + 4, kSize);
   all.emplace("shared keys and values, rope", shared.model);
   for (const auto& [name, order] :
        {std::pair("pre-norm", LayerOrder::kPreNorm), std::pair("parallel", LayerOrder::kParallel),
@@ -108,11 +107,11 @@ void for_each_model(const Work& work) {
 }
 
 MatrixBuffer output_under(const Model& model, RunObserver& observer, std::size_t n_threads = 1) {
-  OutputRows output(model, 0, kObservedTokens);
+  OutputRows output(model, 0, kLength);
   ObserverGroup both({&observer, &output});
   AttentionRequest request;
   request.n_threads = n_threads;
-  run(model, test::Pieces(kObservedTokens), request, both);
+  run(model, test::Pieces(kLength), request, both);
   return output.take();
 }
 
@@ -163,7 +162,7 @@ class EdgeHider : public RunObserver {
   bool hides(HeadId head) const override { return std::ranges::find(heads_, head) != heads_.end(); }
   void hide(HeadId /*head*/, EdgeBlock& edges) const override {
     for (std::size_t query = edges.first_query(); query < edges.end_query(); ++query) {
-      for (std::size_t key = 0; key < kObservedTokens; ++key) {  // those of no block, too
+      for (std::size_t key = 0; key < kLength; ++key) {  // those of no block, too
         if (are_hidden_(query, key)) {
           edges.hide(query, key);
         }
@@ -199,8 +198,8 @@ class Onlooker : public RunObserver {
   ConstMatrix of(std::size_t layer, LayerStep step) const {
     for (const Seen& one : seen) {
       if (one.layer == layer && one.step == step) {
-        const std::size_t cols = one.values.size() / kObservedTokens;
-        return {one.values.data(), kObservedTokens, cols, cols};
+        const std::size_t cols = one.values.size() / kLength;
+        return {one.values.data(), kLength, cols, cols};
       }
     }
     return {};
@@ -236,7 +235,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
   for_each_model([&](const Model& model) {
     const test::NaiveResult expected = test::naive_run(model);
     Onlooker seen;
-    run(model, test::Pieces(kObservedTokens), {}, seen);
+    run(model, test::Pieces(kLength), {}, seen);
     const bool has_mlp = model.config.order != LayerOrder::kAttentionOnly;
     CHECK(seen.seen.size() == model.n_layers() * (has_mlp ? 6 : 5));
     for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
@@ -260,11 +259,11 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
 TEST_CASE("observer: with norms in front, a layer adds what attention and the MLP give") {
   const Model model = models().at("pre-norm");
   Onlooker seen;
-  run(model, test::Pieces(kObservedTokens), {}, seen);
+  run(model, test::Pieces(kLength), {}, seen);
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     std::vector<double> sums;
-    for (std::size_t row = 0; row < kObservedTokens; ++row) {
-      for (std::size_t col = 0; col < kObservedWidth; ++col) {
+    for (std::size_t row = 0; row < kLength; ++row) {
+      for (std::size_t col = 0; col < kSize; ++col) {
         double sum = 0.0;
         for (const LayerStep step : {LayerStep::kBefore, LayerStep::kAttention, LayerStep::kMlp}) {
           sum += static_cast<double>(seen.of(layer, step)(row, col));
@@ -280,7 +279,7 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
   for_each_model([&](const Model& model) {
     Model doubled = model;
     LayerWeights& layer = doubled.layers[kEdited.layer];
-    ModelBuilder weights(1, kObservedWidth);
+    ModelBuilder weights(1, kSize);
     const std::size_t d_value = layer.heads[0].d_value();
     const auto twice = [&](const StoredMatrix& matrix) {
       std::vector<float> values;
@@ -299,7 +298,7 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
     test::NaiveEdits edits;
     edits.context_factor = [](HeadId head) { return head == kEdited ? 2.0 : 1.0; };
     DoubledContext observer(d_value);
-    const MatrixBuffer expected = test::output_of(doubled, test::Pieces(kObservedTokens));
+    const MatrixBuffer expected = test::output_of(doubled, test::Pieces(kLength));
     CHECK(test::largest_difference(expected.view(), test::naive_run(model, {}, edits).output) <
           kClose);
     for (const std::size_t n_threads : {1u, 3u}) {
@@ -330,24 +329,23 @@ TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
     const std::vector<HeadId> heads = select_heads(model, "", "");
     AttentionRequest masked;
     masked.mask = parse_mask("window:4");
-    PatternStore expected(heads, kObservedTokens);
-    const MatrixBuffer output =
-        test::output_of(model, test::Pieces(kObservedTokens), masked, &expected);
+    PatternStore expected(heads, kLength);
+    const MatrixBuffer output = test::output_of(model, test::Pieces(kLength), masked, &expected);
     for (const std::size_t n_threads : {1u, 3u}) {
-      PatternStore found(heads, kObservedTokens);
+      PatternStore found(heads, kLength);
       EdgeHider observer(
           heads, [](std::size_t query, std::size_t key) { return key + 4 <= query; }, found);
       const MatrixBuffer hidden = output_under(model, observer, n_threads);
       for (const HeadId head : heads) {
-        for (std::size_t query = 0; query < kObservedTokens; ++query) {
-          for (std::size_t key = 0; key < kObservedTokens; ++key) {
+        for (std::size_t query = 0; query < kLength; ++query) {
+          for (std::size_t key = 0; key < kLength; ++key) {
             const float weight = found.pattern(head)(query, key);
             const float other = expected.pattern(head)(query, key);
             REQUIRE((other == 0.0f ? weight == 0.0f : std::abs(weight - other) < 1e-5f));
           }
         }
       }
-      for (std::size_t row = 0; row < kObservedTokens; ++row) {
+      for (std::size_t row = 0; row < kLength; ++row) {
         for (std::size_t col = 0; col < output.cols(); ++col) {
           REQUIRE(std::abs(hidden.view()(row, col) - output.view()(row, col)) < 1e-4f);
         }
@@ -361,7 +359,7 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
     return query == 5 || (query + key) % 3 == 0;
   };
   for_each_model([&](const Model& model) {
-    PatternStore patterns(select_heads(model, "", ""), kObservedTokens);
+    PatternStore patterns(select_heads(model, "", ""), kLength);
     EdgeHider observer({kEdited}, are_hidden, patterns);
     test::NaiveEdits edits;
     edits.hides = [&](HeadId head, std::size_t query, std::size_t key) {
@@ -381,9 +379,9 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
 
 TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
   for_each_model([&](const Model& model) {
-    PatternStore plain(select_heads(model, "", ""), kObservedTokens);
-    const MatrixBuffer expected = test::output_of(model, test::Pieces(kObservedTokens), {}, &plain);
-    PatternStore watched(select_heads(model, "", ""), kObservedTokens);
+    PatternStore plain(select_heads(model, "", ""), kLength);
+    const MatrixBuffer expected = test::output_of(model, test::Pieces(kLength), {}, &plain);
+    PatternStore watched(select_heads(model, "", ""), kLength);
     Indifferent observer(watched);
     Indifferent other;
     ObserverGroup group({&other, &observer});
@@ -398,7 +396,7 @@ TEST_CASE("observer: who looks at streams, contexts and attention changes no bit
   for_each_model([&](const Model& model) {
     Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
-                          test::output_of(model, test::Pieces(kObservedTokens)).view()));
+                          test::output_of(model, test::Pieces(kLength)).view()));
   });
 }
 
@@ -411,18 +409,18 @@ TEST_CASE("observer: a run goes as far as the last step that is wanted") {
   surround(builder, LayerOrder::kPreNorm);
   constexpr float kHuge = 1e30f;
   for (HeadWeights& head : builder.model.layers[1].heads) {
-    head.query.weight = builder.random(kObservedWidth, head.d_head(), kHuge);
-    head.key.weight = builder.random(kObservedWidth, head.d_head(), kHuge);
+    head.query.weight = builder.random(kSize, head.d_head(), kHuge);
+    head.key.weight = builder.random(kSize, head.d_head(), kHuge);
   }
   for (const auto& [layer, step] : {std::pair(std::size_t{0}, LayerStep::kContexts),
                                     std::pair(std::size_t{0}, LayerStep::kAfter),
                                     std::pair(std::size_t{1}, LayerStep::kBefore)}) {
     Onlooker until = only(layer, step);
-    run(builder.model, test::Pieces(kObservedTokens), {}, until);
+    run(builder.model, test::Pieces(kLength), {}, until);
     CHECK(until.seen.size() == 1);
   }
   Onlooker until = only(1, LayerStep::kContexts);
-  CHECK_THROWS_AS(run(builder.model, test::Pieces(kObservedTokens), {}, until), Error);
+  CHECK_THROWS_AS(run(builder.model, test::Pieces(kLength), {}, until), Error);
   CHECK(until.seen.empty());
 }
 
@@ -436,8 +434,8 @@ TEST_CASE("observer groups: changes are made in order, and every sink gets its h
   const Model model = models().at("parallel");
   ScaledMlp twice(1, 2.0f);
   ScaledMlp half(1, 0.5f);
-  PatternStore first({{0, 0}}, kObservedTokens);
-  PatternStore second({{0, 0}, {2, 1}}, kObservedTokens);
+  PatternStore first({{0, 0}}, kLength);
+  PatternStore second({{0, 0}, {2, 1}}, kLength);
   RunObserver to_first(first);
   RunObserver to_second(second);
   ObserverGroup group({&twice, &to_first, &half, &to_second});

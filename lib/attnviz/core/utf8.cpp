@@ -240,8 +240,7 @@ void append_utf8(std::string& out, char32_t point) {
 std::size_t append_invalid_bytes(std::string_view text, std::size_t begin, std::string& out) {
   std::size_t i = begin;
   for (CodePoint point = decode_utf8(text, i); !point.valid; point = decode_utf8(text, i)) {
-    fmt::format_to(std::back_inserter(out), "{}{:02X}", i == begin ? "<" : " ",
-                   static_cast<std::uint32_t>(point.value));
+    out += fmt::format("{}{:02X}", i == begin ? "<" : " ", static_cast<std::uint32_t>(point.value));
     if (++i == text.size()) {
       break;
     }

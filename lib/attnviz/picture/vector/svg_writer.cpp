@@ -132,8 +132,7 @@ PixelRect bounds_of(const TextRun& run) {
 
 void add_rect(const PixelRect& rect, std::string& path) {
   if (!rect.empty()) {
-    fmt::format_to(std::back_inserter(path), "M{} {}h{}v{}h-{}z", rect.x, rect.y, rect.width,
-                   rect.height, rect.width);
+    path += fmt::format("M{} {}h{}v{}h-{}z", rect.x, rect.y, rect.width, rect.height, rect.width);
   }
 }
 
@@ -241,7 +240,7 @@ class SvgWriter {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += fmt::format(format, std::forward<Args>(args)...);
   }
 
   void write_facts(const std::vector<std::pair<std::string, std::string>>& texts) {

@@ -180,8 +180,8 @@ bool within_unit(float low, float high) noexcept {
 }
 
 std::size_t plain_width(float low, float high, int decimals) {
-  return std::max(fmt::formatted_size("{:.{}f}", low, decimals),
-                  fmt::formatted_size("{:.{}f}", high, decimals));
+  return std::max(fmt::format("{:.{}f}", low, decimals).size(),
+                  fmt::format("{:.{}f}", high, decimals).size());
 }
 
 }  // namespace
