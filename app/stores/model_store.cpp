@@ -120,6 +120,7 @@ void name_models_in(const fs::path& folder) {
   const std::size_t n_more = models.size() - std::min(models.size(), kMost);
   models.resize(models.size() - n_more);
   std::vector<std::string> lines;
+  lines.reserve(models.size());
   for (const fs::path& model : models) {
     lines.push_back("-m " + shell_quoted(model));
   }

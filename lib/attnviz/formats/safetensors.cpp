@@ -263,7 +263,7 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
   const std::string_view header = header_of(bytes, complaint);
   const std::string_view data = bytes.substr(kLengthBytes + header.size());
   for (auto& [name, member] : HeaderReader(header, file, complaint).read()) {
-    const auto fail = [&](std::string_view what) { complaint.of_tensor(name, what); };
+    const auto fail = [&, &name = name](std::string_view what) { complaint.of_tensor(name, what); };
     if (!member.type_word || !member.shape || !member.range) {
       fail(fmt::format("{} is missing", !member.type_word ? "dtype"
                                         : !member.shape   ? "shape"

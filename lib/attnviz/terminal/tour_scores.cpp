@@ -53,9 +53,9 @@ class KeyRows {
     table_.indent = page.columns() < kNarrowTour ? 0 : page.style.indent;
     Column indices{.null = ""};
     Column names{.heading = "key", .with_previous = true};
-    const auto add = [&](Datum index, std::string name, Emphasis emphasis) {
+    const auto add = [&](Datum index, const std::string& name, Emphasis emphasis) {
       indices.cells.push_back(std::move(index));
-      names.cells.emplace_back(std::move(name));
+      names.cells.emplace_back(name);
       table_.emphasis.push_back(emphasis);
     };
     for (const std::size_t key : shown_) {
