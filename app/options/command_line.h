@@ -14,8 +14,6 @@
 
 namespace attnviz::app {
 
-// A command line that makes no sense: what it is to be, where that is near.
-
 /// Whether a word names a model, on this machine or among those that many people know.
 /// `beside_sentence`: what stands next to it can only be the text, so that names that are words of
 /// a language, too, count.
@@ -68,8 +66,8 @@ std::vector<CommandDescription> describe_commands();
 /// The commands' names, the default one first.
 std::vector<std::string> command_names();
 
-/// What stands behind -o and --partial, standard output left out. Of a name with {line} what stands
-/// before it, as the folder is the same, and links that are there under such names.
+/// The files that a command writes: those of -o and --partial, without standard output. Of a name
+/// with {line} the part before it, as the folder is the same, and links with such names.
 std::vector<std::filesystem::path> output_paths(const Command& command);
 
 /// Whether the person wants to hear of everything.

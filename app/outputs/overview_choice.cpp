@@ -86,8 +86,8 @@ ArcsFigure informative_arcs(std::span<const AttentionDocument> documents,
   return figure;
 }
 
-// Of more heads than one picture tells apart the most informative one, where none were chosen and
-// there are weights to judge.
+// The most informative head where one picture cannot show all, none were chosen and there are
+// weights to judge.
 ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadOptions& asked) {
   const AttentionDocument& document = documents.front();
   if (is_before_softmax(document.kind)) {

@@ -225,7 +225,7 @@ bool is_sample(const fs::path& file) {
   return std::ranges::find(kSampleEndings, file.extension()) != std::end(kSampleEndings);
 }
 
-// Its schema stands at the beginning of what attnviz wrote, and of what is written after it.
+// Files that attnviz wrote, and those written like them, begin with their schema.
 bool is_weights(const fs::path& file) {
   constexpr std::size_t kBeginning = 300;
   return MappedFile(file).bytes().substr(0, kBeginning).find("attnviz.weights/") !=

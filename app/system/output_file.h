@@ -1,4 +1,5 @@
-// Where bytes end up: files that appear whole or not at all, and standard output.
+// Where bytes end up: files that appear whole or not at all, and standard output. Where they come
+// from: a file or standard input.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Says no before memory is taken that is not there, or that nobody allowed.
+// What the program asks of its process: memory before it is taken, rights that it gives up before
+// it reads a file, and the signals that end it.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ std::string in_bytes(double bytes);
 /// "out of memory", and what --max-memory allows where it is given. Takes no memory.
 std::string_view out_of_memory() noexcept;
 
-/// An Error's message; one of memory tells what allowed no more, too.
+/// An Error's message; one about memory also names the limit.
 std::string with_limit(std::string_view message);
 
 /// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`". Free
@@ -34,8 +35,8 @@ void require_memory(double bytes, std::string_view what, std::string_view hint);
 /// An estimate for so many heads of a text of so many tokens; grows with both.
 using BytesForHeads = std::function<double(std::size_t n_heads, std::size_t n_tokens)>;
 
-/// The same of something made for heads of a text, as `what` "inspecting"; tells how many heads,
-/// and how many tokens, would do.
+/// The same of something made for heads of a text, as `what` "inspecting"; names how many heads
+/// and tokens would fit.
 void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
                               std::size_t n_heads, std::size_t n_tokens);
 
@@ -55,9 +56,9 @@ std::string enter_sandbox(std::span<const std::filesystem::path> outputs,
 // What ends the program from outside, and how it leaves its files and its terminal then.
 
 /// Whatever ends the program removes unfinished files and gives the terminal back as it was first.
-/// SIGINT, SIGTERM and SIGHUP end it with 130. A mapped file that has become shorter is told, with
-/// exit code 1. A closed pipe and a file that has become too large are errors of the write instead
-/// of signals.
+/// SIGINT, SIGTERM and SIGHUP end it with 130. A mapped file that has become shorter ends it with
+/// a message and exit code 1. A closed pipe and a file that has become too large are errors of the
+/// write instead of signals.
 void install_signal_handlers();
 
 /// Says that there is no more memory, removes unfinished files and ends the program with 1.

@@ -1,12 +1,10 @@
 # A room of the library: objects that are compiled, and tested, without what stands above them.
 #
-# attnviz_add_room(NAME [COLD] BELOW ROOM… SOURCES FILE… HEADERS FILE…): attnviz_NAME, of which the
-# library is made.
-#   BELOW:   the rooms that its sources include, as far as those do not include each other.
-#   COLD:    no time is spent in it: -O1, which compiles a quarter faster than -O2.
-#   HEADERS: those of rooms below that most of its sources include, to be precompiled.
+# attnviz_add_room(NAME [COLD] BELOW ROOM… SOURCES FILE…): attnviz_NAME, of which the library is made.
+#   BELOW: the rooms that its sources include, as far as those do not include each other.
+#   COLD:  no time is spent in it: -O1, which compiles a quarter faster than -O2.
 function(attnviz_add_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "BELOW;SOURCES;HEADERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "BELOW;SOURCES")
   set(target attnviz_${room})
   add_library(${target} OBJECT ${arg_SOURCES})
   set_property(TARGET ${target} PROPERTY ATTNVIZ_BELOW ${arg_BELOW})
@@ -15,11 +13,17 @@ function(attnviz_add_room room)
   attnviz_shipped(${target})
   # -O3 makes only the kernels faster, and all other sources a third slower to compile.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${arg_COLD}>,-O1,-O2>>)
-  list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/lib/attnviz/)
-  if(arg_COLD OR arg_HEADERS OR room STREQUAL core)
-    target_precompile_headers(${target} PRIVATE ${ATTNVIZ_COMMON_HEADERS} ${arg_HEADERS})
+  # Precompiled headers fit flags: one for each kind of room. Headers of the rooms below in them would
+  # cost as much as they save.
+  if(arg_COLD)
+    set(first attnviz_model)
   else()
-    target_precompile_headers(${target} REUSE_FROM attnviz_core)
+    set(first attnviz_core)
+  endif()
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ATTNVIZ_COMMON_HEADERS})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
   target_sources(attnviz PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()

@@ -1,4 +1,5 @@
-// Which of many heads says most: the one whose queries look far away, each at a token of its own.
+// Which heads say most: the one whose queries look far away, each at a token of its own; and those
+// that do what heads are known to do, measured where it is known who should look at whom.
 #pragma once
 
 #include <array>

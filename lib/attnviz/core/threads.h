@@ -1,5 +1,5 @@
-// Independent work items spread over threads; which thread runs which item never matters, unless
-// they take turns.
+// Independent work items spread over threads: which thread runs which item never matters, unless
+// they take turns. The CPUs there are.
 #pragma once
 
 #include <condition_variable>

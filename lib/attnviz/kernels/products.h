@@ -1,4 +1,5 @@
-// Matrix product.
+// Products of matrices: of floats, of quantised weights by dot products of bytes, of a head's
+// packed keys.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Copying of rows, past the caches when they are of no use. Sums of logarithms, which entropies and
-// divergences are made of. Random numbers in the order of their names, many at once.
+// Rows of numbers: copied, normalised, activated, rotated, mixed and pooled; scores and softmax;
+// sums of logarithms and random numbers.
 #pragma once
 
 #include <cstddef>

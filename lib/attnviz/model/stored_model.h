@@ -1,4 +1,4 @@
-// Models as Hugging Face's tools write them: a folder with a config.json beside safetensors.
+// Models as files have them: Hugging Face folders, GGUF, weights as JSON.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Attention to explore in a browser: one file that needs nothing else.
+// Pages for a browser: attention to explore, and any report. One file that needs nothing else.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A deep model in one picture: every head as a thumbnail, and the most telling one large. One
-// number of each head as a picture: a row for each layer, a column for each head.
+// Figures of many heads: every head as a thumbnail and the most informative one large, one number
+// of each head as a grid, attention as lines between two columns of tokens.
 #pragma once
 
 #include <cstddef>

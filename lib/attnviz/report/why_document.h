@@ -1,4 +1,5 @@
-// What is said of why a model predicts what it does: tokens, heads and layers, in numbers.
+// What is said of why a model predicts what it does, and of the sentences that an answer rests on,
+// in numbers.
 #pragma once
 
 #include <array>

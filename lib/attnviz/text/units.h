@@ -1,4 +1,4 @@
-// A text cut into sentences.
+// The units of a text: words, lines, sentences and turns, and tokens brought together by them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Scores of heads, from their rows of weights.
+// Scores of heads from their rows of weights, their means over texts, and the names that heads get
+// by them.
 #pragma once
 
 #include <array>
@@ -19,8 +20,6 @@
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
-
-// Means of heads' scores over texts. The scores of a head, and the names that a head earns by them.
 
 /// What one number says of a head's pattern A [query, key] over n tokens. V(q) are the keys that q
 /// may see, v(q) how many; t_k is the token at k.

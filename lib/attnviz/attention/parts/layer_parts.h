@@ -1,4 +1,5 @@
-// The MLP of a transformer's layer.
+// What a layer computes beside attention: MLPs and experts, states and convolutions, several
+// residual streams; and why its numbers are not finite.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Outlines of glyphs, those of the embedded font among them, and the ink that fills an outline.
+// Glyphs: their outlines and ink, and the lines and boxes of a text that are made of them.
 #pragma once
 
 #include <array>

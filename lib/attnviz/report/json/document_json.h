@@ -1,4 +1,4 @@
-// The attention JSON format `attnviz.attention/1`, written as a stream.
+// The JSON of attention, inspections, runs and models, written as streams.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A Jinja template cut into text, tags and what stands in them.
+// Jinja templates: cut into tokens, parsed into a tree, and run.
 #pragma once
 
 #include <cstddef>

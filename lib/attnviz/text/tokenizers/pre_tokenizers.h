@@ -1,4 +1,5 @@
-// The second stage of a tokenizer: a text cut into words, which pieces never cross.
+// The first two stages of a tokenizer: a text made regular, and cut into words, which pieces never
+// cross.
 #pragma once
 
 #include <functional>
