@@ -6,7 +6,6 @@
 #include <string>
 
 #include "options/command_line.h"
-#include "options/help.h"
 
 namespace {
 

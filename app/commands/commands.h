@@ -1,7 +1,7 @@
 // The program's commands. Each throws Error, and ClosedPipe when nobody reads what it writes.
 #pragma once
 
-#include "options/options.h"
+#include "options/command_options.h"
 
 namespace attnviz::app {
 

@@ -27,6 +27,7 @@
 #include "commands/commands.h"
 #include "commands/prepared_text.h"
 #include "outputs/outputs.h"
+#include "outputs/formats/shown_attention.h"
 #include "system/process.h"
 
 namespace attnviz::app {

@@ -12,7 +12,7 @@
 #include "attnviz/report/heads_document.h"
 #include "attnviz/report/json/corpus_scores.h"
 #include "commands/input.h"
-#include "options/options.h"
+#include "options/command_options.h"
 #include "outputs/outputs.h"
 
 namespace attnviz::app {

@@ -9,6 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/model/known_keys.h"
 #include "attnviz/model/stored_model.h"
+#include "attnviz/report/model_info.h"
 #include "attnviz/report/reports/reports.h"
 #include "attnviz/terminal/views.h"
 #include "commands/commands.h"

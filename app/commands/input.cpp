@@ -17,7 +17,6 @@
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/prompt_lint.h"
 #include "options/advice.h"
-#include "options/shell_words.h"
 #include "system/diagnostics.h"
 #include "system/terminal_info.h"
 

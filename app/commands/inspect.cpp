@@ -20,6 +20,7 @@
 #include "attnviz/report/figures.h"
 #include "attnviz/report/json/document_json.h"
 #include "attnviz/report/run_facts.h"
+#include "attnviz/report/steps/inspection_document.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
 #include "commands/input.h"

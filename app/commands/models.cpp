@@ -26,6 +26,7 @@
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
 #include "attnviz/model/stored_model.h"
+#include "attnviz/report/model_info.h"
 #include "attnviz/report/reports/reports.h"
 #include "attnviz/terminal/views.h"
 #include "options/advice.h"

@@ -14,7 +14,7 @@
 #include "attnviz/report/run_facts.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
-#include "options/options.h"
+#include "options/command_options.h"
 
 namespace attnviz::app {
 

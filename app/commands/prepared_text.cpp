@@ -16,6 +16,7 @@
 #include "attnviz/report/run_facts.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "options/advice.h"
+#include "outputs/formats/shown_attention.h"
 #include "system/diagnostics.h"
 
 namespace attnviz::app {

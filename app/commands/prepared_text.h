@@ -22,7 +22,7 @@
 #include "commands/attention_run.h"
 #include "commands/input.h"
 #include "commands/prediction.h"
-#include "options/options.h"
+#include "options/command_options.h"
 
 namespace attnviz::app {
 

@@ -21,6 +21,7 @@
 #include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
 #include "commands/prediction.h"
+#include "outputs/formats/shown_attention.h"
 #include "system/diagnostics.h"
 #include "system/process.h"
 #include "system/terminal_info.h"

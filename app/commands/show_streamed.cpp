@@ -18,6 +18,7 @@
 #include "attnviz/report/figures.h"
 #include "attnviz/report/patterns/shown_tokens.h"
 #include "outputs/outputs.h"
+#include "outputs/formats/shown_attention.h"
 #include "system/process.h"
 
 namespace attnviz::app {
@@ -176,15 +177,16 @@ class StreamedShow {
     large_ = DrawnCells();
     InformativeHead any;  // grids do not depend on it
     any.head = setup_.heads.front();
-    const AttentionFigure figure =
-        is_overview_ ? AttentionFigure(overview_of(document_, any)) : attention_heatmap(document_);
+    const ShownAttention shown(
+        std::span(&document_, 1),
+        is_overview_ ? AttentionFigure(overview_of(document_, any)) : attention_heatmap(document_));
     const bool turned = document_.drawing.transposed;
     for (const Format& format : all_formats()) {
       if (format.cells == nullptr) {
         continue;
       }
       for (const Look& look : setup_.outputs.looks(format)) {
-        const OverviewCells cells = format.cells(figure, look);
+        const OverviewCells cells = format.cells(shown, look);
         panels_.add(cells.thumbnails, turned);
         if (is_overview_) {
           large_.add(cells.large, turned);

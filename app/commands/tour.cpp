@@ -21,7 +21,7 @@
 #include "attnviz/terminal/tour_page.h"
 #include "commands/input.h"
 #include "commands/prepared_text.h"
-#include "options/shell_words.h"
+#include "options/advice.h"
 #include "stores/model_source.h"
 #include "system/diagnostics.h"
 #include "system/output_file.h"

@@ -1,5 +1,5 @@
-// What is said with lines to copy after it. From the library's words to the program's: who types a
-// command knows options, not parameters.
+// What is said with lines to copy after it, and words as a shell takes them. From the library's
+// words to the program's: who types a command knows options, not parameters.
 #pragma once
 
 #include <string>
@@ -10,6 +10,8 @@
 #include "attnviz/core/error.h"
 
 namespace attnviz::app {
+
+struct ParsedWords;
 
 /// A message, and lines of their own after it. Apart from each other: a line feed that a name or a
 /// file has put into a message must not make it look like two.
@@ -40,5 +42,17 @@ class AdviceError : public Error {
 /// that set it: "d_model 10: …" becomes "--d-model 10: …", and what the rows of other options say
 /// about the parameter stands at the end. Unchanged for an empty parameter, or message.
 std::string in_option_names(std::string message, std::string_view parameter);
+
+/// A word that sh, dash, bash, zsh and fish read alike, quoted if necessary. Characters that a
+/// terminal could obey when the line is pasted become octal numbers for `printf`; line feeds at the
+/// end, which $(…) strips, follow in single quotes, as they are.
+std::string shell_word(const std::string& word);
+
+/// The same in double quotes where these do: as people type a sentence.
+std::string shell_quoted(const std::string& word);
+
+/// What computes the same attention as the command `name`, without its text: what is drawn of it,
+/// and how, a page says itself.
+std::string computing_command(std::string_view name, const ParsedWords& parsed);
 
 }  // namespace attnviz::app

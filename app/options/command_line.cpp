@@ -12,11 +12,9 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
-#include "options/help.h"
-#include "options/option_definitions.h"
+#include "options/advice.h"
 #include "options/option_groups.h"
 #include "options/option_parser.h"
-#include "options/shell_words.h"
 
 namespace attnviz::app {
 

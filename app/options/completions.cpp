@@ -1,4 +1,4 @@
-#include "options/help.h"
+#include "options/command_line.h"
 
 #include <fmt/format.h>
 

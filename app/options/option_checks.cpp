@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "options/option_definitions.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
 

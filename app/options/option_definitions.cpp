@@ -1,4 +1,4 @@
-#include "options/option_definitions.h"
+#include "options/option_groups.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,14 @@
 #include <string>
 #include <system_error>
 
+#include "attnviz/analysis/rollout.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/threads.h"
 #include "attnviz/model/mask.h"
+#include "attnviz/report/steps/inspection_document.h"
 #include "attnviz/text/tokenizer.h"
-#include "options/option_groups.h"
 #include "options/option_values.h"
 #include "outputs/formats/formats.h"
 

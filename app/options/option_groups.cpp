@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/threads.h"

@@ -8,7 +8,7 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/picture/scene/scene.h"
-#include "attnviz/report/attention_heatmap.h"
+#include "attnviz/report/report_requests.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {

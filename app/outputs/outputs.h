@@ -15,11 +15,14 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/report/attention_document.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
 #include "system/diagnostics.h"
 #include "system/output_file.h"
+
+namespace attnviz {
+struct FirstShown;
+}  // namespace attnviz
 
 namespace attnviz::app {
 

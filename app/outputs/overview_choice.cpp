@@ -13,6 +13,7 @@
 #include "attnviz/report/figures.h"
 #include "attnviz/report/patterns/focus_bars.h"
 #include "attnviz/report/patterns/step_patterns.h"
+#include "outputs/formats/shown_attention.h"
 
 namespace attnviz::app {
 

@@ -19,7 +19,6 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/model/stored_model.h"
 #include "options/advice.h"
-#include "options/shell_words.h"
 #include "stores/model_store.h"
 
 namespace attnviz::app {

@@ -13,8 +13,8 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/model/stored_model.h"
+#include "options/advice.h"
 #include "options/options.h"
-#include "options/shell_words.h"
 #include "stores/model_source.h"
 
 namespace attnviz::app {

@@ -14,6 +14,7 @@
 #include "fuzz/fuzz_checks.h"
 #include "fuzz/fuzz_target.h"
 #include "outputs/formats/formats.h"
+#include "outputs/formats/shown_attention.h"
 
 namespace attnviz {
 

@@ -76,8 +76,8 @@ std::vector<std::string> fuzz_seeds() {
       const std::string& name = option.names.back();
       if (seen.insert(name).second) {
         const std::string value = option.value.substr(0, option.value.find('|'));
-        seeds.push_back(command.name + '\0' + name + '\0' + (option.is_flag() ? "" : value + '\0') +
-                        "The cat sat");
+        seeds.push_back(std::string(command.name) + '\0' + name + '\0' +
+                        (option.is_flag() ? "" : value + '\0') + "The cat sat");
       }
     }
   }

@@ -22,8 +22,8 @@
 #include "fuzz/odd_attention.h"
 #include "fuzz/odd_command.h"
 #include "fuzz/time_limit.h"
+#include "options/advice.h"
 #include "options/command_line.h"
-#include "options/shell_words.h"
 #include "support/run_program.h"
 #include "system/output_file.h"
 

@@ -151,7 +151,7 @@ std::vector<std::string> odd_command(Choices& choices) {
   const auto drawn = std::find_if(commands.begin(), commands.end(),
                                   [](const auto& one) { return one.name == "render"; });
   const app::CommandDescription& command = choices.once_in(2) ? *drawn : choices.of(commands);
-  Words words = {command.name};
+  Words words = {std::string(command.name)};
   for (const app::OptionSpec& argument : command.arguments) {
     // Others are there to be refused.
     if (&argument == &command.arguments.front() || command.name == "meaning") {

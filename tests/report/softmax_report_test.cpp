@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/report/reports/reports.h"
 
 namespace attnviz {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/report/why_document.h"
 #include "attnviz/terminal/views.h"
 #include "support/screen_text.h"
 #include "support/stopwatch.h"

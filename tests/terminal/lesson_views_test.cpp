@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/report/lessons/lesson.h"
 #include "attnviz/report/reports/reports.h"
 #include "attnviz/terminal/views.h"
 #include "support/sample_chart.h"

@@ -1,6 +1,7 @@
 #include "attnviz/terminal/views.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -26,6 +26,7 @@
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/views.h"
+#include "outputs/formats/shown_attention.h"
 
 namespace attnviz::app {
 
@@ -316,7 +317,8 @@ void write_report_figure(const Report& report, const Look& look, const ByteSink&
   sink(std::visit(FileOf{look.figure, {}, format}, picture_of(report)->drawing));
 }
 
-OverviewCells figure_cells_of(const AttentionFigure& figure, const Look& look) {
+OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
+  const AttentionFigure& figure = shown.figure();
   const auto* const overview = std::get_if<Overview>(&figure);
   return overview != nullptr
              ? figure_cells(*overview, look.figure)
@@ -350,7 +352,8 @@ void write_report_text(const Report& report, const Look& look, const ByteSink& s
   write_report(report, /*as_json=*/false, look.terminal, sink);
 }
 
-OverviewCells text_cells(const AttentionFigure& figure, const Look& look) {
+OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
+  const AttentionFigure& figure = shown.figure();
   const auto* const overview = std::get_if<Overview>(&figure);
   return overview != nullptr
              ? terminal_cells(*overview, look.terminal)

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/analysis_requests.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/choices.h"
@@ -24,12 +25,6 @@ namespace attnviz {
 
 /// What stands for several cells where a picture has room for one. kAuto: the largest, unless the
 /// picture knows better (see Heatmap::are_thumbnails).
-enum class PoolKind { kAuto, kMax, kMean };
-
-/// As options and documents call them.
-inline constexpr std::array kPools = {Choice{"auto", PoolKind::kAuto},
-                                      Choice{"max", PoolKind::kMax},
-                                      Choice{"mean", PoolKind::kMean}};
 
 constexpr std::size_t divided_up(std::size_t size, std::size_t by) noexcept {
   return size / by + (size % by != 0 ? 1 : 0);

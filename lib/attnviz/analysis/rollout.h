@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/analysis/analysis_requests.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
@@ -23,15 +24,6 @@
 #include "attnviz/model/model.h"
 
 namespace attnviz {
-
-/// heads   the heads of each layer: one pattern a layer.
-/// layers  each head index over all layers: one pattern a head.
-/// all     every chosen head: one pattern.
-enum class AverageOver { kHeads, kLayers, kAll };
-
-inline constexpr std::array kAverages = {Choice{"heads", AverageOver::kHeads},
-                                         Choice{"layers", AverageOver::kLayers},
-                                         Choice{"all", AverageOver::kAll}};
 
 /// "heads", "layers", "all".
 std::string_view average_name(AverageOver over) noexcept;
@@ -76,16 +68,6 @@ class AverageSink : public PatternSink {
 MatrixBuffer mean_pattern(std::span<const ConstMatrix> patterns);
 
 /// How the heads of a layer become one pattern.
-enum class RolloutOver { kMean, kMax };
-
-inline constexpr std::array kRolloutOvers = {Choice{"mean", RolloutOver::kMean},
-                                             Choice{"max", RolloutOver::kMax}};
-
-struct RolloutRequest {
-  RolloutOver over = RolloutOver::kMean;
-  float residual = 0.5f;  // share of the residual stream, in [0, 1)
-  bool weighted = false;  // by what each token would pass on: A[q][k] · ‖f(x_k)‖ in place of A
-};
 
 /// Whether a layer adds the stream that enters it to what attention gives. The residual share of
 /// layers that do not is 0.

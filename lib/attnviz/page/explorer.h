@@ -11,16 +11,10 @@
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/report/attention_document.h"
 #include "attnviz/report/reports/report.h"
+#include "attnviz/report/report_requests.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
-
-/// A line for a shell, to which options may be added between its words and the text.
-struct ShellCommand {
-  std::string words = {};                // "attnviz -m demo"; may be empty
-  std::optional<std::string> text = {};  // as it is, not quoted
-  std::vector<std::string> names = {};   // of all commands: a text must not be taken for one
-};
 
 /// What a page shows first.
 struct FirstShown {

@@ -25,47 +25,12 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/report/heatmap.h"
+#include "attnviz/report/report_requests.h"
 #include "attnviz/report/run_facts.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/units.h"
 
 namespace attnviz {
-
-/// One row a query, one column a key.
-enum class PatternKind {
-  kWeights,      // after softmax; rows sum to 1
-  kScores,       // q·k, also of keys that the mask will hide
-  kScaled,       // the same times 1 / (√d_head · temperature)
-  kMasked,       // what softmax takes: capped, with biases; -inf where the key is hidden
-  kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
-                 // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
-  kRouter,       // no attention: a column an expert, what its output is multiplied by
-  kDecay,        // no attention: how much of what a state took in at the key is left at the query
-};
-
-inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWeights},
-                                             Choice{"scores", PatternKind::kScores},
-                                             Choice{"scaled", PatternKind::kScaled},
-                                             Choice{"masked", PatternKind::kMasked},
-                                             Choice{"values-shares", PatternKind::kValueShares},
-                                             Choice{"router", PatternKind::kRouter},
-                                             Choice{"decay", PatternKind::kDecay}};
-
-/// Whether they are numbers of either sign, whose rows sum to nothing in particular.
-constexpr bool is_before_softmax(PatternKind kind) noexcept {
-  return kind == PatternKind::kScores || kind == PatternKind::kScaled ||
-         kind == PatternKind::kMasked;
-}
-
-/// Whether they have nothing to do with heads of attention.
-constexpr bool is_no_attention(PatternKind kind) noexcept {
-  return kind == PatternKind::kRouter || kind == PatternKind::kDecay;
-}
-
-/// Whether no key is hidden yet.
-constexpr bool is_before_mask(PatternKind kind) noexcept {
-  return kind == PatternKind::kScores || kind == PatternKind::kScaled;
-}
 
 /// What a picture of them is of.
 constexpr std::string_view subject_of(PatternKind kind) noexcept {
@@ -108,18 +73,6 @@ constexpr std::string_view value_name_of(PatternKind kind) noexcept {
   }
   return "attention weight";
 }
-
-/// One row a query, one column a key.
-enum class AttentionPart {
-  kEncoder,  // the encoder's: source by source
-  kDecoder,  // the decoder's: target by target
-  kCross,    // what the decoder looks at of what the encoder gives: target by source
-};
-
-/// In the order of the enumerators.
-inline constexpr std::array kPartChoices = {Choice{"encoder", AttentionPart::kEncoder},
-                                            Choice{"decoder", AttentionPart::kDecoder},
-                                            Choice{"cross", AttentionPart::kCross}};
 
 /// The only token whose attention is drawn: what it looks at, or as a key: who looks at it.
 struct Focus {

@@ -14,6 +14,7 @@
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/report/attention_document.h"
 #include "attnviz/report/heatmap.h"
+#include "attnviz/report/report_requests.h"
 
 namespace attnviz {
 
@@ -60,28 +61,6 @@ class MaskedScores {
 };
 
 // How a document is drawn when somebody asked for some of it only: the rest follows from the data.
-
-/// Values [low, high].
-struct ValueRange {
-  float low = 0.0f;
-  float high = 0.0f;
-
-  bool operator==(const ValueRange&) const = default;
-};
-
-/// What was asked for; what is absent is chosen.
-struct DrawingRequest {
-  std::optional<std::string> colormap;
-  std::optional<ScaleKind> scale;   // linear
-  bool automatic_range = false;     // the range of the data, where none is given
-  std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
-  std::optional<PoolKind> pool;     // auto
-  bool drop_sink = false;
-  bool no_special = false;
-  bool plain_labels = false;
-  bool transposed = false;
-  std::optional<std::string> title;
-};
 
 /// The least and the largest finite weight that a query sees and that `request` draws: without the
 /// tokens that the tokenizer added (no_special), or with rows scaled to 1 without their sink

@@ -15,6 +15,7 @@
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/report/heatmap.h"
+#include "attnviz/report/report_requests.h"
 #include "attnviz/report/run_facts.h"
 #include "attnviz/text/tokenized_text.h"
 
@@ -88,13 +89,6 @@ std::string largest_words(const HeadsDocument& document, Score score);
 
 /// "demo, 16 heads on 4 probes of 25 random tokens, each 4 times (seed 42)".
 std::string heads_title(const HeadsDocument& document);
-
-/// Which rows of a table stand where.
-struct HeadRanking {
-  std::optional<Score> sort;  // the largest first; nothing: what is named best first, on other
-                              // sources than probes by layer and head
-  std::vector<std::pair<Score, double>> at_least;  // heads below any of these are left out
-};
 
 /// Indices of heads. Heads without a score stand behind all others.
 std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "attnviz/analysis/analysis_requests.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
@@ -81,12 +82,6 @@ std::vector<std::optional<double>> leave_one_out(const Model& model, const Token
                                                  const AttentionRequest& request,
                                                  std::uint32_t target,
                                                  std::span<const TokenSpan> spans);
-
-enum class AblatedPart {
-  kHeads,
-  kMlps,    // none in a model without
-  kLayers,  // all heads of a layer
-};
 
 struct AblationEffect {
   Ablation what;

@@ -9,14 +9,9 @@
 
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/report/attention_document.h"
+#include "attnviz/report/report_requests.h"
 
 namespace attnviz {
-
-/// Tokens for a file that has none, or in place of its own.
-struct GivenTokens {
-  std::optional<std::vector<std::string>> queries;
-  std::optional<std::vector<std::string>> keys;  // absent: as the queries, when as many
-};
 
 /// What of a file is wanted.
 struct AskedPatterns {

@@ -9,6 +9,7 @@
 #include "attnviz/attention/request.h"
 #include "attnviz/model/model.h"
 #include "attnviz/report/attention_document.h"
+#include "attnviz/report/report_requests.h"
 
 namespace attnviz {
 
@@ -20,14 +21,6 @@ void show_step(AttentionDocument& document, const Model& model, const ModelInput
 /// Bytes that this takes at most beside the document, for so many heads; an estimate.
 double step_bytes(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens,
                   PatternKind kind) noexcept;
-
-/// What makes weights of given scores.
-struct SoftmaxRequest {
-  float temperature = 1.0f;  // > 0
-  float divide_by = 1.0f;    // > 0, as √d_head
-
-  bool divides() const noexcept { return temperature != 1.0f || divide_by != 1.0f; }
-};
 
 /// Puts softmax(scores / (divide_by · temperature)) in place of the scores of `document`, over the
 /// keys that its mask lets each query see and whose scores are not masked. The scores stay beside

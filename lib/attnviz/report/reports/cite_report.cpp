@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/report/json/document_json.h"
+#include "attnviz/report/why_document.h"
 #include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {

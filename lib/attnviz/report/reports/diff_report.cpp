@@ -13,6 +13,7 @@
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/report/diff_document.h"
 #include "attnviz/report/json/document_json.h"
 #include "attnviz/report/words/number_formats.h"
 

@@ -12,6 +12,7 @@
 
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/message.h"
+#include "attnviz/report/heads_document.h"
 #include "attnviz/report/json/document_json.h"
 
 namespace attnviz {

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "attnviz/core/message.h"
+#include "attnviz/model/known_keys.h"
 #include "attnviz/report/attention_facts.h"
 #include "attnviz/report/json/document_json.h"
+#include "attnviz/report/model_info.h"
 #include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {

@@ -12,6 +12,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/report/json/document_json.h"
+#include "attnviz/report/lessons/lesson.h"
 #include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {

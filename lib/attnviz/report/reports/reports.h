@@ -7,20 +7,27 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/lessons/lesson_numbers.h"
-#include "attnviz/color/colormap.h"
-#include "attnviz/model/known_keys.h"
-#include "attnviz/report/attention_document.h"
-#include "attnviz/report/diff_document.h"
-#include "attnviz/report/heads_document.h"
 #include "attnviz/report/heatmap.h"
-#include "attnviz/report/lessons/lesson.h"
-#include "attnviz/report/model_info.h"
 #include "attnviz/report/patterns/focus_bars.h"
 #include "attnviz/report/reports/report.h"
-#include "attnviz/report/why_document.h"
+#include "attnviz/report/report_requests.h"
 
 namespace attnviz {
+
+struct AttentionDocument;
+struct CiteDocument;
+class Colormap;
+struct DiffDocument;
+struct HeadsDocument;
+struct KnownFamily;
+struct Lesson;
+enum class LogitPartKind;
+struct MeaningDocument;
+struct ModelFacts;
+struct ModelInfo;
+struct ModelList;
+struct SoftmaxSteps;
+struct WhyDocument;
 
 /// The answer, a conclusion, a table of the `top` sentences (0: all) that the answer loses most
 /// without, and the texts with those that matter shaded.
@@ -29,13 +36,6 @@ Report cite_report(const CiteDocument& document, std::size_t top, const Colormap
 /// A and B, a table of the `top` heads that differ most (0: all), and of two models their
 /// predictions, streams, settings and weights. The document must outlive the report.
 Report diff_report(const DiffDocument& document, std::size_t top);
-
-/// Which scores people see.
-struct HeadsTableChoice {
-  HeadRanking ranking;
-  std::vector<Score> columns;  // empty: the most informative ones
-  std::size_t top = 12;        // rows; 0: all
-};
 
 /// The heads of each name, on probes; then a row for each head.
 Report heads_report(const HeadsDocument& document, const HeadsTableChoice& choice);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/lessons/lesson_numbers.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/report/words/number_formats.h"

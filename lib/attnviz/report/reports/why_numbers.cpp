@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/why/attribution.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/report/why_document.h"
 #include "attnviz/report/words/number_formats.h"
 
 namespace attnviz {

@@ -15,6 +15,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/report/json/document_json.h"
+#include "attnviz/report/why_document.h"
 #include "attnviz/report/words/number_formats.h"
 #include "attnviz/report/words/words.h"
 

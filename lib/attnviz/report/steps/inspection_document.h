@@ -15,32 +15,13 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/color/group_colors.h"
 #include "attnviz/core/tensor.h"
+#include "attnviz/report/report_requests.h"
 #include "attnviz/report/words/number_formats.h"
 #include "attnviz/report/words/words.h"
 
 namespace attnviz {
 
 // The steps of attention: what they are called, and which of them a head takes.
-
-/// The steps of attention in the order in which a head takes them.
-enum class InspectionStep {
-  kX,
-  kNorm,
-  kLatents,
-  kQuery,
-  kKeys,
-  kQueryKeyNorm,
-  kRope,
-  kScores,
-  kScale,
-  kCap,
-  kMask,
-  kSoftmax,
-  kValues,
-  kContext,
-  kOutput,
-  kResidual,
-};
 
 /// "x", "norm", …
 std::string_view inspection_step_name(InspectionStep step);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "options/shell_words.h"
+#include "options/advice.h"
 #include "support/run_program.h"
 
 namespace attnviz::test {
