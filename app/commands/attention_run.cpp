@@ -45,7 +45,7 @@ void choose_engine(const AttentionOptions& options) {
     return;
   }
   warn(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
-                   fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
+                   joined_by(kernels::simd_targets(), " "), options.request.n_threads));
 }
 
 // Those of a chat that are one token.

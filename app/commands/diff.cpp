@@ -26,8 +26,8 @@
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/prepared_text.h"
-#include "outputs/outputs.h"
 #include "outputs/formats/shown_attention.h"
+#include "outputs/outputs.h"
 #include "system/process.h"
 
 namespace attnviz::app {

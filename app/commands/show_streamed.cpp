@@ -17,8 +17,8 @@
 #include "attnviz/report/attention_heatmap.h"
 #include "attnviz/report/figures.h"
 #include "attnviz/report/patterns/shown_tokens.h"
-#include "outputs/outputs.h"
 #include "outputs/formats/shown_attention.h"
+#include "outputs/outputs.h"
 #include "system/process.h"
 
 namespace attnviz::app {

@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/analysis/analysis_requests.h"
 #include "attnviz/analysis/heads/head_names.h"
 #include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
-#include "attnviz/analysis/analysis_requests.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/report/report_requests.h"
 #include "attnviz/text/tokenized_text.h"

@@ -65,7 +65,7 @@ std::string value_lines(const OptionSpec& option, std::string_view text) {
   if (has_files) {
     words.emplace_back("<files>");
   }
-  return words.empty() ? "" : fmt::format("{}\n", fmt::join(words, "\n"));
+  return words.empty() ? "" : fmt::format("{}\n", joined_by(words, "\n"));
 }
 
 }  // namespace

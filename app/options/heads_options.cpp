@@ -80,7 +80,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                   options.known);
   list.add_value("Output", "--score", "SCORE",
                  fmt::format("a map of this score in place of the table: {}",
-                             fmt::join(choice_words(kScoreNames), ", ")),
+                             joined_by(choice_words(kScoreNames), ", ")),
                  options.map, parse_score)
       .proposes(choice_words(kScoreNames))
       .common();

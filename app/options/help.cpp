@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz::app {
@@ -52,7 +53,7 @@ void append_entry(std::string& out, std::string_view left, std::string_view righ
 
 std::string option_label(const OptionSpec& option) {
   const bool has_short = !option.names.front().starts_with("--");
-  std::string label = fmt::format("{}{}", has_short ? "" : "    ", fmt::join(option.names, ", "));
+  std::string label = fmt::format("{}{}", has_short ? "" : "    ", joined_by(option.names, ", "));
   return option.value.empty() ? label : label + ' ' + option.value;
 }
 

@@ -150,8 +150,7 @@ void define_steps(OptionList& list, InspectOptions& options) {
   list.add_list("Output", "--step", "STEP",
                 fmt::format("only these steps: {}, or a list with commas; may be repeated", names),
                 [&options](const std::vector<std::string>& lists) {
-                  options.steps =
-                      parse_inspection_steps("--step", fmt::format("{}", fmt::join(lists, ",")));
+                  options.steps = parse_inspection_steps("--step", joined_by(lists, ","));
                 })
       .proposes(std::move(steps))
       .common();

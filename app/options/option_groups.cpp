@@ -12,6 +12,7 @@
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/threads.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/tokenizer.h"
@@ -289,7 +290,7 @@ void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts) {
 void define_colormap(OptionList& list, DrawingRequest& request) {
   const auto names = colormap_names();
   list.add_value("Output", "--colormap", "NAME",
-                 fmt::format("{}; NAME_r is reversed", fmt::join(names, ", ")), request.colormap,
+                 fmt::format("{}; NAME_r is reversed", joined_by(names, ", ")), request.colormap,
                  [](const std::string& word) { return Colormap(word).name(); })
       .proposes({names.begin(), names.end()})
       .only_in(Effect::kMap);
@@ -385,11 +386,12 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
 void define_files(OptionList& list, OutputOptions& output, Result result) {
   const auto formats = formats_of(result);
   const std::vector<std::string> names = choice_words(formats);
-  list.add_list("Output", "-o,--output", "FILE",
-                fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
-                            "drawing; may be repeated",
-                            fmt::join(names.begin(), names.end() - 1, ", ."), names.back()),
-                output.files)
+  list.add_list(
+          "Output", "-o,--output", "FILE",
+          fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
+                      "drawing; may be repeated",
+                      joined_by(std::span(names).first(names.size() - 1), ", ."), names.back()),
+          output.files)
       .common();
   list.add_choice("Output", "--format", formats, "format of -o where the name does not tell it",
                   output.format)

@@ -165,7 +165,7 @@ void Given::add(const OptionSpec& option, const std::string& word) {
 namespace {
 
 std::string joined_names(const OptionSpec& option) {
-  return fmt::format("{}", fmt::join(option.names, ","));
+  return joined_by(option.names, ",");
 }
 
 // Whether a word may be this option: the library compares each option that it is told with all

@@ -65,8 +65,7 @@ Advice meant(const TypedLine& line, const NamesModel& names_model) {
         names_model(word, is_beside)) {
       Words before = command;
       before.insert(before.end(), {"-m", word});
-      return {"; -m takes a model",
-              {line_of(line, before, {fmt::format("{}", fmt::join(others, " "))})}};
+      return {"; -m takes a model", {line_of(line, before, {joined_by(others, " ")})}};
     }
   }
   for (const std::string& text : texts) {
@@ -84,7 +83,7 @@ Advice meant(const TypedLine& line, const NamesModel& names_model) {
   const std::string option = "--" + texts.front();
   return {near + (line.options.find(option) != nullptr ? fmt::format(" ({} is an option)", option)
                                                        : "; quote the sentence"),
-          {line_of(line, command, {fmt::format("{}", fmt::join(texts, " "))})}};
+          {line_of(line, command, {joined_by(texts, " ")})}};
 }
 
 constexpr std::string_view kWordCharacters = "abcdefghijklmnopqrstuvwxyz_";
@@ -267,7 +266,7 @@ std::string in_option_names(std::string message, std::string_view parameter) {
       }
     }
   }
-  return to_type.empty() ? message : fmt::format("{} ({})", message, fmt::join(to_type, ", "));
+  return to_type.empty() ? message : fmt::format("{} ({})", message, joined_by(to_type, ", "));
 }
 
 }  // namespace attnviz::app

@@ -15,6 +15,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/file_kind.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "attnviz/formats/tensor_index.h"
 #include "attnviz/model/stored_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
@@ -52,7 +53,7 @@ bool is_link(const fs::path& path) {
 }  // namespace
 
 std::string ModelName::path() const {
-  return fmt::format("{}", fmt::join(parts, "/"));
+  return joined_by(parts, "/");
 }
 
 std::string ModelName::text() const {

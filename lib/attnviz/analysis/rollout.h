@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/analysis/analysis_requests.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"

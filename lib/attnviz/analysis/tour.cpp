@@ -22,6 +22,7 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/kernels/row_kernels.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenized_text.h"
@@ -84,7 +85,7 @@ class Measure {
       : model_(model),
         tokenizer_(tokenizer),
         heads_(select_heads(model, "", "")),
-        list_(test_text(fmt::format("{0} {0}", fmt::join(kWords, " ")))) {}
+        list_(test_text(fmt::format("{0} {0}", joined_by(kWords, " ")))) {}
 
   const std::vector<HeadId>& heads() const noexcept { return heads_; }
 

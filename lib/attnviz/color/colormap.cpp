@@ -15,6 +15,7 @@
 #include "attnviz/color/published_colormaps.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -127,7 +128,7 @@ Colormap::Colormap(std::string_view name) : name_(name), reversed_(name.ends_wit
     throw Error(ErrorKind::kUsage,
                 fmt::format("colormap: expected {}, or one of them with _r (reversed), found "
                             "\"{}\"{}",
-                            fmt::join(known, ", "), name, did_you_mean(plain, known)));
+                            joined_by(known, ", "), name, did_you_mean(plain, known)));
   }
   diverging_ = found->diverging;
   table_ = &table_of(static_cast<std::size_t>(found - std::begin(kPalettes)));

@@ -16,7 +16,7 @@ namespace attnviz {
 void fail_choice(std::string_view parameter, std::string_view word,
                  const std::vector<std::string>& choices) {
   throw Error(ErrorKind::kUsage,
-              fmt::format("{}: expected {}, found {}{}", parameter, fmt::join(choices, ", "),
+              fmt::format("{}: expected {}, found {}{}", parameter, joined_by(choices, ", "),
                           in_quotes(word), did_you_mean(word, choices)));
 }
 

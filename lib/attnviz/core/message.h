@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace attnviz {
@@ -22,6 +23,23 @@ std::string shown_name(std::string_view name);
 
 /// "a", "a and b", "a, b and c" for the word "and".
 std::string joined(std::span<const std::string> items, std::string_view word);
+
+/// Strings or whole numbers with `separator` between them.
+template <class Items>
+std::string joined_by(const Items& items, std::string_view separator) {
+  std::string list;
+  bool is_first = true;
+  for (const auto& item : items) {
+    list += is_first ? std::string_view() : separator;
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(item)>>) {
+      list += std::to_string(item);
+    } else {
+      list += item;
+    }
+    is_first = false;
+  }
+  return list;
+}
 
 /// What stands between blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <string>
 
 #include "attnviz/core/file_kind.h"
@@ -34,7 +35,7 @@ constexpr std::size_t kSmallestArray = 4 + 8;
 
 // A shape as ggml says it, innermost first.
 std::string dimensions_text(std::span<const std::size_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape.rbegin(), shape.rend(), ", "));
+  return fmt::format("[{}]", joined_by(shape | std::views::reverse, ", "));
 }
 
 void check_bools(const GgufCursor& in, std::string_view bytes) {

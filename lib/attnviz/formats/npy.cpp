@@ -296,13 +296,13 @@ NpyArray read_npy(std::string_view bytes, std::string_view name) {
   for (const std::size_t size : header.shape) {
     if (size == 0 || count > data.size() / size) {
       fail(fmt::format("the shape [{}] does not fit its {} bytes of data",
-                       fmt::join(header.shape, ", "), data.size()));
+                       joined_by(header.shape, ", "), data.size()));
     }
     count *= size;
   }
   if (count != data.size() / type.size || data.size() % type.size != 0) {
     fail(fmt::format("the shape [{}] of {}-byte numbers does not fit its {} bytes of data",
-                     fmt::join(header.shape, ", "), type.size, data.size()));
+                     joined_by(header.shape, ", "), type.size, data.size()));
   }
   const std::size_t cols = header.shape.back();
   NpyArray array{std::move(header.shape), MatrixBuffer(count / cols, cols)};

@@ -285,7 +285,7 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
     const bool fits =
         type ? bytes_of(shape, *type) == end - begin : may_hold(product_of(shape), end - begin);
     if (!fits) {
-      fail(fmt::format("[{}] numbers of type {} do not take {} bytes", fmt::join(shape, ", "),
+      fail(fmt::format("[{}] numbers of type {} do not take {} bytes", joined_by(shape, ", "),
                        shown_name(*member.type_word), end - begin));
     }
     const auto [entry, is_new] = entries_.try_emplace(

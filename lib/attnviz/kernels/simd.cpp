@@ -13,6 +13,7 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/kernels/products.h"
 
@@ -97,7 +98,7 @@ void force_simd_target(std::string_view target) {
   const std::vector<std::string> names = simd_targets();
   throw Error(ErrorKind::kUsage,
               fmt::format("SIMD target \"{}\": this machine has auto, {}{}", target,
-                          fmt::join(names, ", "), did_you_mean(target, names)));
+                          joined_by(names, ", "), did_you_mean(target, names)));
 }
 
 ScopedSimdTarget::~ScopedSimdTarget() {

@@ -203,7 +203,7 @@ class Judgement {
       const std::size_t n_more = problem.keys.size() - std::min(problem.keys.size(), kMost);
       problem.keys.resize(problem.keys.size() - n_more);
       message +=
-          fmt::format("{}{}{}: {}", message.empty() ? "" : "; ", fmt::join(problem.keys, ", "),
+          fmt::format("{}{}{}: {}", message.empty() ? "" : "; ", joined_by(problem.keys, ", "),
                       n_more > 0 ? fmt::format(" and {} more", n_more) : "", problem.said);
     }
     if (!message.empty()) {

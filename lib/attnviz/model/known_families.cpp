@@ -111,7 +111,7 @@ bool reads_model_type(std::string_view name) {
 std::string unknown_family(std::string_view key, std::string_view name) {
   const std::vector<std::string> near = near_names(name);
   return fmt::format("{} {}: not one of the families that are read{}{}", key, in_quotes(name),
-                     near.empty() ? "" : "; near it: ", fmt::join(near, ", "));
+                     near.empty() ? "" : "; near it: ", joined_by(near, ", "));
 }
 
 bool is_class_of(const FamilyNames& family, std::string_view name) {

@@ -18,7 +18,7 @@ namespace {
 
 std::string shape_text(std::span<const std::size_t> shape) {
   constexpr std::size_t kMost = 8;
-  return fmt::format("[{}{}]", fmt::join(shape.first(std::min(shape.size(), kMost)), ", "),
+  return fmt::format("[{}{}]", joined_by(shape.first(std::min(shape.size(), kMost)), ", "),
                      shape.size() > kMost ? ", …" : "");
 }
 

@@ -68,7 +68,7 @@ std::size_t read_choice(const JsonNode& node, std::span<const std::string> choic
   const std::string_view text = node.as_string();
   const auto found = std::find(choices.begin(), choices.end(), text);
   if (found == choices.end()) {
-    node.fail(fmt::format("expected {}, found {}{}", fmt::join(choices, " or "), in_quotes(text),
+    node.fail(fmt::format("expected {}, found {}{}", joined_by(choices, " or "), in_quotes(text),
                           did_you_mean(text, choices)));
   }
   return static_cast<std::size_t>(found - choices.begin());

@@ -10,8 +10,8 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/report/attention_document.h"
-#include "attnviz/report/reports/report.h"
 #include "attnviz/report/report_requests.h"
+#include "attnviz/report/reports/report.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {

@@ -215,7 +215,7 @@ const DocumentVisibilities::Hidden& DocumentVisibilities::hidden(std::span<const
   const auto [known, is_new] = hidden_.try_emplace(std::move(numbers));
   if (is_new) {
     std::vector<KnockOut> edges = document_.edges_hidden_in(heads);
-    known->second.note = fmt::format("{}", fmt::join(intervention_notes({{}, edges}), "; "));
+    known->second.note = joined_by(intervention_notes({{}, edges}), "; ");
     known->second.visibility = cache_.of({}, std::move(edges));
   }
   return known->second;
@@ -293,7 +293,7 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   if (!bare.empty() && rollout.residual > 0.0f) {
     document.notes.push_back(
         fmt::format("no residual connection in layer{} {}: attention alone there",
-                    bare.size() == 1 ? "" : "s", fmt::join(bare, ", ")));
+                    bare.size() == 1 ? "" : "s", joined_by(bare, ", ")));
   }
   return document;
 }

@@ -131,10 +131,6 @@ std::string counted_large(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }
 
-std::string listed(const std::vector<std::string>& items) {
-  return fmt::format("{}", fmt::join(items, ", "));
-}
-
 AttentionVariant attention_variant(const Model& model, std::size_t layer) {
   const LayerWeights& weights = model.layers[layer];
   if (weights.heads.empty()) {
@@ -184,7 +180,7 @@ std::string layer_list(std::span<const std::size_t> layers) {
                           : fmt::format("{}", layers[i]));
     i = is_run ? end : i + 1;
   }
-  return listed(runs);
+  return joined_by(runs, ", ");
 }
 
 namespace {

@@ -50,9 +50,6 @@ std::string decimal(double number);
 /// "1,024 tokens".
 std::string counted_large(std::size_t count, std::string_view noun);
 
-/// What stands between commas.
-std::string listed(const std::vector<std::string>& items);
-
 // Documents of encoder-decoders: the three attentions of a run. Pictures of how long the states of
 // layers without attention keep what they take in. Pictures of which experts the tokens of a text
 // get.

@@ -184,7 +184,7 @@ std::string sparsity_words(const Model& model) {
                                 with.size() == 1 ? "layer" : "layers", layer_list(with),
                                 100.0 * share));
   }
-  return fmt::format("{}", fmt::join(words, "; "));
+  return joined_by(words, "; ");
 }
 
 // "8 in each of 24 layers, of which a token gets 2; d_ff 1,408".
@@ -248,7 +248,7 @@ std::string special_words(const TokenizerInfo& tokenizer) {
     roles.push_back(fmt::format("{} {} ({})", token.role, printable(token.piece), token.id));
   }
   return fmt::format("{} marked as such{}{}", grouped(tokenizer.n_special),
-                     roles.empty() ? "" : "; ", listed(roles));
+                     roles.empty() ? "" : "; ", joined_by(roles, ", "));
 }
 
 std::string added_words(const TokenizerInfo& tokenizer) {
@@ -259,7 +259,7 @@ std::string added_words(const TokenizerInfo& tokenizer) {
   for (const std::string& piece : tokenizer.after) {
     added.push_back(printable(piece) + " after the text");
   }
-  return added.empty() ? "nothing (no BOS, no EOS)" : listed(added);
+  return added.empty() ? "nothing (no BOS, no EOS)" : joined_by(added, ", ");
 }
 
 }  // namespace

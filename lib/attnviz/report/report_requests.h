@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/analysis_requests.h"
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/choices.h"
 

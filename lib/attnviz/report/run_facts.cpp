@@ -81,7 +81,7 @@ std::string layer_text(const LayerFacts& layer) {
   if (layer.soft_cap > 0.0f) {
     parts.push_back(fmt::format("soft cap {}", layer.soft_cap));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined_by(parts, ", ");
 }
 
 // "layer 3", "layers 0 to 25", "layers 0, 2 and 4", "layers 0, 2 ... 24".

@@ -129,7 +129,7 @@ std::string rollout_note(const AttentionDocument& document) {
   const bool in_a_row = layers.size() > 2 && layers.back() - layers.front() + 1 == layers.size();
   const std::string through =
       in_a_row ? fmt::format("layers {} to {}", layers.front(), layers.back())
-               : fmt::format("layer{} {}", layers.size() == 1 ? "" : "s", fmt::join(layers, ", "));
+               : fmt::format("layer{} {}", layers.size() == 1 ? "" : "s", joined_by(layers, ", "));
   const std::string heads =
       fmt::format("the {} of its heads{}", rollout.over == RolloutOver::kMean ? "mean" : "largest",
                   rollout.weighted ? ", weighted by value norms" : "");
@@ -198,7 +198,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (leaves_out) {
     lines.push_back(fmt::format(
         "left out, {} as they are: {} ({})", is_turned ? "the weights of each query" : "rows",
-        counted(n_added(document), "token"), fmt::join(added_tokens(document), ", ")));
+        counted(n_added(document), "token"), joined_by(added_tokens(document), ", ")));
   }
   if (draws_sinks(document)) {
     lines.push_back(document.drawing.drop_sink
@@ -223,8 +223,7 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
   if (documents.size() > 1 &&
       documents.front().run.interventions != documents.back().run.interventions) {
     const std::vector<std::string>& names = documents.front().drawing.side_by_side;
-    const std::string changes =
-        fmt::format("{}", fmt::join(left_out_notes(documents.back().run), "; "));
+    const std::string changes = joined_by(left_out_notes(documents.back().run), "; ");
     shared.push_back(
         names.back().starts_with("without")
             ? fmt::format("side by side: {}, {}", names.front(), changes)
@@ -234,7 +233,7 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
         documents.begin(), documents.end(),
         [](const AttentionDocument& document) { return document.run.temperature != 1.0f; });
     shared.push_back(
-        fmt::format("side by side: {}{}", fmt::join(documents.front().drawing.side_by_side, ", "),
+        fmt::format("side by side: {}{}", joined_by(documents.front().drawing.side_by_side, ", "),
                     temperatures ? " (T: temperature, which divides the scores)" : " (masks)"));
   }
   return shared;

@@ -223,7 +223,7 @@ Expectation::Expectation(std::string_view text) : text_(text) {
       const std::vector<std::string> names = all_names();
       fail(text, fmt::format("expected a score with > >= < or <= and a number, or one of the names "
                              "{}{}",
-                             fmt::join(names, ", "), did_you_mean(rest, names)));
+                             joined_by(names, ", "), did_you_mean(rest, names)));
     }
     name_ = name;
     score_ = name->score;
@@ -296,7 +296,7 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
     return holding.size() == count->n
                ? ""
                : fmt::format("expected {}: {} found{}{}", text_, holding.size(),
-                             holding.empty() ? "" : ": ", fmt::join(holding, " "));
+                             holding.empty() ? "" : ": ", joined_by(holding, " "));
   }
   if (!holding.empty()) {
     return "";

@@ -29,7 +29,7 @@ bool are_alike(const RunFacts& a, const RunFacts& b) {
 
 std::string left_out_words(const RunFacts& run) {
   const std::vector<std::string> notes = left_out_notes(run);
-  return notes.empty() ? "none" : fmt::format("{}", fmt::join(notes, "; "));
+  return notes.empty() ? "none" : joined_by(notes, "; ");
 }
 
 // `words` says what a value is; what differs may look alike in words, such as long texts.
@@ -70,7 +70,7 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
                    return side ? word_for(kTruncateSides, *side) : std::string_view("none");
                  }),
        change_of("punctuation", ours.punctuation, theirs.punctuation, [](const auto& indices) {
-         return indices ? fmt::format("{}", fmt::join(*indices, ",")) : "the texts'";
+         return indices ? joined_by(*indices, ",") : "the texts'";
        })});
 }
 

@@ -296,9 +296,8 @@ class HeadsReport {
     // First, where no number of columns folds them away from their heads.
     if (std::ranges::any_of(rows,
                             [this](std::size_t row) { return !document_.names(row).empty(); })) {
-      table.column({.heading = "names"}, [this](std::size_t head) {
-        return fmt::format("{}", fmt::join(document_.names(head), ", "));
-      });
+      table.column({.heading = "names"},
+                   [this](std::size_t head) { return joined_by(document_.names(head), ", "); });
       uniform.cells.emplace_back("");
     }
     for (const Score score : choice_.columns.empty() ? usual_columns(document_) : choice_.columns) {
@@ -350,9 +349,8 @@ class HeadsReport {
     TableOf table(indices_);
     table.data("layer", [this](std::size_t i) { return document_.heads[i].layer; });
     table.data("head", [this](std::size_t i) { return document_.heads[i].head; });
-    table.column({.key = "names", .are_words = true}, [this](std::size_t i) {
-      return fmt::format("{}", fmt::join(document_.names(i), " "));
-    });
+    table.column({.key = "names", .are_words = true},
+                 [this](std::size_t i) { return joined_by(document_.names(i), " "); });
     add_numbers(table, document_.raw, "");
     if (document_.weighted.n_texts() > 0) {
       add_numbers(table, document_.weighted, "weighted_");

@@ -355,7 +355,7 @@ Report families_report(std::span<const KnownFamily> families) {
           .data("gguf", [](const KnownFamily& one) { return one.gguf; })
           .column({.heading = "GGUF"},
                   [](const KnownFamily& one) {
-                    return one.gguf.empty() ? "no" : fmt::format("{}", fmt::join(one.gguf, ", "));
+                    return one.gguf.empty() ? "no" : joined_by(one.gguf, ", ");
                   })
           .column({.key = "left_out", .heading = "not read", .null = ""},
                   [](const KnownFamily& one) {

@@ -9,8 +9,8 @@
 
 #include "attnviz/report/heatmap.h"
 #include "attnviz/report/patterns/focus_bars.h"
-#include "attnviz/report/reports/report.h"
 #include "attnviz/report/report_requests.h"
+#include "attnviz/report/reports/report.h"
 
 namespace attnviz {
 

@@ -241,7 +241,7 @@ std::string inspection_step_list() {
     items.push_back(step.other_name.empty() ? std::string(step.name)
                                             : fmt::format("{} ({})", step.name, step.other_name));
   }
-  return fmt::format("{}", fmt::join(items, ", "));
+  return joined_by(items, ", ");
 }
 
 bool has_step(const Inspection& head, InspectionStep step) {
@@ -261,7 +261,7 @@ std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std:
     if (step == known.end()) {
       const auto names = inspection_step_names();
       throw Error(ErrorKind::kUsage,
-                  fmt::format("{}: expected {}, found {}{}", option, fmt::join(names, ", "),
+                  fmt::format("{}: expected {}, found {}{}", option, joined_by(names, ", "),
                               in_quotes(name), did_you_mean(name, names)));
     }
     steps.insert(step->step);

@@ -249,7 +249,7 @@ std::string hidden(const Inspection& head, const KeyWords& words) {
   if (!requested.empty()) {
     parts.push_back(fmt::format("{}, hidden on request", words.named(requested, true)));
   }
-  return fmt::format("{}", fmt::join(parts, ", nor "));
+  return joined_by(parts, ", nor ");
 }
 
 std::string mask_sentence(const Inspection& head, const KeyWords& words) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -185,8 +186,7 @@ constexpr std::size_t kMostLines = 12;
 // "0, 2, 4 and 9 more".
 std::string few_of(const std::vector<std::string>& items) {
   const std::size_t n = std::min(items.size(), kMostListed);
-  std::string text = fmt::format(
-      "{}", fmt::join(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(n), ", "));
+  std::string text = joined_by(std::span(items).first(n), ", ");
   return n == items.size() ? text : fmt::format("{} and {} more", text, items.size() - n);
 }
 
