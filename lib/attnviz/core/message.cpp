@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "attnviz/core/utf8.h"
 
@@ -30,6 +31,12 @@ std::string joined(std::span<const std::string> items, std::string_view word) {
     list += items[i];
   }
   return list;
+}
+
+std::string joined_by(std::span<const std::string> items, std::string_view separator) {
+  return joined_by(items | std::views::transform(
+                               [](const std::string& item) -> std::string_view { return item; }),
+                   separator);
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

@@ -2,6 +2,7 @@
 // on one line.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -24,9 +25,11 @@ std::string shown_name(std::string_view name);
 /// "a", "a and b", "a, b and c" for the word "and".
 std::string joined(std::span<const std::string> items, std::string_view word);
 
-/// Strings or whole numbers with `separator` between them.
+/// Strings, or whole numbers, with `separator` between them.
+std::string joined_by(std::span<const std::string> items, std::string_view separator);
 template <class Items>
-std::string joined_by(const Items& items, std::string_view separator) {
+requires(!std::convertible_to<const Items&, std::span<const std::string>>) std::string
+    joined_by(const Items& items, std::string_view separator) {
   std::string list;
   bool is_first = true;
   for (const auto& item : items) {
