@@ -112,17 +112,17 @@ TEST_CASE("--messages: content that is null is none to a template") {
 TEST_CASE("--messages: what is none is an error of its place; what is not rendered is refused") {
   const Chat chat;
   const std::pair<const char*, std::pair<int, const char*>> cases[] = {
-      {"[]", {3, "expected a list of messages"}},
-      {"7", {3, "expected a list of messages"}},
-      {"[7]", {3, "standard input[0]: expected an object"}},
+      {"[]", {3, "standard input"}},
+      {"7", {3, "standard input"}},
+      {"[7]", {3, "standard input[0]"}},
       {R"([{"role": "user"}])", {3, "standard input[0]"}},
-      {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role: expected a string"}},
+      {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role"}},
       {R"([{"role": "user", "content": 7}])", {3, "standard input[0].content"}},
       {R"([{"role": "user", "content": [{"type": "image"}]}])", {4, "[0].content[0].type"}},
       {R"({"messages": [{"role": "user", "content": "a"}], "model": "m"})", {4, "model"}},
       {R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"name": "f"}]})",
-       {4, "tools[0].name: the chat template does not write this"}},
-      {"[", {3, "not JSON"}}};
+       {4, "tools[0].name"}},
+      {"[", {3, "standard input"}}};
   for (const auto& one : cases) {
     CAPTURE(one.first);
     chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, one.second.second,
@@ -138,8 +138,7 @@ TEST_CASE("--messages: a message that the template leaves out is an error that n
              "{% for m in messages if m.role != 'tool' %}{{ m.content }}\n{% endfor %}");
   const std::string messages = R"([{"role": "user", "content": "hi", "name": "anna", "id": 7},
       {"role": "tool", "content": "hi"}])";
-  chat.check_fails({"tokenize", "--messages", "-"}, 4,
-                   "standard input[1], role \"tool\": content: the chat template does not write",
+  chat.check_fails({"tokenize", "--messages", "-"}, 4, "standard input[1], role \"tool\": content",
                    messages);
   chat.write("chat_template.jinja", "{{ messages[-1].content }}");
   chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4, "--system, role \"system\"");
@@ -160,8 +159,7 @@ TEST_CASE("--tools: a JSON list that the template writes out") {
   CHECK(chat.tokens({"--messages", "-"},
                     R"({"messages": [{"role": "user", "content": "hi"}],
                         "tools": [{"function": {"name": "yes"}}]})")["token_ids"] == json({7, 5}));
-  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3,
-                   "none.json: expected a list of tools, found dict");
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3, "none.json");
   chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, "gone.json");
   chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, "--tools goes with --chat");
   chat.check_fails({"tokenize", "--messages", "-", "--tools", "tools.json"}, 2,
@@ -253,7 +251,7 @@ TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
   std::vector<std::string> verbose = show;
   verbose.back() = "-v";
   const ProgramResult told = chat.run(verbose, kMessages);
-  CHECK(contains(told.err, "turn user#2: 3 tokens, 33.3 % of the text; gets"));
+  CHECK(mentions(told.err, {"user#2", "3 tokens", "33.3 %"}));
   // What is drawn of a document that was kept says the same.
   const ProgramResult again = attnviz({"render", "-", "--json"}, document.dump());
   CHECK(parse_json(again.out)["turns"] == document["turns"]);
@@ -280,7 +278,7 @@ TEST_CASE("--fold: weights over turns are sums over keys, averaged over queries"
   CHECK(run({"--merge", "sentences"})["merged"] == "sentences");
   const ProgramResult refused = attnviz({"--fold", "turns", "The cat"});
   CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "the text is no chat, and has none (--chat)"));
+  CHECK(mentions(refused.err, {"none", "--chat"}));
 }
 
 }  // namespace attnviz::test

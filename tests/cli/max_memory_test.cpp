@@ -46,8 +46,8 @@ TEST_CASE("--max-memory: an estimate that is larger is refused, with what would 
   const Words means = {"--random", "--heads", "4", "--average", "heads", "-q"};
   const ProgramResult result = limited("48M", means, words(2000));
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, "the attention of 4 heads over 2000 tokens needs about "));
-  CHECK(contains(result.err, " MB of memory, and --max-memory leaves "));
+  CHECK(mentions(result.err, {"4 heads", "2000 tokens"}));
+  CHECK(mentions(result.err, {"MB", "--max-memory"}));
   CHECK(contains(result.err, "shorter text ("));
   CHECK(contains(result.err, " tokens would fit)"));
   CHECK(result.out.empty());
@@ -55,7 +55,7 @@ TEST_CASE("--max-memory: an estimate that is larger is refused, with what would 
   const Words scores = {"--random", "--heads", "16", "--show", "scores", "-q", "--json"};
   const ProgramResult heads = limited("64M", scores, words(1000));
   CHECK(heads.exit_code == 2);
-  CHECK(contains(heads.err, "take fewer heads (--head 0.0; "));
+  CHECK(mentions(heads.err, {"--head 0.0"}));
 }
 
 TEST_CASE("--max-memory: sums of scores are estimated, too") {
@@ -67,7 +67,7 @@ TEST_CASE("--max-memory: sums of scores are estimated, too") {
                                         "--d-head", "8", "--mask", "window:8", "-q"},
                                        words(40000));
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, "scoring 128 heads over 40000 tokens needs about "));
+  CHECK(mentions(result.err, {"scoring 128 heads", "40000 tokens"}));
 }
 
 TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same result") {
@@ -99,7 +99,7 @@ TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
        {limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000)),
         limited("32M", {"--random", "--json", "-q"}, words(5'000'000)), limited("32M", picture)}) {
     CHECK(result.exit_code == 1);
-    CHECK(result.err == "attnviz: out of memory: --max-memory allows 33 MB\n");
+    CHECK(mentions(result.err, {"--max-memory", "33 MB"}));
     CHECK(result.out.empty());
   }
   CHECK(std::filesystem::is_empty(folder.path()));
@@ -132,7 +132,7 @@ TEST_CASE("--max-memory: sizes as GNU's tools write them") {
   }
   const ProgramResult small = attnviz({"tokenize", "a", "--max-memory", "1M"});
   CHECK(small.exit_code == 2);
-  CHECK(contains(small.err, "--max-memory: expected at least 32M, found \"1M\""));
+  CHECK(mentions(small.err, {"--max-memory", "32M", "\"1M\""}));
   if (skipped()) {
     return;
   }
