@@ -50,12 +50,12 @@ class Chat {
     arguments.emplace_back("--json");
     return parse_json(run(std::move(arguments), std::move(input)).out);
   }
-  void check_fails(std::vector<std::string> arguments, int exit_code, const std::string& part,
-                   std::string input = {}) const {
+  void check_fails(std::vector<std::string> arguments, int exit_code,
+                   const std::vector<std::string>& named, std::string input = {}) const {
     const ProgramResult result = run(std::move(arguments), std::move(input));
     CAPTURE(result.err);
     CHECK(result.exit_code == exit_code);
-    CHECK(contains(result.err, part));
+    CHECK(mentions(result.err, named));
   }
 
  private:
@@ -125,10 +125,10 @@ TEST_CASE("--messages: what is none is an error of its place; what is not render
       {"[", {3, "standard input"}}};
   for (const auto& one : cases) {
     CAPTURE(one.first);
-    chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, one.second.second,
+    chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, {one.second.second},
                      one.first);
   }
-  chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, "of their own",
+  chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, {"--system"},
                    R"([{"role": "system", "content": "a"}, {"role": "user", "content": "a"}])");
 }
 
@@ -138,10 +138,11 @@ TEST_CASE("--messages: a message that the template leaves out is an error that n
              "{% for m in messages if m.role != 'tool' %}{{ m.content }}\n{% endfor %}");
   const std::string messages = R"([{"role": "user", "content": "hi", "name": "anna", "id": 7},
       {"role": "tool", "content": "hi"}])";
-  chat.check_fails({"tokenize", "--messages", "-"}, 4, "standard input[1], role \"tool\": content",
-                   messages);
+  chat.check_fails({"tokenize", "--messages", "-"}, 4,
+                   {"standard input[1], role \"tool\": content"}, messages);
   chat.write("chat_template.jinja", "{{ messages[-1].content }}");
-  chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4, "--system, role \"system\"");
+  chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4,
+                   {"--system, role \"system\""});
 }
 
 TEST_CASE("--tools: a JSON list that the template writes out") {
@@ -159,30 +160,31 @@ TEST_CASE("--tools: a JSON list that the template writes out") {
   CHECK(chat.tokens({"--messages", "-"},
                     R"({"messages": [{"role": "user", "content": "hi"}],
                         "tools": [{"function": {"name": "yes"}}]})")["token_ids"] == json({7, 5}));
-  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3, "none.json");
-  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, "gone.json");
-  chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, "--tools goes with --chat");
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3, {"none.json"});
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, {"gone.json"});
+  chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, {"--tools", "--chat"});
   chat.check_fails({"tokenize", "--messages", "-", "--tools", "tools.json"}, 2,
-                   "exclude each other",
+                   {"\"tools\"", "--tools"},
                    R"({"messages": [{"role": "user", "content": "hi"}], "tools": []})");
 }
 
 TEST_CASE("--chat: options that say something else of the text exclude it") {
   const Chat chat;
-  chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, "--ids and --chat exclude");
-  chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, "TEXT and --messages exclude");
-  chat.check_fails({"tokenize", "--chat", "--pair", "a", "hi"}, 2, "--pair and --chat exclude");
-  chat.check_fails({"tokenize", "--print-prompt", "hi"}, 2, "--print-prompt goes with --chat");
-  chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2, "goes with --chat");
+  chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, {"--ids", "--chat"});
+  chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, {"TEXT", "--messages"});
+  chat.check_fails({"tokenize", "--chat", "--pair", "a", "hi"}, 2, {"--pair", "--chat"});
+  chat.check_fails({"tokenize", "--print-prompt", "hi"}, 2, {"--print-prompt", "--chat"});
+  chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2,
+                   {"--no-generation-prompt", "--chat"});
 }
 
 TEST_CASE("--chat: lines of what no template writes out are refused") {
   const Chat chat;
   const std::vector<std::string> command = {"tokenize", "--chat", "--json-lines"};
-  chat.check_fails(command, 3, "line 1: \"ids\"", "{\"ids\": [1]}");
-  chat.check_fails(command, 3, "line 2: \"pair\"", "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
-  chat.check_fails(command, 3, "line 1: \"system\"", R"({"text": "a", "system": "Be brief."})");
-  chat.check_fails({"tokenize", "--json-lines"}, 3, "is read with --chat", "[]");
+  chat.check_fails(command, 3, {"line 1: \"ids\""}, "{\"ids\": [1]}");
+  chat.check_fails(command, 3, {"line 2: \"pair\""}, "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
+  chat.check_fails(command, 3, {"line 1: \"system\""}, R"({"text": "a", "system": "Be brief."})");
+  chat.check_fails({"tokenize", "--json-lines"}, 3, {"--chat"}, "[]");
 }
 
 TEST_CASE("--chat without a template names what was looked for") {
@@ -207,12 +209,12 @@ TEST_CASE("a prompt by hand is told, and with --lint-prompt an error") {
   const Chat chat;
   const ProgramResult plain = chat.run({"tokenize", "<|user|>hi"});
   CHECK(plain.exit_code == 0);
-  CHECK(contains(plain.err, "plain text here"));
+  CHECK(contains(plain.err, "\"<|user|>\""));
   CHECK(contains(plain.err, "--chat"));
   CHECK(chat.run({"tokenize", "<|user|>hi", "-q"}).err.empty());
-  chat.check_fails({"tokenize", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
-  chat.check_fails({"tokenize", "<s>hi", "--special", "--lint-prompt"}, 5, "twice");
-  chat.check_fails({"--random", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
+  chat.check_fails({"tokenize", "<|user|>hi", "--lint-prompt"}, 5, {"\"<|user|>\""});
+  chat.check_fails({"tokenize", "<s>hi", "--special", "--lint-prompt"}, 5, {"\"<s>\""});
+  chat.check_fails({"--random", "<|user|>hi", "--lint-prompt"}, 5, {"\"<|user|>\""});
   for (const std::vector<std::string>& fine :
        {std::vector<std::string>{"hi"}, {"<|user|>hi", "--special"}, {"<|user|>hi", "--chat"}}) {
     std::vector<std::string> arguments = {"tokenize", "--lint-prompt"};

@@ -74,7 +74,7 @@ TEST_CASE("--style mask: how weights would be drawn changes nothing, and that is
   scaled.insert(scaled.end(), {"--scale", "log", "--range", "0.1:0.5"});
   const ProgramResult result = attnviz(scaled);
   CHECK(mentions(result.err, {"--scale", "--range", "mask"}));
-  CHECK(!contains(plain.err, "changed nothing"));
+  CHECK(!contains(plain.err, "--scale"));
 }
 
 TEST_CASE("--title= is an empty title, and takes no word") {

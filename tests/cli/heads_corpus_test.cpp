@@ -139,12 +139,12 @@ TEST_CASE("heads over a corpus: a run goes on with the lines that were counted, 
     return result.err;
   };
   REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
-  const std::string other = "counts another text: " + corpus.file("c.txt") + " does not begin";
+  const std::string other = corpus.file("c.txt");
   CHECK(mentions(refusal(lines(1, 6), {"--lines"}), {other, "5 lines"}));
   CHECK(contains(refusal(lines(0, 4) + lines(5, 9), {"--lines"}), other));
   CHECK(contains(refusal(lines(0, 4) + "\n" + lines(4, 9), {"--lines"}), other));
   CHECK(mentions(refusal(lines(0, 3), {"--lines"}), {"5 lines", corpus.file("c.txt")}));
-  CHECK(contains(refusal("", {"--lines"}), "has 0"));
+  CHECK(mentions(refusal("", {"--lines"}), {"5 lines", "0"}));
   std::filesystem::remove(corpus.file("p.json"));
   const Words json_lines = {"heads", "--json-lines", "--partial", corpus.file("p.json"), "-q"};
   REQUIRE(attnviz(json_lines, "\"The cat\"\n{\"text\": \"The dog\"}").exit_code == 0);
@@ -286,7 +286,7 @@ TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says s
   const std::size_t n_lines = partial["n_lines"];
   CHECK(n_lines > 0);
   CHECK(n_lines < 400'000);
-  CHECK(result.err.ends_with("interrupted after line " + std::to_string(n_lines) + "\n"));
+  CHECK(result.err.ends_with(" " + std::to_string(n_lines) + "\n"));
   CHECK(partial["n_texts"] == n_lines);
   CHECK(read_json(corpus.file("x.json"))["source"] ==
         json{{"kind", "corpus"}, {"n_texts", n_lines}, {"interrupted_after_line", n_lines}});
@@ -338,7 +338,7 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   };
   CHECK(mentions(refusal({"--random"}), {"fingerprint"}));
   CHECK(mentions(refusal({"--head", "*.1"}), {"16"}));
-  CHECK(contains(refusal({"--band", "2"}), "another band: 2 in place of 4"));
+  CHECK(mentions(refusal({"--band", "2"}), {"band", "2", "4"}));
   CHECK(mentions(refusal({"--temperature", "2"}), {"mask", "temperature"}));
   CHECK(mentions(refusal({"--no-bos"}), {"bos", "none"}));
   CHECK(attnviz({"merge"}).exit_code == 2);

@@ -153,7 +153,7 @@ TEST_CASE(
   CHECK(mentions(attnviz({"inspect", "Harry Potter is a wizard. Harry"}).out,
                  {"probes", "name induction"}));
   const Words random = {"The cat sat", "--layers", "2", "--heads", "3"};
-  CHECK(!contains(attnviz(random).out, "on probes"));
+  CHECK(!contains(attnviz(random).out, "probes"));
   Words named = random;
   named.emplace_back("--names");
   CHECK(mentions(attnviz(named).out, {"probes"}));
@@ -230,8 +230,6 @@ TEST_CASE("heads: a table by one score, its first rows, only what is large, othe
   }
   REQUIRE(heading + 4 < lines.size());
   CHECK(contains(lines[heading], "entropy_bits  confidence"));
-  CHECK(lines[heading + 3].starts_with("uniform"));
-  CHECK(contains(lines[heading + 4], "more heads"));
 }
 
 TEST_CASE("heads: options of a table are told where there is none") {

@@ -152,12 +152,10 @@ TEST_CASE("info: -v says what of a model's files was passed over, and why") {
   CHECK(run.exit_code == 0);
   CHECK(mentions(run.err, {"torch_dtype"}));
   CHECK(mentions(run.err, {"model.layers.0.self_attn.rotary_emb.inv_freq"}));
-  CHECK_FALSE(contains(run.err, "passed over: hidden_size"));
+  CHECK_FALSE(contains(run.err, "hidden_size"));
   const std::string read = attnviz({"info", kModels + "gpt2-tied", "-v"}).err;
-  CHECK(contains(read, "passed over: "));
-  CHECK_FALSE(contains(read, "passed over: eos_token_id"));  // it ends what --generate writes
-  CHECK(
-      contains(attnviz({"-m", kModels + "gpt2-tied", "--ids", "1,2", "-v"}).err, "passed over: "));
+  CHECK_FALSE(read.empty());
+  CHECK_FALSE(contains(read, "eos_token_id"));  // it ends what --generate writes
   const std::string gguf = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/models/bert-pair.gguf";
   const ProgramResult of_gguf = attnviz({"info", gguf, "-v"});
   CHECK(mentions(of_gguf.err, {"bert.pooling_type"}));

@@ -173,7 +173,7 @@ TEST_CASE("inspect: a token that occurs twice is told, and another can be named"
   CHECK(mentions(last.err, {"\"the\"", "#1"}));
   CHECK(contains(last.out, "query 2 \"the\""));
   const ProgramResult first = attnviz({"inspect", "--random", "the cat the", "--query", "the#1"});
-  CHECK(!contains(first.err, "occurs"));
+  CHECK(!contains(first.err, "#1"));
   CHECK(contains(first.out, "query 0 \"the\""));
   CHECK(contains(attnviz({"inspect", "--random", "the cat the", "--query", "-2"}).out,
                  "query 1 \"cat\""));
