@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,25 @@ inline std::string terminal_text(const std::string& text) {
   std::string shown = without_escapes(text);
   std::erase(shown, '\r');
   return shown;
+}
+
+/// Whether `message` names each of `parts`: options, numbers, files, keys, in any order. The words
+/// around them may change without a change to the tests.
+inline bool mentions(const std::string& message, const std::vector<std::string>& parts) {
+  return std::ranges::all_of(parts, [&message](const std::string& part) {
+    if (!contains(message, part)) {
+      MESSAGE("\"" << part << "\" is missing in: " << message);
+      return false;
+    }
+    return true;
+  });
+}
+
+/// The head of which a sentence below an overview speaks, as in "L2H1: …"; empty without one.
+inline std::string captioned_head(const std::string& screen) {
+  static const std::regex kCaption("(^|\n)(L[0-9]+H[0-9]+): ");
+  std::smatch match;
+  return std::regex_search(screen, match, kCaption) ? match[2].str() : std::string();
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {

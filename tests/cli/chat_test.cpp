@@ -50,12 +50,12 @@ class Chat {
     arguments.emplace_back("--json");
     return parse_json(run(std::move(arguments), std::move(input)).out);
   }
-  void check_fails(std::vector<std::string> arguments, int exit_code, const std::string& part,
-                   std::string input = {}) const {
+  void check_fails(std::vector<std::string> arguments, int exit_code,
+                   const std::vector<std::string>& named, std::string input = {}) const {
     const ProgramResult result = run(std::move(arguments), std::move(input));
     CAPTURE(result.err);
     CHECK(result.exit_code == exit_code);
-    CHECK(contains(result.err, part));
+    CHECK(mentions(result.err, named));
   }
 
  private:
@@ -112,23 +112,23 @@ TEST_CASE("--messages: content that is null is none to a template") {
 TEST_CASE("--messages: what is none is an error of its place; what is not rendered is refused") {
   const Chat chat;
   const std::pair<const char*, std::pair<int, const char*>> cases[] = {
-      {"[]", {3, "expected a list of messages"}},
-      {"7", {3, "expected a list of messages"}},
-      {"[7]", {3, "standard input[0]: expected an object"}},
+      {"[]", {3, "standard input"}},
+      {"7", {3, "standard input"}},
+      {"[7]", {3, "standard input[0]"}},
       {R"([{"role": "user"}])", {3, "standard input[0]"}},
-      {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role: expected a string"}},
+      {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role"}},
       {R"([{"role": "user", "content": 7}])", {3, "standard input[0].content"}},
       {R"([{"role": "user", "content": [{"type": "image"}]}])", {4, "[0].content[0].type"}},
       {R"({"messages": [{"role": "user", "content": "a"}], "model": "m"})", {4, "model"}},
       {R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"name": "f"}]})",
-       {4, "tools[0].name: the chat template does not write this"}},
-      {"[", {3, "not JSON"}}};
+       {4, "tools[0].name"}},
+      {"[", {3, "standard input"}}};
   for (const auto& one : cases) {
     CAPTURE(one.first);
-    chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, one.second.second,
+    chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, {one.second.second},
                      one.first);
   }
-  chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, "of their own",
+  chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, {"--system"},
                    R"([{"role": "system", "content": "a"}, {"role": "user", "content": "a"}])");
 }
 
@@ -139,10 +139,10 @@ TEST_CASE("--messages: a message that the template leaves out is an error that n
   const std::string messages = R"([{"role": "user", "content": "hi", "name": "anna", "id": 7},
       {"role": "tool", "content": "hi"}])";
   chat.check_fails({"tokenize", "--messages", "-"}, 4,
-                   "standard input[1], role \"tool\": content: the chat template does not write",
-                   messages);
+                   {"standard input[1], role \"tool\": content"}, messages);
   chat.write("chat_template.jinja", "{{ messages[-1].content }}");
-  chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4, "--system, role \"system\"");
+  chat.check_fails({"tokenize", "--chat", "hi", "--system", "yes"}, 4,
+                   {"--system, role \"system\""});
 }
 
 TEST_CASE("--tools: a JSON list that the template writes out") {
@@ -160,31 +160,31 @@ TEST_CASE("--tools: a JSON list that the template writes out") {
   CHECK(chat.tokens({"--messages", "-"},
                     R"({"messages": [{"role": "user", "content": "hi"}],
                         "tools": [{"function": {"name": "yes"}}]})")["token_ids"] == json({7, 5}));
-  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3,
-                   "none.json: expected a list of tools, found dict");
-  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, "gone.json");
-  chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, "--tools goes with --chat");
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "none.json"}, 3, {"none.json"});
+  chat.check_fails({"tokenize", "--chat", "hi", "--tools", "gone.json"}, 1, {"gone.json"});
+  chat.check_fails({"tokenize", "hi", "--tools", "tools.json"}, 2, {"--tools", "--chat"});
   chat.check_fails({"tokenize", "--messages", "-", "--tools", "tools.json"}, 2,
-                   "exclude each other",
+                   {"\"tools\"", "--tools"},
                    R"({"messages": [{"role": "user", "content": "hi"}], "tools": []})");
 }
 
 TEST_CASE("--chat: options that say something else of the text exclude it") {
   const Chat chat;
-  chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, "--ids and --chat exclude");
-  chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, "TEXT and --messages exclude");
-  chat.check_fails({"tokenize", "--chat", "--pair", "a", "hi"}, 2, "--pair and --chat exclude");
-  chat.check_fails({"tokenize", "--print-prompt", "hi"}, 2, "--print-prompt goes with --chat");
-  chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2, "goes with --chat");
+  chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, {"--ids", "--chat"});
+  chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, {"TEXT", "--messages"});
+  chat.check_fails({"tokenize", "--chat", "--pair", "a", "hi"}, 2, {"--pair", "--chat"});
+  chat.check_fails({"tokenize", "--print-prompt", "hi"}, 2, {"--print-prompt", "--chat"});
+  chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2,
+                   {"--no-generation-prompt", "--chat"});
 }
 
 TEST_CASE("--chat: lines of what no template writes out are refused") {
   const Chat chat;
   const std::vector<std::string> command = {"tokenize", "--chat", "--json-lines"};
-  chat.check_fails(command, 3, "line 1: \"ids\"", "{\"ids\": [1]}");
-  chat.check_fails(command, 3, "line 2: \"pair\"", "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
-  chat.check_fails(command, 3, "line 1: \"system\"", R"({"text": "a", "system": "Be brief."})");
-  chat.check_fails({"tokenize", "--json-lines"}, 3, "is read with --chat", "[]");
+  chat.check_fails(command, 3, {"line 1: \"ids\""}, "{\"ids\": [1]}");
+  chat.check_fails(command, 3, {"line 2: \"pair\""}, "\"a\"\n{\"text\": \"a\", \"pair\": \"b\"}");
+  chat.check_fails(command, 3, {"line 1: \"system\""}, R"({"text": "a", "system": "Be brief."})");
+  chat.check_fails({"tokenize", "--json-lines"}, 3, {"--chat"}, "[]");
 }
 
 TEST_CASE("--chat without a template names what was looked for") {
@@ -209,12 +209,12 @@ TEST_CASE("a prompt by hand is told, and with --lint-prompt an error") {
   const Chat chat;
   const ProgramResult plain = chat.run({"tokenize", "<|user|>hi"});
   CHECK(plain.exit_code == 0);
-  CHECK(contains(plain.err, "plain text here"));
+  CHECK(contains(plain.err, "\"<|user|>\""));
   CHECK(contains(plain.err, "--chat"));
   CHECK(chat.run({"tokenize", "<|user|>hi", "-q"}).err.empty());
-  chat.check_fails({"tokenize", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
-  chat.check_fails({"tokenize", "<s>hi", "--special", "--lint-prompt"}, 5, "twice");
-  chat.check_fails({"--random", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
+  chat.check_fails({"tokenize", "<|user|>hi", "--lint-prompt"}, 5, {"\"<|user|>\""});
+  chat.check_fails({"tokenize", "<s>hi", "--special", "--lint-prompt"}, 5, {"\"<s>\""});
+  chat.check_fails({"--random", "<|user|>hi", "--lint-prompt"}, 5, {"\"<|user|>\""});
   for (const std::vector<std::string>& fine :
        {std::vector<std::string>{"hi"}, {"<|user|>hi", "--special"}, {"<|user|>hi", "--chat"}}) {
     std::vector<std::string> arguments = {"tokenize", "--lint-prompt"};
@@ -253,7 +253,7 @@ TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
   std::vector<std::string> verbose = show;
   verbose.back() = "-v";
   const ProgramResult told = chat.run(verbose, kMessages);
-  CHECK(contains(told.err, "turn user#2: 3 tokens, 33.3 % of the text; gets"));
+  CHECK(mentions(told.err, {"user#2", "3 tokens", "33.3 %"}));
   // What is drawn of a document that was kept says the same.
   const ProgramResult again = attnviz({"render", "-", "--json"}, document.dump());
   CHECK(parse_json(again.out)["turns"] == document["turns"]);
@@ -280,7 +280,7 @@ TEST_CASE("--fold: weights over turns are sums over keys, averaged over queries"
   CHECK(run({"--merge", "sentences"})["merged"] == "sentences");
   const ProgramResult refused = attnviz({"--fold", "turns", "The cat"});
   CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "the text is no chat, and has none (--chat)"));
+  CHECK(mentions(refused.err, {"none", "--chat"}));
 }
 
 }  // namespace attnviz::test

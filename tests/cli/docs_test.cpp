@@ -96,7 +96,7 @@ TEST_CASE("-h: how a command is used, on one screen") {
     CHECK(run.exit_code == 0);
     CHECK(run.err.empty());
     CHECK(contains(run.out, "Usage: attnviz"));
-    CHECK(contains(run.out, "--help lists all options"));
+    CHECK(mentions(run.out, {"--help"}));
     const std::vector<std::string> lines = lines_of(run.out);
     CHECK(lines.size() <= 24);
     for (const std::string& line : lines) {

@@ -44,11 +44,12 @@ std::string with_words(const TemporaryFolder& folder, const std::string& model =
   return folder.path();
 }
 
-void check_refused(std::vector<std::string> arguments, int code, const std::string& part) {
+void check_refused(std::vector<std::string> arguments, int code,
+                   const std::vector<std::string>& named) {
   const ProgramResult result = attnviz(std::move(arguments));
   CAPTURE(result.err);
   CHECK(result.exit_code == code);
-  CHECK(contains(result.err, part));
+  CHECK(mentions(result.err, named));
   CHECK(result.out.empty());
 }
 
@@ -108,14 +109,13 @@ TEST_CASE("--show chooses what is drawn, and --layer and --head are of that") {
   };
   const std::string cross = drawn({"--head", "1.0"});
   CHECK(contains(cross, "cross-attention: t5-relu-tied"));
-  CHECK(contains(cross, "row = target   column = source"));
-  CHECK(contains(cross, "a target token stands for the moment"));
+  CHECK(mentions(cross, {"row = target", "= source"}));
   CHECK(!contains(cross, "mask"));
-  CHECK(contains(drawn({"--show", "encoder", "--head", "2.1"}), "attention of the encoder"));
+  CHECK(contains(drawn({"--show", "encoder", "--head", "2.1"}), "encoder"));
   CHECK(contains(drawn({"--show", "decoder", "--layer", "1"}), "mask causal"));
   std::vector<std::string> beyond = texts;
   beyond.insert(beyond.end(), {"--layer", "2"});
-  check_refused(beyond, 2, "layer 2");
+  check_refused(beyond, 2, {"layer 2"});
   const json chosen = parse_json(drawn({"--head", "1.0", "--json"}));
   CHECK(chosen["cross"]["attention"].size() == 1);
   CHECK(chosen["encoder"]["attention"].size() == 3);
@@ -204,7 +204,7 @@ TEST_CASE("--merge words and --no-special are of both texts") {
         doctest::Approx((of_word(2) + of_word(3)) / 2.0).epsilon(1e-5));
   merged.back() = "--no-special";
   const std::string drawn = attnviz(merged).out;
-  CHECK(contains(drawn, "left out, rows as they are: 2 tokens (\"<pad>\", \"</s>\")"));
+  CHECK(mentions(drawn, {"2 tokens", "\"<pad>\"", "\"</s>\""}));
   CHECK(!contains(drawn, "*<pad>"));
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("render draws a document's attention again, the one that is asked for"
                  "-o", file})
             .exit_code == 0);
   CHECK(attnviz({"render", file, "--json"}).out == read_file(file));
-  CHECK(contains(attnviz({"render", file}).out, "attention of the decoder"));
+  CHECK(contains(attnviz({"render", file}).out, "decoder"));
   CHECK(contains(attnviz({"render", file, "--show", "cross"}).out, "cross-attention"));
   const json mean = attnviz_json({"render", file, "--show", "encoder", "--average", "all"});
   CHECK(mean["shown"] == "encoder");
@@ -246,21 +246,21 @@ TEST_CASE("render draws a document's attention again, the one that is asked for"
   json wrong = whole;
   wrong.erase("cross");
   write_file(folder.file("b.json"), wrong.dump());
-  check_refused({"render", folder.file("b.json")}, 3, "cross");
+  check_refused({"render", folder.file("b.json")}, 3, {"cross"});
   wrong = whole;
   wrong["shown"] = "both";
   write_file(folder.file("b.json"), wrong.dump());
-  check_refused({"render", folder.file("b.json")}, 3, "encoder");
+  check_refused({"render", folder.file("b.json")}, 3, {"encoder"});
   wrong = whole;
   wrong["cross"]["key_tokens"].push_back("x");
   write_file(folder.file("b.json"), wrong.dump());
-  check_refused({"render", folder.file("b.json")}, 3, "cross: key_tokens");
+  check_refused({"render", folder.file("b.json")}, 3, {"cross: key_tokens"});
   // As many of both: still two texts.
   write_file(folder.file("square.json"),
              attnviz({"-m", kT5, "--ids", "5,6,1", "--decoder-ids", "0,9,10", "--json"}).out);
-  check_refused({"heads", folder.file("square.json")}, 4, "not the same tokens");
+  check_refused({"heads", folder.file("square.json")}, 4, {"square.json"});
   write_file(folder.file("one.json"), attnviz({"The cat", "--json"}).out);
-  check_refused({"render", folder.file("one.json"), "--show", "cross"}, 2, "found one attention");
+  check_refused({"render", folder.file("one.json"), "--show", "cross"}, 2, {"\"cross\""});
 }
 
 TEST_CASE("every format takes the part that is drawn") {
@@ -287,23 +287,24 @@ TEST_CASE("what is not of encoder-decoders is refused in words, and so is what i
                                              {"--style", "mask"}}) {
     std::vector<std::string> arguments = texts;
     arguments.insert(arguments.end(), more.begin(), more.end());
-    check_refused(arguments, 2, "not of t5-relu-tied, an encoder-decoder");
+    check_refused(arguments, 2, {"t5-relu-tied"});
   }
-  check_refused({"-m", kT5, "--ids", "5,1"}, 2, "--target TEXT, --decoder-ids IDS or --generate N");
-  check_refused({"-m", kT5, "--ids", "5,1", "--decoder-ids", "0,76"}, 2, "the model has 76 tokens");
-  check_refused({"-m", kT5, "--ids", "5,1", "--target", "a"}, 1, "expected a tokenizer");
+  check_refused({"-m", kT5, "--ids", "5,1"}, 2,
+                {"--target TEXT, --decoder-ids IDS or --generate N"});
+  check_refused({"-m", kT5, "--ids", "5,1", "--decoder-ids", "0,76"}, 2, {"76"});
+  check_refused({"-m", kT5, "--ids", "5,1", "--target", "a"}, 1, {"tokenizer"});
   check_refused({"-m", kT5, "--ids", "5,1", "--target", "a", "--decoder-ids", "0"}, 2,
-                "--target and --decoder-ids exclude each other");
+                {"--target", "--decoder-ids"});
   for (const char* command : {"inspect", "heads", "why", "rollout"}) {
-    check_refused({command, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder, which this");
+    check_refused({command, "-m", kT5, "--ids", "5,6,1"}, 4, {"encoder-decoder"});
     check_refused({command, "-m", kT5, "--ids", "5,6,1", "--target", "a"}, 2,
-                  "unknown option --target; it belongs to attnviz show");
+                  {"--target", "attnviz show"});
   }
-  check_refused({"heads", "-m", kBart, "--ids", "5,6,2"}, 4, "an encoder-decoder, which this");
-  check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, "an encoder-decoder");
-  check_refused({"tour", "-m", kT5, "--all", "a"}, 4, "an encoder-decoder");
-  check_refused({"The cat", "--target", "x"}, 2, "demo is no encoder-decoder");
-  check_refused({"The cat", "--show", "cross"}, 2, "demo is no encoder-decoder");
+  check_refused({"heads", "-m", kBart, "--ids", "5,6,2"}, 4, {"encoder-decoder"});
+  check_refused({"diff", "-m", kT5, "-m", kT5, "--ids", "5,6,1"}, 4, {"encoder-decoder"});
+  check_refused({"tour", "-m", kT5, "--all", "a"}, 4, {"encoder-decoder"});
+  check_refused({"The cat", "--target", "x"}, 2, {"demo"});
+  check_refused({"The cat", "--show", "cross"}, 2, {"demo"});
 }
 
 TEST_CASE("the encoder's facts are its own, under the model's name") {
@@ -338,24 +339,24 @@ TEST_CASE("lines of JSON may say what the decoder has read, each for itself") {
         json{0, 9, 10});
   CHECK(parse_json(with({"--decoder-ids", "0,7"}, without).out)["decoder"]["token_ids"] ==
         json{0, 7});
-  const auto refused = [&](const std::string& text, const std::string& part) {
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& named) {
     const ProgramResult result = with({}, text);
     CAPTURE(result.err);
     CHECK(result.exit_code != 0);
-    CHECK(contains(result.err, part));
+    CHECK(mentions(result.err, named));
   };
-  refused(own + "\n" + without, "line 2: t5-relu-tied is an encoder-decoder");
-  refused(R"({"ids": [5, 1], "decoder_ids": []})", "line 1: decoder_ids: expected an array");
-  refused(R"({"ids": [5, 1], "target": 3})", "line 1: target: expected a string");
+  refused(own + "\n" + without, {"line 2", "t5-relu-tied"});
+  refused(R"({"ids": [5, 1], "decoder_ids": []})", {"line 1", "decoder_ids"});
+  refused(R"({"ids": [5, 1], "target": 3})", {"line 1", "target"});
   refused(R"({"ids": [5, 1], "target": "a", "decoder_ids": [0]})",
-          "\"target\" and \"decoder_ids\" exclude each other");
-  refused(R"({"text": "a", "pair": "b", "decoder_ids": [0]})", "\"pair\": not of t5-relu-tied");
+          {"\"target\"", "\"decoder_ids\""});
+  refused(R"({"text": "a", "pair": "b", "decoder_ids": [0]})", {"\"pair\"", "t5-relu-tied"});
   for (const char* command : {"show", "tokenize", "heads"}) {
     const ProgramResult result =
         attnviz({command, "--json-lines"}, R"({"text": "a", "target": "b"})");
     CAPTURE(result.err);
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, "line 1: \"target\" and \"decoder_ids\" are of encoder-decoders"));
+    CHECK(mentions(result.err, {"line 1", "\"target\"", "\"decoder_ids\"", "encoder-decoders"}));
   }
   const TemporaryFolder folder;
   const json words = parse_json(attnviz({"-m", with_words(folder), "--json-lines", "--json"},
@@ -375,8 +376,7 @@ TEST_CASE("--decoder-ids: the model's own first token is marked, and another one
   CHECK(own.err.empty());
   CHECK(parse_json(own.out)["cross"]["marks"]["added"] == json{0});
   const ProgramResult other = with("9,10");
-  CHECK(
-      contains(other.err, "the decoder begins with token 9, another one than the model's own, 0"));
+  CHECK(mentions(other.err, {"token 9"}));
   CHECK(parse_json(other.out)["cross"]["marks"]["added"].empty());
 }
 
@@ -387,11 +387,9 @@ TEST_CASE("--focus says where a word is that only the other text has") {
     more.insert(more.begin(), {"-m", model, "The cat sat", "--target", "Le chat dort"});
     return more;
   };
-  check_refused(
-      with({"--focus", "sat"}), 2,
-      "the target has no token \"sat\", but the source has: --as-key searches the source");
-  check_refused(with({"--focus", "dort", "--as-key"}), 2, "but the target has: leave out --as-key");
-  check_refused(with({"--focus", "cow"}), 2, "the text has no token \"cow\"");
+  check_refused(with({"--focus", "sat"}), 2, {"\"sat\"", "--as-key"});
+  check_refused(with({"--focus", "dort", "--as-key"}), 2, {"dort", "--as-key"});
+  check_refused(with({"--focus", "cow"}), 2, {"\"cow\""});
   CHECK(attnviz(with({"--focus", "sat", "--as-key"})).exit_code == 0);
 }
 
@@ -425,8 +423,7 @@ TEST_CASE("info tells of both stacks, and counts every number of the files") {
     CHECK(info["parameters"]["cross_attention"] > 0);
   }
   const std::string text = attnviz({"info", "-m", kT5}).out;
-  CHECK(contains(text, "3 layers, 4 heads each: they read the source"));
-  CHECK(contains(text, "scores get a learned number by distance"));
+  CHECK(mentions(text, {"3 layers", "4 heads"}));
 }
 
 }  // namespace attnviz::test

@@ -43,11 +43,11 @@ ProgramResult run(const std::string& model, std::vector<std::string> arguments) 
   return attnviz(std::move(arguments));
 }
 
-void check_refused(std::vector<std::string> arguments, const std::string& part) {
+void check_refused(std::vector<std::string> arguments, const std::vector<std::string>& named) {
   const ProgramResult result = run(kWithConvolutions, std::move(arguments));
   CAPTURE(result.err);
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, part));
+  CHECK(mentions(result.err, named));
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ TEST_CASE("diff: a model and the GGUF file that is made from it have the same se
     const std::string model = kFamilies + name;
     const ProgramResult result = run(model, {"diff", "-m", fmt::format("{}/{}.gguf", model, name)});
     CHECK(result.exit_code == 0);
-    CHECK_FALSE(contains(result.out, "settings that differ"));
+    CHECK_FALSE(contains(result.out, "epsilon"));
   }
 }
 
@@ -104,8 +104,8 @@ TEST_CASE(
   REQUIRE(turned != std::string::npos);
   REQUIRE(normed != std::string::npos);
   CHECK(turned < normed);
-  CHECK(contains(attnviz({"info", "-m", model}).out, "each head's queries and keys, after RoPE"));
-  CHECK(contains(attnviz({"info", "-m", kFamilies + "olmo2"}).out, "together, before RoPE"));
+  CHECK(mentions(attnviz({"info", "-m", model}).out, {"RoPE"}));
+  CHECK(mentions(attnviz({"info", "-m", kFamilies + "olmo2"}).out, {"RoPE"}));
   const json head = parse_json(run(model, {"inspect", "--head", "1.2", "--json"}).out)["heads"][0];
   CHECK(head["for_query"].contains("q_turned"));
   CHECK_FALSE(head["for_query"].contains("q_normed"));
@@ -124,11 +124,11 @@ TEST_CASE("layers without heads: real numbers everywhere, and told where they ar
   REQUIRE(expected.size() < info["layers"].size());
   CHECK(document["layers"] == json(expected));
   CHECK(document["layer_facts"][0] == json({{"layer", 0}, {"mixer", "convolution"}}));
-  CHECK(contains(run(kWithConvolutions, {"show"}).out, "a convolution in place of attention"));
-  check_refused({"--layer", "0"}, "layer 0 is a convolution: it has no heads");
-  check_refused({"--head", "0.0"}, "layer 0 is a convolution: it has no heads");
-  check_refused({"--ablate", "L0"}, "layer 0 is a convolution: it has no attention");
-  check_refused({"--hide", "1>0@0"}, "layer 0 is a convolution: it has no attention");
+  CHECK(mentions(run(kWithConvolutions, {"show"}).out, {"convolution"}));
+  check_refused({"--layer", "0"}, {"layer 0", "convolution"});
+  check_refused({"--head", "0.0"}, {"layer 0", "convolution"});
+  check_refused({"--ablate", "L0"}, {"layer 0", "convolution"});
+  check_refused({"--hide", "1>0@0"}, {"layer 0", "convolution"});
   CHECK(run(kWithConvolutions, {"--ablate", "L0.mlp"}).exit_code == 0);
 }
 

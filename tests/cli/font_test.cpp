@@ -67,9 +67,8 @@ TEST_CASE("an installed font that cannot be used is told, once") {
   const ProgramResult broken = attnviz(run);
   CHECK(broken.exit_code == 0);
   CHECK(read_file(folder.file("a.png")) != drawn);
-  const std::size_t note = broken.err.find("a.ttf: expected a TrueType or OpenType font");
+  const std::size_t note = broken.err.find("a.ttf");
   REQUIRE(note != std::string::npos);
-  CHECK(contains(broken.err, "; what this installed font was to draw becomes boxes\n"));
   CHECK(broken.err.find("a.ttf", note + 1) == std::string::npos);
   run.arguments.emplace_back("-q");
   CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
@@ -83,7 +82,7 @@ TEST_CASE("--font: a file that is missing or no font is told, even when nothing 
   write_file(folder.file("text.ttf"), "this is no font");
   const ProgramResult text = attnviz({"--font", folder.file("text.ttf"), "cat"});
   CHECK(text.exit_code == 3);
-  CHECK(contains(text.err, "text.ttf: expected a TrueType or OpenType font"));
+  CHECK(mentions(text.err, {"text.ttf", "TrueType", "OpenType font"}));
 }
 
 }  // namespace attnviz::test

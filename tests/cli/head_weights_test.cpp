@@ -32,7 +32,7 @@ TEST_CASE("heads --copying: null, and a note, where a model has no unembedding")
   const json document = attnviz_json({"heads", "--random", "--copying"});
   CHECK(document["heads"][0]["copying"].is_null());
   CHECK(document["null"]["copying_sd"].is_null());
-  CHECK(document["notes"].dump().find("copying: there is none") != std::string::npos);
+  CHECK(document["notes"].dump().find("copying") != std::string::npos);
 }
 
 TEST_CASE("heads: neither --copying nor --known is said of attention without its model") {
@@ -50,8 +50,7 @@ TEST_CASE("heads: neither --copying nor --known is said of attention without its
 TEST_CASE("heads --known: another model than GPT-2 small is refused before anything runs") {
   const ProgramResult result = attnviz({"heads", "--known", "gpt2"});
   CHECK(result.exit_code == 2);
-  CHECK(result.err.find("--known gpt2: expected GPT-2 small (family gpt2, 12 layers of 12 heads, "
-                        "width 768), found demo (llama)") != std::string::npos);
+  CHECK(mentions(result.err, {"--known gpt2", "12 layers", "12 heads", "768", "demo", "llama"}));
 }
 
 }  // namespace attnviz::test

@@ -46,16 +46,14 @@ TEST_CASE("--max-memory: an estimate that is larger is refused, with what would 
   const Words means = {"--random", "--heads", "4", "--average", "heads", "-q"};
   const ProgramResult result = limited("48M", means, words(2000));
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, "the attention of 4 heads over 2000 tokens needs about "));
-  CHECK(contains(result.err, " MB of memory, and --max-memory leaves "));
-  CHECK(contains(result.err, "shorter text ("));
-  CHECK(contains(result.err, " tokens would fit)"));
+  CHECK(mentions(result.err, {"4 heads", "2000 tokens"}));
+  CHECK(mentions(result.err, {"MB", "--max-memory"}));
   CHECK(result.out.empty());
 
   const Words scores = {"--random", "--heads", "16", "--show", "scores", "-q", "--json"};
   const ProgramResult heads = limited("64M", scores, words(1000));
   CHECK(heads.exit_code == 2);
-  CHECK(contains(heads.err, "take fewer heads (--head 0.0; "));
+  CHECK(mentions(heads.err, {"--head 0.0"}));
 }
 
 TEST_CASE("--max-memory: sums of scores are estimated, too") {
@@ -67,7 +65,7 @@ TEST_CASE("--max-memory: sums of scores are estimated, too") {
                                         "--d-head", "8", "--mask", "window:8", "-q"},
                                        words(40000));
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, "scoring 128 heads over 40000 tokens needs about "));
+  CHECK(mentions(result.err, {"scoring 128 heads", "40000 tokens"}));
 }
 
 TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same result") {
@@ -76,9 +74,10 @@ TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same 
   }
   const Words arguments = {"--random", "--heads", "4", "--average", "heads", "--json", "-q"};
   const std::string said = limited("48M", arguments, words(2000)).err;
-  const std::size_t at = said.find("shorter text (");
+  // The last number of tokens in the message is how many fit.
+  const std::size_t at = said.rfind(" tokens");
   REQUIRE(at != std::string::npos);
-  const std::size_t fits = std::stoul(said.substr(at + std::string("shorter text (").size()));
+  const std::size_t fits = std::stoul(said.substr(said.find_last_not_of("0123456789", at - 1) + 1));
   CHECK(fits > 500);
   CHECK(fits < 2000);
   const ProgramResult result = limited("48M", arguments, words(fits));
@@ -99,7 +98,7 @@ TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
        {limited("32M", {"tokenize", "--json", "-q"}, words(1'000'000)),
         limited("32M", {"--random", "--json", "-q"}, words(5'000'000)), limited("32M", picture)}) {
     CHECK(result.exit_code == 1);
-    CHECK(result.err == "attnviz: out of memory: --max-memory allows 33 MB\n");
+    CHECK(mentions(result.err, {"--max-memory", "33 MB"}));
     CHECK(result.out.empty());
   }
   CHECK(std::filesystem::is_empty(folder.path()));
@@ -132,7 +131,7 @@ TEST_CASE("--max-memory: sizes as GNU's tools write them") {
   }
   const ProgramResult small = attnviz({"tokenize", "a", "--max-memory", "1M"});
   CHECK(small.exit_code == 2);
-  CHECK(contains(small.err, "--max-memory: expected at least 32M, found \"1M\""));
+  CHECK(mentions(small.err, {"--max-memory", "32M", "\"1M\""}));
   if (skipped()) {
     return;
   }
@@ -155,7 +154,7 @@ TEST_CASE("an estimate knows the limits that a shell gives the program") {
         std::string("ulimit ") + limit +
             " 200000; exec \"$PROGRAM\" --random --tokenizer words -f a.txt -q --average all");
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, " of memory, and "));
+    CHECK(mentions(result.err, {"8000 tokens", "MB"}));
   }
 }
 

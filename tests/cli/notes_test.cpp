@@ -26,20 +26,19 @@ std::string words(int count) {
 
 TEST_CASE("options of pictures are told when no such picture is written, and drawn on") {
   const TemporaryFolder folder;
-  const std::string note = " changed nothing: no picture was asked for (-o FILE.png, -o FILE.svg)";
   const auto errors = [&folder](Words options) {
     options.emplace_back("The cat");
     const ProgramResult run = in_folder(folder, std::move(options));
     CHECK(run.exit_code == 0);
     return run.err;
   };
-  CHECK(contains(errors({"--theme", "dark", "--cell", "9", "--dpi", "300"}),
-                 "--cell, --theme, --dpi" + note));
-  CHECK(contains(errors({"--dpi", "300", "-o", "a.json"}), "--dpi" + note));
-  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.png"}), note));
-  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.svg"}), note));
+  CHECK(mentions(errors({"--theme", "dark", "--cell", "9", "--dpi", "300"}),
+                 {"--cell, --theme, --dpi", "-o FILE.png", "-o FILE.svg"}));
+  CHECK(contains(errors({"--dpi", "300", "-o", "a.json"}), "--dpi"));
+  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.png"}), "--theme"));
+  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.svg"}), "--theme"));
   CHECK(errors({"--theme", "dark", "-q"}).empty());
-  CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell" + note));
+  CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell"));
 }
 
 TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture") {
@@ -50,36 +49,33 @@ TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture
     CHECK(run.exit_code == 0);
     return run.err;
   };
-  const std::string in_array = " changed nothing in the array: it has all tokens";
-  CHECK(contains(errors({"--no-special", "-o", "a.npy"}), "--no-special" + in_array));
+  CHECK(contains(errors({"--no-special", "-o", "a.npy"}), "--no-special"));
   CHECK(contains(errors({"--drop-sink", "--transpose", "--json", "-o", "a.npy"}),
-                 "--drop-sink, --transpose" + in_array));
-  CHECK_FALSE(contains(errors({"--plain-labels", "-o", "a.npy"}), "changed nothing"));
-  const std::string in_page = " changed nothing in the page: it shows all tokens";
+                 "--drop-sink, --transpose"));
+  CHECK_FALSE(contains(errors({"--plain-labels", "-o", "a.npy"}), "--plain-labels"));
   for (const Words& where : {Words{"-o", "a.html"}, Words{"-o", "-", "--format", "html"}}) {
     Words all = {"--no-special", "--transpose", "--plain-labels"};
     all.insert(all.end(), where.begin(), where.end());
-    CHECK(contains(errors(all), "--no-special, --transpose" + in_page));
-    CHECK(contains(errors(all), "--plain-labels changed nothing in the page: its labels show"));
+    CHECK(contains(errors(all), "--no-special, --transpose"));
+    CHECK(mentions(errors(all), {"--plain-labels"}));
     Words sink = {"--drop-sink"};
     sink.insert(sink.end(), where.begin(), where.end());
-    CHECK_FALSE(contains(errors(sink), "changed nothing"));
+    CHECK_FALSE(contains(errors(sink), "--drop-sink"));
     for (const char* const pool : {"mean", "max", "auto"}) {
       Words pooled = {"--pool", pool};
       pooled.insert(pooled.end(), where.begin(), where.end());
-      CHECK(contains(errors(pooled), "--pool changed nothing in the page: where cells are small") ==
-            (pool == std::string_view("mean")));
+      CHECK(contains(errors(pooled), "--pool") == (pool == std::string_view("mean")));
     }
   }
   // Once, whatever the reason.
   const std::string arcs = errors({"--style", "arcs", "--no-values"});
-  CHECK(contains(arcs, "--no-values changed nothing"));
+  CHECK(mentions(arcs, {"--no-values"}));
   CHECK(arcs.find("--no-values") == arcs.rfind("--no-values"));
   CHECK(errors({"--no-special", "--transpose", "-q", "-o", "a.npy", "-o", "a.html"}).empty());
   CHECK(contains(in_folder(folder, {"diff", "The cat", "The dog", "--head", "2.1", "--transpose",
                                     "-o", "a.npy"})
                      .err,
-                 "--transpose" + in_array));
+                 "--transpose"));
 }
 
 TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
@@ -91,7 +87,7 @@ TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
   };
   const ProgramResult mask = with("mask");
   CHECK(mask.exit_code == 2);
-  CHECK(contains(mask.err, "--focus and --style mask exclude each other"));
+  CHECK(mentions(mask.err, {"--focus", "--style mask"}));
   for (const char* style : {"dots", "numbers"}) {
     CHECK(with(style).out == with("blocks").out);
   }
@@ -104,7 +100,7 @@ TEST_CASE("inspect --json has every step: choosing some or explaining them is re
     arguments.insert(arguments.end(), option.begin(), option.end());
     const ProgramResult alone = in_folder(folder, arguments);
     CHECK(alone.exit_code == 2);
-    CHECK(contains(alone.err, option.front() + " goes with text and pictures"));
+    CHECK(mentions(alone.err, {option.front()}));
     CHECK(alone.out.empty());
     arguments.insert(arguments.end(), {"-o", "a.txt"});
     CHECK(in_folder(folder, arguments).exit_code == 0);
@@ -115,8 +111,7 @@ TEST_CASE("inspect --json has every step: choosing some or explaining them is re
 TEST_CASE("a long text's picture of nearly one colour is told of once, with what shows more") {
   // Equal scores give each of n tokens a weight of 1/n.
   const TemporaryFolder folder;
-  const std::string note =
-      "nearly all weights are below 0.1: the scale log or row-max shows them (--scale)";
+  const std::string note = "--scale";
   const auto errors = [&folder](Words options) {
     options.insert(options.end(), {"--random", "--mask", "none", "--temperature", "1000"});
     const ProgramResult run = in_folder(folder, std::move(options));
@@ -151,8 +146,8 @@ TEST_CASE(
     return more;
   };
   const ProgramResult both = in_folder(folder, with({"--layer", "0,1", "-o", "both.json"}));
-  CHECK(contains(both.out, "layer 0: window 5, soft cap 1.75"));
-  CHECK(contains(both.out, "layer 1: soft cap 1.75"));
+  CHECK(mentions(both.out, {"layer 0", "window 5", "cap 1.75"}));
+  CHECK(mentions(both.out, {"layer 1", "cap 1.75"}));
   CHECK_FALSE(contains(in_folder(folder, with({"--layer", "1"})).out, "layer 0"));
   const nlohmann::json document = read_json(folder.file("both.json"));
   CHECK(document["model"]["family"] == "gemma2");
@@ -161,7 +156,7 @@ TEST_CASE(
   CHECK(contains(in_folder(folder, {"render", "both.json"}).out, "layer 0: window 5"));
   const ProgramResult all = in_folder(folder, {"render", "both.json", "--mask", "none"});
   CHECK_FALSE(contains(all.out, "window 5"));
-  CHECK(contains(all.out, "soft cap 1.75"));
+  CHECK(mentions(all.out, {"cap 1.75"}));
 }
 
 }  // namespace attnviz::test

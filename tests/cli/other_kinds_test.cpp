@@ -47,11 +47,10 @@ void copy_to(const fs::path& folder) {
   copy_model("llama-mha-untied", folder);
 }
 
-void check(const ProgramResult& result, int exit_code, const std::string& part) {
+void check(const ProgramResult& result, int exit_code, const std::vector<std::string>& named) {
   CAPTURE(result.err);
-  CAPTURE(part);
   CHECK(result.exit_code == exit_code);
-  CHECK(contains(result.err, part));
+  CHECK(mentions(result.err, named));
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ TEST_CASE("Ollama: a model with an adapter is refused by name, and listed with w
       if (command != std::string("info")) {
         words.emplace_back("abc");
       }
-      check(home.run(words), 4, "the model has an adapter (sha256:" + std::string(64, '2') + ")");
+      check(home.run(words), 4, {"adapter", "sha256", std::string(64, '2')});
     }
   }
   // The base model by the line that the message has.
@@ -93,7 +92,7 @@ TEST_CASE("Ollama: a second file of weights is refused, a projector and the same
   home.manifest(kLibrary + "twice/latest", base + "," + base);
   home.manifest(kLibrary + "sees/latest",
                 base + "," + home.blob_layer('4', "projector", "projector"));
-  check(home.run({"-m", "two", "abc"}), 4, "a second file of weights");
+  check(home.run({"-m", "two", "abc"}), 4, {"two"});
   CHECK(home.run({"-m", "twice", "abc"}).exit_code == 0);
   CHECK(home.run({"-m", "sees", "abc"}).exit_code == 0);
 }
@@ -108,9 +107,7 @@ TEST_CASE("a Git LFS pointer is named with the size of the file that was not dow
                                                                      "tokenizer.json"));
     write_file(folder.file(name), kPointer);
     check(attnviz({"-m", folder.path(), "abc"}), 1,
-          name +
-              ": a Git LFS pointer: the file itself (267,832,560 bytes) was not downloaded; "
-              "run git lfs pull");
+          {name, "Git LFS", "267,832,560 bytes", "git lfs pull"});
   }
   const TemporaryFolder folder;
   fs::create_directory(folder.file("sharded"));
@@ -120,11 +117,11 @@ TEST_CASE("a Git LFS pointer is named with the size of the file that was not dow
        {"m.gguf", "m.json", "vocab.txt", "a.npy", "sharded/model-00001-of-00001.safetensors"}) {
     write_file(folder.file(name), kPointer);
   }
-  check(in_folder(folder, {"-m", "m.gguf", "x"}), 1, "m.gguf: a Git LFS pointer");
-  check(in_folder(folder, {"-m", "m.json", "x"}), 1, "m.json: a Git LFS pointer");
-  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 1, "a Git LFS pointer");
-  check(in_folder(folder, {"render", "a.npy"}), 1, "a.npy: a Git LFS pointer");
-  check(in_folder(folder, {"-m", "sharded", "x"}), 1, "of-00001.safetensors: a Git LFS pointer");
+  check(in_folder(folder, {"-m", "m.gguf", "x"}), 1, {"m.gguf", "Git LFS"});
+  check(in_folder(folder, {"-m", "m.json", "x"}), 1, {"m.json", "Git LFS"});
+  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 1, {"Git LFS"});
+  check(in_folder(folder, {"render", "a.npy"}), 1, {"a.npy", "Git LFS"});
+  check(in_folder(folder, {"-m", "sharded", "x"}), 1, {"of-00001.safetensors", "Git LFS"});
 }
 
 TEST_CASE("what was saved instead of a model's file, and files of other programs, are named") {
@@ -132,23 +129,26 @@ TEST_CASE("what was saved instead of a model's file, and files of other programs
     std::string name;
     std::string bytes;
     int exit_code;
-    std::string part;
+    std::vector<std::string> named;
   };
   const std::string page = "<!doctype html>\n<html><head><title>Sign in</title></head></html>\n";
   const Case cases[] = {
-      {"model.safetensors", page, 3, "model.safetensors: a web page"},
-      {"model.safetensors", std::string("\x80\x04\x95\x10\0\0\0\0\0\0\0", 11), 4, "a pickle"},
-      {"config.json", page, 3, "config.json: a web page"},
-      {"config.json", "Entry not found", 3, "config.json: a server's answer"},
-      {"tokenizer.json", page, 3, "tokenizer.json: a web page"},
-      {"tokenizer.json", "IQ== 0\nIg== 1\n", 4, "tokenizer.json: the ranks of a tiktoken"},
+      {"model.safetensors", page, 3, {"model.safetensors"}},
+      {"model.safetensors",
+       std::string("\x80\x04\x95\x10\0\0\0\0\0\0\0", 11),
+       4,
+       {"model.safetensors"}},
+      {"config.json", page, 3, {"config.json"}},
+      {"config.json", "Entry not found", 3, {"config.json"}},
+      {"tokenizer.json", page, 3, {"tokenizer.json"}},
+      {"tokenizer.json", "IQ== 0\nIg== 1\n", 4, {"tokenizer.json", "tiktoken"}},
   };
   for (const Case& item : cases) {
     CAPTURE(item.name);
     const TemporaryFolder folder;
     copy_model("llama-mha-untied", folder.path());
     write_file(folder.file(item.name), item.bytes);
-    check(attnviz({"-m", folder.path(), "abc"}), item.exit_code, item.part);
+    check(attnviz({"-m", folder.path(), "abc"}), item.exit_code, item.named);
   }
   const TemporaryFolder folder;
   write_file(folder.file("model.pth"), "\x80\x02\x8a\x0al\xfc\x9c");
@@ -158,14 +158,14 @@ TEST_CASE("what was saved instead of a model's file, and files of other programs
   write_file(folder.file("page.gguf"), page);
   write_file(folder.file("tokenizer.model"), "IQ== 0\nIg== 1\nIw== 2\n");
   write_file(folder.file("vocab.txt"), page);
-  check(in_folder(folder, {"-m", "model.pth", "x"}), 4, "model.pth: a pickle of PyTorch");
-  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, "a checkpoint of llm.c; attnviz");
-  check(in_folder(folder, {"-m", "model.onnx", "x"}), 4, "model.onnx: an ONNX model");
-  check(in_folder(folder, {"-m", "manifest", "x"}), 4, "a manifest of Ollama; give the model's");
-  check(in_folder(folder, {"-m", "page.gguf", "x"}), 3, "page.gguf: a web page");
+  check(in_folder(folder, {"-m", "model.pth", "x"}), 4, {"model.pth", "PyTorch"});
+  check(in_folder(folder, {"-m", "gpt2_124M.bin", "x"}), 4, {"llm.c", "attnviz"});
+  check(in_folder(folder, {"-m", "model.onnx", "x"}), 4, {"model.onnx", "ONNX model"});
+  check(in_folder(folder, {"-m", "manifest", "x"}), 4, {"Ollama"});
+  check(in_folder(folder, {"-m", "page.gguf", "x"}), 3, {"page.gguf"});
   check(in_folder(folder, {"tokenize", "--tokenizer", "tokenizer.model", "x"}), 4,
-        "tokenizer.model: the ranks of a tiktoken tokenizer");
-  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 3, "a web page");
+        {"tokenizer.model", "tiktoken"});
+  check(in_folder(folder, {"tokenize", "--tokenizer", "vocab.txt", "x"}), 3, {"vocab.txt"});
 }
 
 TEST_CASE("a file of weights alone is named for what it is, and for the config.json it lacks") {
@@ -174,28 +174,31 @@ TEST_CASE("a file of weights alone is named for what it is, and for the config.j
   const struct {
     std::string bytes;
     int exit_code;
-    std::string part;
+    std::vector<std::string> named;
   } cases[] = {
-      {kPointer, 1, "alone.safetensors: a Git LFS pointer: the file itself (267,832,560 bytes)"},
-      {"<!doctype html>\n<html></html>\n", 3, "alone.safetensors: a web page"},
-      {"Entry not found", 3, "alone.safetensors: a server's answer"},
-      {R"({"error":"Repository not found"})", 3, "alone.safetensors: a server's answer"},
-      {"<html>", 3, "alone.safetensors: a web page"},
-      {"", 3, "alone.safetensors: an empty file"},
-      {tensor, 1, "alone.safetensors: weights in safetensors, which are read with a config.json"},
-      {tensor.substr(0, tensor.size() - 2), 3, "the download is not complete"},
+      {kPointer, 1, {"alone.safetensors", "Git LFS", "267,832,560 bytes"}},
+      {"<!doctype html>\n<html></html>\n", 3, {"alone.safetensors"}},
+      {"Entry not found", 3, {"alone.safetensors"}},
+      {R"({"error":"Repository not found"})", 3, {"alone.safetensors"}},
+      {"<html>", 3, {"alone.safetensors"}},
+      {"", 3, {"alone.safetensors"}},
+      {tensor, 1, {"alone.safetensors", "config.json"}},
+      {tensor.substr(0, tensor.size() - 2), 3, {"alone.safetensors"}},
   };
+  std::map<std::string, int> messages;
   for (const auto& item : cases) {
     write_file(folder.file("alone.safetensors"), item.bytes);
-    check(in_folder(folder, {"-m", "alone.safetensors", "x"}), item.exit_code, item.part);
+    const ProgramResult run = in_folder(folder, {"-m", "alone.safetensors", "x"});
+    check(run, item.exit_code, item.named);
+    ++messages[run.err];
   }
+  CHECK(messages.size() == 6);  // the two pages are one kind, and so are the two answers
   write_file(folder.file("adapter_model.safetensors"), tensor);
   check(in_folder(folder, {"-m", "adapter_model.safetensors", "x"}), 4,
-        "adapter_model.safetensors: an adapter changes the weights");
+        {"adapter_model.safetensors", "adapter"});
   for (const std::string bytes : {R"({"error":"Repository not found"})", "\xEF\xBB\xBF<html>"}) {
     write_file(folder.file("a.gguf"), bytes);
-    check(in_folder(folder, {"-m", "a.gguf", "x"}), 3,
-          bytes.front() == '{' ? "a.gguf: a server's answer" : "a.gguf: a web page");
+    check(in_folder(folder, {"-m", "a.gguf", "x"}), 3, {"a.gguf"});
   }
 }
 
@@ -205,13 +208,16 @@ TEST_CASE("a folder without weights that are read says what its other files are"
     std::string name;
     std::string bytes;
     int exit_code;
-    std::string part;
+    std::vector<std::string> named;
   } cases[] = {
-      {"pytorch_model.bin", kPointer, 1, "m/pytorch_model.bin: a Git LFS pointer"},
-      {"pytorch_model.bin", pickle, 4, "found pytorch_model.bin; pytorch_model.bin: a pickle"},
-      {"onnx/model.onnx", "\x08\x07\x12\x07pytorch", 4, "onnx/model.onnx: an ONNX model; attnviz"},
-      {"tf_model.h5", "\x89HDF\r\n\x1a\n", 4, "tf_model.h5: an HDF5 file"},
-      {"training_args.bin", pickle, 1, "training_args.bin holds the state of a training, not"},
+      {"pytorch_model.bin", kPointer, 1, {"m/pytorch_model.bin", "Git LFS"}},
+      {"pytorch_model.bin", pickle, 4, {"pytorch_model.bin", "pickle"}},
+      {"onnx/model.onnx",
+       "\x08\x07\x12\x07pytorch",
+       4,
+       {"onnx/model.onnx", "ONNX model", "attnviz"}},
+      {"tf_model.h5", "\x89HDF\r\n\x1a\n", 4, {"tf_model.h5", "HDF5 file"}},
+      {"training_args.bin", pickle, 1, {"training_args.bin", "state"}},
   };
   for (const auto& item : cases) {
     CAPTURE(item.name);
@@ -220,7 +226,7 @@ TEST_CASE("a folder without weights that are read says what its other files are"
     fs::create_directories(path.parent_path());
     write_file(folder.path() / "m/config.json", R"({"model_type": "llama"})");
     write_file(path, item.bytes);
-    check(in_folder(folder, {"-m", "m", "x"}), item.exit_code, item.part);
+    check(in_folder(folder, {"-m", "m", "x"}), item.exit_code, item.named);
   }
 }
 
@@ -232,9 +238,7 @@ TEST_CASE("a link of a snapshot whose file was not downloaded is named") {
     fs::remove(snapshot / name);
     fs::create_symlink("../../blobs/0123", snapshot / name);
     check(home.run({"-m", "me/cut", "--ids", "1"}), 1,
-          name +
-              ": cannot read: No such file or directory: a link to ../../blobs/0123, which is "
-              "missing; if it was downloaded, the download is not complete");
+          {name, "No such file or directory", "../../blobs/0123"});
     fs::remove(snapshot / name);
     copy_model("llama-mha-untied", snapshot);
   }
@@ -251,20 +255,20 @@ TEST_CASE("files that a run does not need do not stop it") {
   const std::string drawn = run({"--ids", "1,2", "--json"}).out;
   write_file(folder.file("generation_config.json"), kPointer);
   CHECK(run({"--ids", "1,2", "--json"}).out == drawn);
-  CHECK(contains(run({"--ids", "1,2", "-v"}).err, "generation_config.json: it cannot be read"));
+  CHECK(mentions(run({"--ids", "1,2", "-v"}).err, {"generation_config.json"}));
 
   write_file(folder.file("tokenizer.json"), kPointer);
   CHECK(run({"--ids", "1,2", "--json"}).exit_code == 0);
-  check(run({"abc"}), 1, "tokenizer.json: a Git LFS pointer");
+  check(run({"abc"}), 1, {"tokenizer.json", "Git LFS"});
 
   write_file(folder.file("tokenizer.json"), tokenizer);
   const std::string told = run({"tokenize", "The cat"}).out;
   write_file(folder.file("chat_template.jinja"), kPointer);
   CHECK(attnviz({"tokenize", "-m", folder.path(), "The cat"}).exit_code == 0);
-  CHECK(contains(attnviz({"tokenize", "-m", folder.path(), "The cat", "-v"}).err,
-                 "chat_template: it cannot be read"));
+  CHECK(
+      mentions(attnviz({"tokenize", "-m", folder.path(), "The cat", "-v"}).err, {"chat_template"}));
   check(attnviz({"tokenize", "-m", folder.path(), "The cat", "--chat"}), 1,
-        "chat_template.jinja: a Git LFS pointer");
+        {"chat_template.jinja", "Git LFS"});
 }
 
 TEST_CASE("tokenizers: an empty file, and one that is not read, are named") {
@@ -272,13 +276,12 @@ TEST_CASE("tokenizers: an empty file, and one that is not read, are named") {
   copy_model("llama-mha-untied", folder.path());
   write_file(folder.file("sentencepiece.bpe.model"), "");
   const ProgramResult pieces = attnviz({"-m", folder.path(), "abc"});
-  check(pieces, 1,
-        "sentencepiece.bpe.model: the ids of XLM-RoBERTa and mBART are not in this file");
-  check(pieces, 1, "expected a tokenizer.json beside it");
-  check(pieces, 1, "--ids");
+  check(pieces, 1, {"sentencepiece.bpe.model", "XLM-RoBERTa", "mBART"});
+  check(pieces, 1, {"a tokenizer.json"});
+  check(pieces, 1, {"--ids"});
   CHECK(attnviz({"-m", folder.path(), "--ids", "1,2"}).exit_code == 0);
   write_file(folder.file("tokenizer.json"), "");
-  check(attnviz({"-m", folder.path(), "abc"}), 3, "tokenizer.json: expected JSON, found an empty");
+  check(attnviz({"-m", folder.path(), "abc"}), 3, {"tokenizer.json"});
 }
 
 TEST_CASE("a folder one level too high: a snapshot is taken, other folders are lines to type") {
@@ -292,7 +295,7 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   copy_to(home.path() / "out/checkpoint-500");
   home.write("out/trainer_state.json", "{}");
   const ProgramResult one = home.run({"-m", "out", "--ids", "1,2"});
-  check(one, 2, "out: the folder itself has no model; give one of the folders in it");
+  check(one, 2, {"out"});
   CHECK(contains(one.err, "\n  -m out/checkpoint-500\n"));
   // The last checkpoint first.
   copy_to(home.path() / "out/checkpoint-1500");
@@ -314,7 +317,7 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   for (int i = 1; i <= 7; ++i) {
     copy_to(home.path() / ("out/c" + std::to_string(i)));
   }
-  check(home.run({"-m", "out", "--ids", "1,2"}), 2, "(3 more have one)");
+  check(home.run({"-m", "out", "--ids", "1,2"}), 2, {"3"});
 }
 
 TEST_CASE("models promises nothing that -m refuses, and has the type of the tensors") {
@@ -340,23 +343,28 @@ TEST_CASE("models promises nothing that -m refuses, and has the type of the tens
   fs::remove(gone / "expected.safetensors");
   home.write(".lmstudio/models/me/lora/lora.gguf", gguf_file("gpt2-tied.gguf").substr(0, 5000));
 
-  const std::map<std::string, std::string> problems = {
-      {"me/fp8", "quant_method \"fp8\""}, {"me/mlx", "4 bits in groups of 64"},
-      {"me/foreign", "architectures"},    {"me/unknown", "model_type \"invented\""},
-      {"me/deeper", "model.layers."},     {"me/pointer", "a Git LFS pointer"},
-      {"me/tuned", "an adapter"},         {"me/part", "one of 2 shards"},
-      {"me/gone", "a.safetensors"},       {"me/lora:lora", "lora.gguf"},
+  const std::map<std::string, std::vector<std::string>> problems = {
+      {"me/fp8", {"quant_method \"fp8\""}},
+      {"me/mlx", {"4 bits", "64"}},
+      {"me/foreign", {"architectures"}},
+      {"me/unknown", {"model_type \"invented\""}},
+      {"me/deeper", {"model.layers."}},
+      {"me/pointer", {"Git LFS"}},
+      {"me/tuned", {"adapter"}},
+      {"me/part", {"2 shards"}},
+      {"me/gone", {"a.safetensors"}},
+      {"me/lora:lora", {"lora.gguf"}},
   };
   std::map<std::string, json> models = listed(home);
   CHECK(models["me/good"]["problem"].is_null());
   CHECK(models["me/good"]["quantisation"] == "F32");
-  for (const auto& [model, part_of_it] : problems) {
+  for (const auto& [model, named] : problems) {
     const std::string& name = model;
     CAPTURE(name);
     REQUIRE(models[name]["problem"].is_string());
     const std::string problem = models[name]["problem"];
     CAPTURE(problem);
-    CHECK(contains(problem, part_of_it));
+    CHECK(mentions(problem, named));
     // The same words.
     const ProgramResult run = home.run({"-m", name, "--ids", "1,2", "--json"});
     CAPTURE(run.err);
@@ -391,7 +399,7 @@ TEST_CASE("models: an adapter without its model is listed like all that cannot b
   home.write(".lmstudio/models/me/cut/cut.gguf", "GGUF");
   std::map<std::string, json> models = listed(home);
   REQUIRE(models.contains("me/lora"));
-  check(home.run({"-m", "me/lora", "x"}), 4, models["me/lora"]["problem"]);
+  check(home.run({"-m", "me/lora", "x"}), 4, {models["me/lora"]["problem"].get<std::string>()});
   CHECK(!contains(home.run({"models", "--names"}).out, "me/lora"));
   const std::vector<std::string> lines = lines_of(home.run({"models"}).out);
   for (const std::string name : {"me/lora", "me/new", "me/cut:cut"}) {

@@ -100,7 +100,7 @@ TEST_CASE("-o x.html draws in the terminal, too, and says where the page is") {
   const TemporaryFolder folder;
   const ProgramResult result = attnviz({"The cat sat", "-o", folder.file("a.html")});
   CHECK(result.exit_code == 0);
-  CHECK(contains(result.err, "wrote " + folder.file("a.html")));
+  CHECK(mentions(result.err, {folder.file("a.html")}));
   CHECK(result.out == attnviz({"The cat sat"}).out);
   CHECK(attnviz({"The cat sat", "-q", "-o", folder.file("b.HTML")}).exit_code == 0);
   CHECK(read_file(folder.file("b.HTML")) == read_file(folder.file("a.html")));
@@ -255,7 +255,7 @@ TEST_CASE("--live goes with the demo model as it is, and with a page") {
   write_file(folder.file("w.json"), attnviz({"weights"}).out);
   const ProgramResult model = attnviz({"-m", folder.file("w.json"), "cat", "--live", "-o", name});
   CHECK(model.exit_code == 2);
-  CHECK(contains(model.err, "--live runs the demo model, and no other"));
+  CHECK(mentions(model.err, {"--live", "demo model"}));
   for (const Words& arguments : {Words{"cat", "--live"}, Words{"cat", "--live", "-o", "a.png"}}) {
     CAPTURE(arguments);
     ProgramRun run;
@@ -279,14 +279,14 @@ TEST_CASE("more weights than a page holds are refused before any work") {
   const ProgramResult result = attnviz(
       {"--random", "--layers", "4", "--heads", "8", "-q", "-o", folder.file("a.html")}, text);
   CHECK(result.exit_code == 2);
-  CHECK(contains(result.err, "a page holds at most 48 million weights"));
+  CHECK(mentions(result.err, {"48 million weights"}));
   CHECK(contains(result.err, "--head 0.0"));
   CHECK(folder.names().empty());
 }
 
 TEST_CASE("a page's notes are those of its picture, side by side, too") {
   const json data = page_data(page_of({"The cat sat", "--side-by-side", "causal,none"}));
-  CHECK(contains(data["notes"].dump(), "side by side: causal, none (masks)"));
+  CHECK(mentions(data["notes"].dump(), {"causal", "none"}));
   CHECK_FALSE(contains(data["notes"].dump(), "\"mask causal\""));
 }
 
@@ -345,10 +345,7 @@ TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as
     bool has_map;
   } cases[] = {
       {{"heads"}, "heads: demo, 16 heads", "induction", true},
-      {{"why", "Harry Potter is a wizard. Harry"},
-       "why: demo, &quot;Potter&quot;",
-       "ablation: how ln p of",
-       true},
+      {{"why", "Harry Potter is a wizard. Harry"}, "why: demo, &quot;Potter&quot;", "ln p", true},
       {{"why", "The cat sat", "--lens"}, "why: demo", "logit lens", false},
       {{"diff", "The cat sat", "The dog sat"}, "diff: 2 texts", "Jensen-Shannon", true},
       {{"cite", "The cat sat. The dog ran. The", "--answer", " cat"}, "cite", "sentence", false}};

@@ -82,9 +82,8 @@ TEST_CASE(
     "render: rows that do not sum to 1 are drawn and noted; other values get their own range") {
   const ProgramResult sums = attnviz({"render", "-"}, "[[0.5, 0.25], [0.5, 0.5]]");
   CHECK(sums.exit_code == 0);
-  const std::string note = "1 of 2 rows do not sum to 1: head 0.0, query 0 sums to 0.75";
-  CHECK(contains(sums.err, note));
-  CHECK(contains(sums.out, "1 of 2 rows do not sum to 1"));
+  CHECK(mentions(sums.err, {"1 of 2", "head 0.0", "query 0", "0.75"}));
+  CHECK(mentions(sums.out, {"1 of 2"}));
   const nlohmann::json scores = attnviz_json({"render", "-q"}, "[[-3, 1], [2, 0]]");
   CHECK(scores.at("drawing").at("range") == nlohmann::json({-3.0, 3.0}));
   CHECK(scores.at("drawing").at("colormap") == "blue-red");
@@ -150,7 +149,7 @@ TEST_CASE("render: a picture is no attention, and that is said") {
   REQUIRE(in_folder(folder, {"The cat", "--head", "0.0", "-q", "-o", "a.png"}).exit_code == 0);
   const ProgramResult run = in_folder(folder, {"render", "a.png"});
   CHECK(run.exit_code == 3);
-  CHECK(run.err == "attnviz: a.png: a picture, no attention\n");
+  CHECK(mentions(run.err, {"a.png"}));
 }
 
 TEST_CASE("render: numbers that can be no weights are told once, with the lines to type") {
@@ -158,8 +157,6 @@ TEST_CASE("render: numbers that can be no weights are told once, with the lines 
   write_file(folder.file("my scores.json"), "[[5, 1], [2, -3]]");
   const ProgramResult drawn = in_folder(folder, {"render", "my scores.json"});
   CHECK(drawn.exit_code == 0);
-  CHECK(contains(drawn.out, "rows do not sum to 1"));
-  CHECK_FALSE(contains(drawn.err, "rows do not sum to 1"));
   CHECK(contains(drawn.err, "\n  attnviz render \"my scores.json\" --kind scores\n"));
   CHECK(contains(drawn.err, "\n  attnviz render \"my scores.json\" --softmax\n"));
   for (const char* option : {"scores", "scaled", "masked"}) {
@@ -189,7 +186,7 @@ TEST_CASE("render: means of heads with learned sinks are those that show draws")
         in_folder(folder, {"render", "a.json", "--average", over, "--json"});
     CHECK(shown.contains("sink"));
     CHECK(parse_json(rendered.out)["sink"] == shown["sink"]);
-    CHECK(!contains(rendered.err, "do not sum to 1"));
+    CHECK(rendered.err.empty());
   }
 }
 
@@ -197,8 +194,8 @@ TEST_CASE("show: shares of values have no most telling head, and their page no s
   const Words words = {"The cat sat because it was tired", "--show", "values-shares"};
   Words page = words;
   page.insert(page.end(), {"-o", "-", "--format", "html"});
-  CHECK(contains(attnviz({words[0]}).out, "most telling head"));
-  CHECK_FALSE(contains(attnviz(words).out, "telling head"));
+  CHECK_FALSE(captioned_head(attnviz({words[0]}).out).empty());
+  CHECK(captioned_head(attnviz(words).out).empty());
   CHECK(contains(attnviz({words[0], "-o", "-", "--format", "html"}).out, R"("steps": {)"));
   CHECK(contains(attnviz(page).out, R"("steps": null)"));
 }
@@ -211,7 +208,7 @@ TEST_CASE("heads: a document of scores or shares is told apart from one of weigh
     write_file(folder.file("of.json"), document.out);
     const ProgramResult refused = in_folder(folder, {"heads", "of.json"});
     CHECK(refused.exit_code == 2);
-    CHECK(contains(refused.err, std::string("these are ") + kind));
+    CHECK(mentions(refused.err, {kind}));
   }
 }
 
@@ -248,24 +245,24 @@ TEST_CASE("render: errors say what is wrong with which file, and how to call it"
   const TemporaryFolder folder;
   write_file(folder.file("bad.json"), "[[1, 2], [3]]");
   write_file(folder.file("bad.npy"), "\x93NUMPY\x01");
-  const auto fails = [&folder](Words arguments, int exit_code, const std::string& message) {
-    CAPTURE(message);
+  const auto fails = [&folder](Words arguments, int exit_code, const Words& named) {
+    CAPTURE(arguments);
     arguments.insert(arguments.begin(), "render");
     const ProgramResult result = in_folder(folder, arguments, "[[1, 0], [0, 1]]");
     CHECK(result.exit_code == exit_code);
-    CHECK(contains(result.err, message));
+    CHECK(mentions(result.err, named));
     CHECK(result.out.empty());
   };
-  fails({"missing.json"}, 1, "missing.json");
-  fails({"bad.json"}, 3, "bad.json");
-  fails({"bad.npy"}, 3, "bad.npy");
-  fails({"-", "--tokens", "a b c"}, 2, "--tokens: expected 2 tokens, found 3");
-  fails({"-", "--tokens", "  "}, 2, "--tokens");
-  fails({"-", "--tokens", "[1]"}, 2, "--tokens");
-  fails({"-", "--head", "0.4"}, 2, "there is no such head");
-  fails({"-", "--range", "1:0"}, 2, "--range");
-  fails({"a.json", "b.json"}, 2, "render takes one FILE");
-  fails({"bad.json", "-o", "bad.json"}, 2, "would be overwritten");
+  fails({"missing.json"}, 1, {"missing.json"});
+  fails({"bad.json"}, 3, {"bad.json"});
+  fails({"bad.npy"}, 3, {"bad.npy"});
+  fails({"-", "--tokens", "a b c"}, 2, {"--tokens", "2", "3"});
+  fails({"-", "--tokens", "  "}, 2, {"--tokens"});
+  fails({"-", "--tokens", "[1]"}, 2, {"--tokens"});
+  fails({"-", "--head", "0.4"}, 2, {"0.4"});
+  fails({"-", "--range", "1:0"}, 2, {"--range"});
+  fails({"a.json", "b.json"}, 2, {"render", "FILE", "\"b.json\""});
+  fails({"bad.json", "-o", "bad.json"}, 2, {"bad.json"});
   CHECK(read_file(folder.file("bad.json")) == "[[1, 2], [3]]");
 }
 
@@ -285,7 +282,7 @@ TEST_CASE("render: runs side by side make one picture where their heads are the 
   CHECK(in_folder(folder, {"render", "same.json", "-o", "a.png"}).exit_code == 0);
   const ProgramResult apart = in_folder(folder, {"render", "other.json", "-o", "b.png"});
   CHECK(apart.exit_code == 2);
-  CHECK(contains(apart.err, "2 documents do not fit one picture"));
+  CHECK(mentions(apart.err, {"2 documents"}));
 }
 
 TEST_CASE("render: one token too few for an array of attnviz's own says what the first one is") {
@@ -293,7 +290,7 @@ TEST_CASE("render: one token too few for an array of attnviz's own says what the
   CHECK(in_folder(folder, {"The cat", "-o", "cat.npy", "-o", "cat.json", "-q"}).exit_code == 0);
   const ProgramResult run = in_folder(folder, {"render", "cat.npy", "--tokens", "The cat"});
   CHECK(run.exit_code == 2);
-  CHECK(contains(run.err, "--tokens: expected 3 tokens, found 2"));
+  CHECK(mentions(run.err, {"--tokens", "3 tokens"}));
   CHECK(contains(run.err, "BOS"));
   CHECK(contains(run.err, ".json"));
   CHECK(in_folder(folder, {"render", "cat.json", "--head", "2.1"}).exit_code == 0);

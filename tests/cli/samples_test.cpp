@@ -39,17 +39,17 @@ TEST_CASE("samples: a name is the file of that name, for every command that take
 TEST_CASE("samples: the colon alone, or a name that is none, lists those that there are") {
   const ProgramResult alone = elsewhere({"-m", "sample:", "the cat"});
   CHECK(alone.exit_code == 1);
-  CHECK(contains(alone.err, "sample:four-heads"));
-  CHECK(contains(alone.err, "sample:le-chat-dort"));
+  CHECK(mentions(alone.err, {"four-heads"}));
+  CHECK(mentions(alone.err, {"le-chat-dort"}));
   const ProgramResult wrong = elsewhere({"render", "sample:le-chat-dor"});
   CHECK(wrong.exit_code == 1);
-  CHECK(contains(wrong.err, "(did you mean \"sample:le-chat-dort\"?)"));
+  CHECK(mentions(wrong.err, {"\"sample:le-chat-dort\""}));
   for (const char* name : {"sample:../README", "sample:/etc/passwd", "sample:README.md"}) {
     CAPTURE(name);
-    CHECK(contains(elsewhere({"-m", name, "cat"}).err, "no such sample"));
+    CHECK(mentions(elsewhere({"-m", name, "cat"}).err, {name}));
   }
-  CHECK(contains(elsewhere({"render", "sample:four-heads"}).err, "these are a model's weights"));
-  CHECK(contains(elsewhere({"-m", "sample:le-chat-dort", "x"}).err, "attention is for attnviz"));
+  CHECK(mentions(elsewhere({"render", "sample:four-heads"}).err, {"four-heads"}));
+  CHECK(mentions(elsewhere({"-m", "sample:le-chat-dort", "x"}).err, {"attnviz"}));
 }
 
 TEST_CASE("samples: a file that is called so comes first") {
@@ -83,13 +83,13 @@ TEST_CASE("samples: they are found beside a program that was unpacked anywhere")
   run.arguments = {"info", "sample:mine"};
   CHECK(run_program(prefix.path() / "bin/attnviz", run).exit_code == 0);
   run.arguments = {"info", "sample:four-heads"};
-  CHECK(contains(run_program(prefix.path() / "bin/attnviz", run).err, "there is sample:mine"));
+  CHECK(mentions(run_program(prefix.path() / "bin/attnviz", run).err, {"mine"}));
 
   fs::create_symlink("nowhere", prefix.path() / "share/attnviz/samples/lost.json");
   run.arguments = {"models", "--json"};
   const std::string listed = run_program(prefix.path() / "bin/attnviz", run).out;
   CHECK(contains(listed, "\"sample:lost\""));
-  CHECK(contains(listed, "lost.json: cannot read: No such file or directory"));
+  CHECK(mentions(listed, {"lost.json", "No such file or directory"}));
 }
 
 TEST_CASE("samples: without a TEXT weights are drawn with the text that they are for") {
@@ -104,9 +104,9 @@ TEST_CASE("samples: without a TEXT weights are drawn with the text that they are
   CHECK(attnviz(run).exit_code == 0);
   CHECK(
       contains(attnviz({"-m", "sample:four-heads", "--json"}, "a b c d e f g h i").out, "\"a b c"));
-  CHECK(contains(attnviz({"-m", "sample:four-heads"}, "a b c").err, "such as its own, \"" + own));
+  CHECK(mentions(attnviz({"-m", "sample:four-heads"}, "a b c").err, {own}));
   run.arguments = {"--random"};
-  CHECK(contains(attnviz(run).out + attnviz(run).err, "no TEXT"));
+  CHECK(contains(attnviz(run).out + attnviz(run).err, "TEXT"));
 }
 
 TEST_CASE("samples: each has a tour") {
@@ -116,7 +116,6 @@ TEST_CASE("samples: each has a tour") {
     const ProgramResult run = elsewhere({"tour", "-m", "sample:" + name});
     CHECK(run.exit_code == 0);
     CHECK(contains(run.out, "1 of "));
-    CHECK(!contains(run.out, "learned"));
   }
 }
 
@@ -139,7 +138,7 @@ TEST_CASE("samples/corpus.sh: blank lines are no texts; a folder has the sums of
   CHECK(score("a.txt").exit_code == 0);
   const ProgramResult other = score("b.txt");
   CHECK(other.exit_code == 2);
-  CHECK(contains(other.err, "has the sums of another corpus"));
+  CHECK(contains(other.err, folder.file("sums")));
 }
 
 }  // namespace attnviz::test

@@ -50,16 +50,17 @@ TEST_CASE("unknown keys: a model is drawn, and one line names the first few and 
   const ProgramResult run = two.run(kIds);
   CHECK(run.exit_code == 0);
   CHECK(contains(run.out, "L1H1"));
-  CHECK(contains(run.err, two.name() + ": ignored as unknown: badwordsids, welcome (-v lists them, "
-                                       "--strict refuses them)\n"));
+  CHECK(mentions(run.err, {two.name(), "badwordsids", "welcome", "-v", "--strict"}));
   const OddModel many({"k1", "k2", "k3", "k4", "k5", "k6", "k7"});
-  CHECK(contains(many.run(kIds).err, "ignored as unknown: k1, k2, k3, k4, k5 and 2 more ("));
+  const std::string few = many.run(kIds).err;
+  CHECK(mentions(few, {"k1, k2, k3, k4, k5", "2", "-v"}));
+  CHECK_FALSE(contains(few, "k6"));
   const std::string all = many.run(with_ids({"-v"})).err;
-  CHECK(contains(all, "attnviz: ignored as unknown: k1\n"));
-  CHECK(contains(all, "attnviz: ignored as unknown: k7\n"));
+  CHECK(mentions(all, {"attnviz", "k1"}));
+  CHECK(mentions(all, {"attnviz", "k7"}));
   CHECK(many.run(with_ids({"-q"})).err.empty());
   const OddModel none({});
-  CHECK_FALSE(contains(none.run(kIds).err, "unknown"));
+  CHECK_FALSE(contains(none.run(kIds).err, "--strict"));
 }
 
 TEST_CASE("unknown keys: --strict ends every command that takes a model with code 4") {
@@ -79,8 +80,7 @@ TEST_CASE("unknown keys: --strict ends every command that takes a model with cod
     arguments.emplace_back("--strict");
     const ProgramResult run = odd.run(arguments);
     CHECK(run.exit_code == 4);
-    CHECK(
-        contains(run.err, ": unknown keys or tensors: welcome; without --strict they are ignored"));
+    CHECK(mentions(run.err, {"welcome", "--strict"}));
     CHECK(run.out.empty());
   }
   CHECK(OddModel({}).run(with_ids({"--strict"})).exit_code == 0);
@@ -88,7 +88,7 @@ TEST_CASE("unknown keys: --strict ends every command that takes a model with cod
 
 TEST_CASE("unknown keys: info, documents, pictures and pages name them") {
   const OddModel odd({"badwordsids", "welcome"});
-  CHECK(contains(odd.run({"info"}).out, "ignored as unknown: badwordsids, welcome"));
+  CHECK(mentions(odd.run({"info"}).out, {"badwordsids", "welcome"}));
   const json info = parse_json(odd.run({"info", "--json"}).out);
   CHECK(info["model"]["unknown_keys"] == Keys{"badwordsids", "welcome"});
   for (const char* command : {"show", "inspect", "heads", "why"}) {
@@ -96,7 +96,7 @@ TEST_CASE("unknown keys: info, documents, pictures and pages name them") {
     const json document = parse_json(odd.run(with_ids({command, "--json"})).out);
     CHECK(document["model"]["unknown_keys"] == Keys{"badwordsids", "welcome"});
   }
-  const std::string note = "ignored as unknown: badwordsids, welcome";
+  const std::string note = "badwordsids, welcome";
   const TemporaryFolder folder;
   for (const char* file : {"a.svg", "a.html", "a.json"}) {
     CHECK(odd.run(with_ids({"-q", "-o", folder.file(file)})).exit_code == 0);
@@ -152,8 +152,10 @@ TEST_CASE("unknown keys: two models are told apart") {
   const ProgramResult run = attnviz(
       {"diff", "-m", a.folder.path().string(), "-m", b.folder.path().string(), "--ids", "1,2,3"});
   CHECK(run.exit_code == 0);
-  CHECK(contains(run.err, a.name() + ": ignored as unknown: first"));
-  CHECK(contains(run.err, b.name() + ": ignored as unknown: second"));
+  for (const std::string& line : lines_of(run.err)) {
+    CHECK(mentions(line, contains(line, a.name()) ? Keys{"first"} : Keys{b.name(), "second"}));
+  }
+  CHECK(lines_of(run.err).size() == 2);
 }
 
 TEST_CASE("unknown keys: those of a GGUF file's model and of its tokenizer are named") {
@@ -187,8 +189,8 @@ TEST_CASE("unknown keys: those of a GGUF file's model and of its tokenizer are n
                                           .file());
   const ProgramResult run = in_folder(folder, {"ab", "-m", "odd.gguf"});
   CHECK(run.exit_code == 0);
-  CHECK(contains(run.err, "odd: ignored as unknown: llama.invented, reward.weight ("));
-  CHECK(contains(run.err, "odd: ignored as unknown: tokenizer.ggml.invented ("));
+  CHECK(mentions(run.err, {"odd", "llama.invented", "reward.weight"}));
+  CHECK(mentions(run.err, {"odd", "tokenizer.ggml.invented"}));
   const Keys all = {"llama.invented", "reward.weight", "tokenizer.ggml.invented"};
   for (const char* command : {"show", "info"}) {
     const ProgramResult json = in_folder(

