@@ -1,4 +1,4 @@
-// The program: words to a command, a command to its exit code.
+// The program: parses the words into a command, runs it and returns an exit code.
 #include <fmt/core.h>
 
 #include <exception>
@@ -35,7 +35,7 @@ int failed(ErrorKind kind, const Advice& advice) {
   return static_cast<int>(kind);
 }
 
-// Where fontconfig keeps lists of fonts, which takes long to make, when there may be a picture.
+// Where fontconfig may keep its lists of fonts, which are slow to make; none without an output.
 std::vector<std::filesystem::path> font_lists(const std::vector<std::filesystem::path>& outputs) {
   const auto cache = outputs.empty() ? std::nullopt : cache_home();
   return cache ? std::vector{*cache / "fontconfig"} : std::vector<std::filesystem::path>();
@@ -60,7 +60,7 @@ int run_program(const std::vector<std::string>& arguments) {
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
-    // It may be why the rest made no sense.
+    // A file that became shorter may have caused the error.
     if (const std::string name = shortened_file(); !name.empty()) {
       return failed(ErrorKind::kIo, {name + std::string(kBecameShorter)});
     }
@@ -80,7 +80,7 @@ int run_program(const std::vector<std::string>& arguments) {
 
 }  // namespace attnviz::app
 
-// Before objects with static storage are made, which takes memory, too.
+// Runs before objects with static storage are made, which takes memory too.
 [[gnu::constructor(101)]] static void prepare_for_little_memory() {
   attnviz::app::end_without_memory();
 }

@@ -36,7 +36,7 @@ namespace attnviz::app {
 
 namespace {
 
-// The SIMD target that was asked for, which is told when asked to be verbose.
+// Selects the SIMD target; prints it with --verbose.
 void choose_engine(const AttentionOptions& options) {
   if (options.simd != "auto") {
     kernels::force_simd_target(options.simd);
@@ -48,7 +48,7 @@ void choose_engine(const AttentionOptions& options) {
                    joined_by(kernels::simd_targets(), " "), options.request.n_threads));
 }
 
-// Those of a chat that are one token.
+// Adds the chat's stops that are single tokens.
 void add_stops(const ChatTemplate& chat, const Tokenizer& tokenizer,
                std::vector<std::uint32_t>& end_of_text) {
   attnviz::TokenizeOptions how;
@@ -62,8 +62,8 @@ void add_stops(const ChatTemplate& chat, const Tokenizer& tokenizer,
   }
 }
 
-// A TEXT that may have been meant as a command or as a file's name is a text like any other; that
-// is told.
+// Warns about a TEXT that may have been meant as a command, a model or a file name; it is still
+// used as a text.
 void tell_slip(const AttentionOptions& options) {
   if (options.verbosity.quiet || !options.input.text) {
     return;
@@ -71,7 +71,7 @@ void tell_slip(const AttentionOptions& options) {
   const std::string& word = *options.input.text;
   std::vector<std::string> commands = command_names();
   commands.insert(commands.end(), {"--help", "--version"});
-  std::error_code ignored;  // a text need not be a possible file name
+  std::error_code ignored;  // a text need not be a valid file name
   const auto command = closest_word(word, commands);
   if (command && *command != word) {
     warn(fmt::format("drawing the text {} (did you mean attnviz {}?)", in_quotes(word), *command));
@@ -82,11 +82,10 @@ void tell_slip(const AttentionOptions& options) {
     warn(fmt::format("drawing the text {}; -m takes a model: attnviz -m {} \"The cat sat\"",
                      in_quotes(word), shell_quoted(word)));
   } else if (kind_of_name(word) == FileKind::kNumPy && is_file(word)) {
-    warn(fmt::format("drawing the text {}; attention in a file: attnviz render {}", in_quotes(word),
-                     shell_quoted(word)));
+    warn(fmt::format("drawing the text {}; to draw the attention in this file: attnviz render {}",
+                     in_quotes(word), shell_quoted(word)));
   } else if (std::filesystem::is_regular_file(word, ignored)) {
-    warn(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
-                     in_quotes(word)));
+    warn(fmt::format("drawing the text {}; -f reads a file, -m loads weights", in_quotes(word)));
   }
 }
 
@@ -97,7 +96,8 @@ Phases begun(const AttentionOptions& options) {
   return phases;
 }
 
-// What of the model is random for this text, unless quiet. Random weights are told once.
+// Reports, unless quiet, which parts of the model are random for this text; random weights only
+// once.
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
                      const TokenizedText& text, Diagnostics& diagnostics) {
   const ModelFacts facts = model_facts(model, text);
@@ -106,30 +106,30 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
     diagnostics.inform(
         Note::kRandomWeights,
         stored != nullptr
-            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
-                          "key once they are your own",
+            ? fmt::format("{}: \"random\" marks weights that mean nothing; delete this key once "
+                          "the weights are your own",
                           stored->given())
-            : fmt::format("{} mean nothing; without --random, --seed and sizes the embedded demo "
-                          "model is shown (--layer and --head choose its heads), and -m takes "
-                          "others",
-                          model_title(facts)));
+            : fmt::format(
+                  "{} mean nothing; without --random, --seed and sizes the embedded demo model is "
+                  "shown (--layer and --head choose its heads), and -m loads another",
+                  model_title(facts)));
   }
   inform(options.verbosity, random_embeddings_note(facts));
 }
 
-// Much of a text in words that the embedded model has hardly met becomes a note of the text, and
-// is told once; of other models that is not known.
+// If the embedded model has rarely seen the words of much of the text, adds a note to the text and
+// warns once. For other models this is not known.
 void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
                     Diagnostics& diagnostics) {
-  if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // which will be refused
+  if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // will be refused
     return;
   }
   const VocabularyFit fit = vocabulary_fit(text);
   if (!fit.is_far()) {
     return;
   }
-  const std::string note = fmt::format("{}: {} of {} are pieces of words it has hardly met", kDemo,
-                                       fit.n_in_pieces, counted(fit.n_tokens, "token"));
+  const std::string note = fmt::format("{}: {} of {} are fragments of words it has rarely seen",
+                                       kDemo, fit.n_in_pieces, counted(fit.n_tokens, "token"));
   text.notes.push_back(note);
   std::vector<std::string> named;
   for (const std::string& word : fit.named) {
@@ -138,11 +138,11 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
   if (fit.n_words > named.size()) {
     named.push_back(fmt::format("{} more", fit.n_words - named.size()));
   }
-  diagnostics.inform(Note::kFarWords, fmt::format("{} ({}); what it looks at there means little",
+  diagnostics.inform(Note::kFarWords, fmt::format("{} ({}), so its attention there means little",
                                                   note, joined(named, "and")));
 }
 
-// Cut to the model's context when that was asked for; that is told, also with the text.
+// With --truncate, cuts the text to the model's context; reports the cut and notes it in the text.
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input,
                             std::size_t n_behind) {
@@ -155,14 +155,14 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
     return text;
   }
   text = truncated(std::move(text), most, *options.truncate);
-  text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
+  text.notes.push_back(fmt::format("text cut at its {} to {} of its {} tokens",
                                    *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
                                    most, n_tokens));
   inform(options.verbosity, text.notes.back());
   return text;
 }
 
-// What a head does, in a few numbers.
+// Prints what a head does, in a few numbers.
 void say_scores(HeadId head, const std::string& names, const ScoreValues& scores) {
   if (!scores[Score::kEntropyBits]) {
     return warn(fmt::format("head {}: no query sees more than one key", head_name(head)));
@@ -178,7 +178,7 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
        (names.empty() ? "" : "; named " + names));
 }
 
-// What fills the context, and what feeds it.
+// Prints which turns fill the context, and which get the attention.
 void say_turns(const FoldedText& turns, const TurnAttention& shares) {
   const std::vector<TokenTurn> units = token_turns(turns.text);
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
@@ -189,7 +189,7 @@ void say_turns(const FoldedText& turns, const TurnAttention& shares) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::string& name = turns.text.tokens[i].text;
     warn(fmt::format(
-        "turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
+        "turn {}: {}, {} of the text; receives {} of all attention, {} of the last turn's",
         units[i].role ? name : in_quotes(printable(name)), counted(n_tokens[i], "token"),
         percent(static_cast<double>(n_tokens[i]) / static_cast<double>(turns.numbers.size())),
         percent(static_cast<double>(shares.mean[i])),
@@ -197,7 +197,7 @@ void say_turns(const FoldedText& turns, const TurnAttention& shares) {
   }
 }
 
-// Without the edges that are hidden in a text.
+// The request without the hidden edges of a text.
 AttentionRequest request_of(const AttentionOptions& options, const Model& model) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
@@ -219,8 +219,8 @@ bool names_a_model(const ModelOptions& options) {
   return given != nullptr && std::holds_alternative<NamedModel>(*given);
 }
 
-// Weights by hand may say which text they are for; of all other models it is said at once, before
-// they are opened, that there is none.
+// Handwritten weights may name a text of their own. For all other models, a missing text is
+// reported at once, before the model is opened.
 Model model_of(ModelSource& origin, const AttentionOptions& options, TextSource& source) {
   const StoredModel* const stored = stored_model(origin);
   const bool by_hand = stored != nullptr && stored->form() == ModelForm::kWeightsJson;
@@ -275,7 +275,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
   if (stored_model(origin) != nullptr) {
     inform(options.verbosity, model.config.origin);  // set if the files contradict each other
   }
-  interventions_of(options.what_if, model);  // throws for what the model does not have
+  interventions_of(options.what_if, model);  // throws for parts that the model lacks
 }
 
 std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
@@ -314,8 +314,8 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
   }
   if (model.config.is_too_long(kShortestNamedProbe + 1)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("--names: names need probes of {} tokens behind a first one, and {} "
-                            "takes {} at most",
+                fmt::format("--names: the test needs sequences of {} tokens after a first one, and "
+                            "{} takes at most {}",
                             kShortestNamedProbe, model.config.name, model.config.n_ctx));
   }
   ProgressLine progress("probes", options.verbosity);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kSystem = "system";
 
-// Refuses a text of the chat, or a tool, that the template leaves out of the prompt.
+// Refuses a chat from which the template leaves out a message part or a tool.
 [[noreturn]] void fail_left_out(const templates::ChatPlace& place,
                                 const std::vector<ChatMessage>& messages, const std::string& used) {
   std::string name = "tools" + place.part;
@@ -30,8 +30,8 @@ constexpr const char* kSystem = "system";
     name = fmt::format("{}, role {}: {}", where, in_quotes(message.role), place.part);
   }
   throw Error(ErrorKind::kUnsupported,
-              fmt::format("{}: the chat template does not write this into the prompt ({}): leave "
-                          "it out of the chat, or use a template that reads it",
+              fmt::format("{}: the chat template does not write this into the prompt ({}): remove "
+                          "it from the chat, or use a template that reads it",
                           name, used));
 }
 
@@ -49,22 +49,22 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOp
   const ChatTemplate* const with = tokenizer.chat_template();
   tokenizer.check_chat_template();
   if (with == nullptr) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--chat: there is no chat template beside the {} tokenizer: looked for "
-                            "chat_template.jinja, additional_chat_templates/, \"chat_template\" in "
-                            "tokenizer_config.json and "
-                            "in chat_template.json, tokenizer.chat_template in a GGUF file, and "
-                            "the template of a model in Ollama's store",
-                            tokenizer.name()));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("--chat: the {} tokenizer has no chat template: looked for "
+                    "chat_template.jinja, additional_chat_templates/, \"chat_template\" in "
+                    "tokenizer_config.json and in chat_template.json, tokenizer.chat_template in a "
+                    "GGUF file, and the template of a model in Ollama's store",
+                    tokenizer.name()));
   }
   if (with->language == TemplateLanguage::kGo && !options.generation_prompt) {
     throw Error(ErrorKind::kUsage,
-                "--no-generation-prompt: templates of Ollama's always begin the answer");
+                "--no-generation-prompt: Ollama's templates always begin the answer");
   }
   const auto says_system = [](const ChatMessage& one) { return one.role == kSystem; };
   if (options.system) {
     if (std::ranges::any_of(messages, says_system)) {
-      throw Error(ErrorKind::kUsage, "--system: the messages have a system message of their own");
+      throw Error(ErrorKind::kUsage, "--system: the messages already have a system message");
     }
     messages.insert(messages.begin(),
                     {.role = kSystem, .content = *options.system, .where = "--system"});
@@ -76,7 +76,7 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOp
       all.push_back(one);
     }
   }
-  // A system message stays in front of examples.
+  // A system message stays before the examples.
   const auto place =
       has_system && says_system(messages.front()) ? messages.begin() + 1 : messages.begin();
   messages.insert(place, all.begin(), all.end());
@@ -99,14 +99,15 @@ TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOp
 
 namespace {
 
-// The place and the problem of nlohmann's message, which repeats what was read, be it megabytes.
+// The position and the problem from nlohmann's message, which repeats the input, even megabytes of
+// it.
 std::string syntax_problem(std::string_view message) {
   constexpr std::size_t kColumns = 200;
   const std::size_t column = message.find("column ");
   return fit_width(message.substr(column == std::string_view::npos ? 0 : column), kColumns);
 }
 
-// How deep lists and objects lie in one another.
+// The depth to which lists and objects are nested.
 std::size_t nesting_of(std::string_view text) noexcept {
   std::size_t depth = 0;
   std::size_t deepest = 0;
@@ -129,11 +130,11 @@ std::size_t nesting_of(std::string_view text) noexcept {
 }  // namespace
 
 nlohmann::json parsed_json(std::string_view text, const std::string& where) {
-  constexpr std::size_t kDeepest = 64;  // nlohmann_json copies and prints values by recursion
+  constexpr std::size_t kDeepest = 64;  // nlohmann_json recurses over values
   if (nesting_of(text) > kDeepest) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: expected at most {} lists and objects in one another, found more",
-                            where, kDeepest));
+                fmt::format("{}: expected at most {} nested lists and objects, found more", where,
+                            kDeepest));
   }
   try {
     return nlohmann::json::parse(text);

@@ -36,7 +36,7 @@ std::string whole_text(TextSource& source) {
   return std::get<std::string>(text->content);
 }
 
-// Called by their files; by their paths where that is not enough.
+// Documents are named by file, or by path if file names repeat.
 std::vector<CitedText> cited_documents(const CiteOptions& options) {
   std::map<std::string, std::size_t> times;
   for (const std::filesystem::path& file : options.documents) {
@@ -56,9 +56,9 @@ std::vector<CitedText> cited_documents(const CiteOptions& options) {
   return documents;
 }
 
-// What stands between a prompt and an answer: a space, unless one is there, or the script has none.
+// The separator of prompt and answer: a space, unless one is present or the script uses none.
 std::string_view space_between(std::string_view prompt, std::string_view answer) {
-  constexpr char32_t kFirstWide = 0x2E80;  // of Chinese and Japanese characters and their signs
+  constexpr char32_t kFirstWide = 0x2E80;  // first Chinese or Japanese character or sign
   constexpr char32_t kHangul = 0xAC00;
   constexpr char32_t kBehindHangul = 0xD7B0;
   const auto wants_none = [](std::string_view cluster) {
@@ -73,7 +73,7 @@ std::string_view space_between(std::string_view prompt, std::string_view answer)
   return wants_none(prompt.substr(last)) || wants_none(answer) ? "" : " ";
 }
 
-// The end of a line ends an answer, once it has begun.
+// An answer ends at the end of its first line with words.
 class EndOfLine {
  public:
   explicit EndOfLine(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
@@ -96,17 +96,17 @@ class EndOfLine {
   bool is_over_ = false;
 };
 
-// How a text becomes shorter.
+// Advice on how to shorten the text.
 std::string shorter_words(const CiteOptions& options) {
   const std::string words =
       options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents";
-  return options.truncate ? words : words + ", or let --truncate left leave out the beginning";
+  return options.truncate ? words : words + ", or cut the beginning with --truncate left";
 }
 
 void require_context(const CiteOptions& options, const Model& model, std::size_t n_tokens) {
   if (model.config.is_too_long(n_tokens)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("prompt and answer have {} tokens, and {} takes {} at most: {}",
+                fmt::format("prompt and answer have {} tokens, and {} takes at most {}: {}",
                             grouped(n_tokens), model.config.name, grouped(model.config.n_ctx),
                             shorter_words(options)));
   }
@@ -119,11 +119,11 @@ std::string trimmed(std::string_view text) {
 }
 
 struct Reading {
-  TokenizedText text;        // of the prompt, and behind it the answer
-  AttentionRequest request;  // edges that are hidden are those of the prompt and of a given answer
+  TokenizedText text;        // the prompt followed by the answer
+  AttentionRequest request;  // hides edges of the prompt and of a given answer
 };
 
-// The document is told of prompt and answer.
+// Also sets the prompt's length and the answer in the document.
 Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup,
                                const Tokenizer& tokenizer, const std::string& prompt,
                                CiteDocument& document) {
@@ -135,7 +135,7 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
   TokenizedText text =
       read_text(setup, options, tokenizer, {whole}, options.answer ? 0 : options.generate);
   while (!text.tokens.empty() && text.tokens.back().added && text.size() > 1) {
-    text.tokens.pop_back();  // an end that tokenizers put there: more comes behind the prompt
+    text.tokens.pop_back();  // an end token: the answer still follows
   }
   const AttentionRequest request =
       request_of(options, setup.model, text, {}, options.answer ? 0 : options.generate);
@@ -153,15 +153,14 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
                                         text, EndOfLine(tokenizer));
   document.answer = trimmed(document.continuation->text);
   if (document.continuation->ids.empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} writes nothing behind the prompt: there is no answer to look at; "
-                            "--answer TEXT gives one",
-                            setup.model.config.name));
+    throw Error(ErrorKind::kUsage, fmt::format("{} writes nothing after the prompt, so there is no "
+                                               "answer to explain; --answer TEXT gives one",
+                                               setup.model.config.name));
   }
   return {std::move(text), request};
 }
 
-// Edges are hidden by their places in the prompt: in random probes these mean nothing.
+// Hidden edges are positions in the prompt, which mean nothing in random probes.
 AttentionRequest without_hidden_edges(AttentionRequest request) {
   if (request.interventions) {
     auto kept = std::make_shared<Interventions>(*request.interventions);
@@ -204,15 +203,16 @@ std::vector<std::string> cite_notes(const CiteOptions& options, const CiteDocume
   }
   if (has_states) {
     notes.emplace_back(
-        "sentences are hidden from attention alone: states carry them on all the same");
+        "sentences are hidden only from attention: the model's states still carry them");
   }
   if (document.retrieval_heads) {
     std::vector<std::string> names;
     for (const HeadId head : *document.retrieval_heads) {
       names.push_back(head_name(head));
     }
-    notes.push_back(names.empty() ? "retrieval heads: none copies a needle from random tokens"
-                                  : fmt::format("retrieval heads: {}", joined(names, "and")));
+    notes.push_back(names.empty()
+                        ? "retrieval heads: none found; no head copies a needle from random tokens"
+                        : fmt::format("retrieval heads: {}", joined(names, "and")));
   }
   return notes;
 }
@@ -249,12 +249,12 @@ void run(const CiteOptions& options) {
   of_prompt.tokens.resize(document.n_prompt_tokens);
   cut_into_sentences(document.documents, of_prompt, options.span_words);
   if (spans_of(document).empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--truncate {}: of the {} that {} takes none is left for a sentence of "
-                            "the {}",
-                            word_for(kTruncateSides, TruncateSide::kLeft),
-                            counted(setup.model.config.n_ctx, "token"), setup.model.config.name,
-                            options.documents.empty() ? "prompt" : "documents"));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("--truncate {}: of the {} that {} takes, none is left for a sentence of the {}",
+                    word_for(kTruncateSides, TruncateSide::kLeft),
+                    counted(setup.model.config.n_ctx, "token"), setup.model.config.name,
+                    options.documents.empty() ? "prompt" : "documents"));
   }
   for (std::size_t i = document.n_prompt_tokens; i < text.size(); ++i) {
     document.tokens.push_back({text.tokens[i].text, text.tokens[i].id});

@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> files_of(const std::optional<ModelSource>& so
   return source ? files_of(*source) : std::vector<std::filesystem::path>();
 }
 
-// Two models can be compared on a text that is the same to both.
+// Two models can be compared only on the same token ids.
 void require_same_tokens(const TokenizedText& a, const TokenizedText& b) {
   const auto name = [](const TokenizedText& text, std::size_t i) {
     return i < text.size()
@@ -57,7 +57,7 @@ void require_same_tokens(const TokenizedText& a, const TokenizedText& b) {
   }
 }
 
-// Notes that are true of both, and those of A and of B.
+// Notes that are true of both sides, and those of A or B alone.
 std::vector<std::string> said_of_sides(const std::vector<std::string>& a,
                                        const std::vector<std::string>& b) {
   const auto has = [](const std::vector<std::string>& notes, const std::string& note) {
@@ -76,7 +76,7 @@ std::vector<std::string> said_of_sides(const std::vector<std::string>& a,
   return notes;
 }
 
-// A and B, opened.
+// The opened sides A and B.
 class Comparison {
  public:
   explicit Comparison(const DiffOptions& options)
@@ -154,7 +154,7 @@ class Comparison {
     }
     const std::optional<InputText> input = setup_.source.next();
     if (!input) {
-      throw Error(ErrorKind::kUsage, "diff: there is no text to compare two models on");
+      throw Error(ErrorKind::kUsage, "diff: two models need a text to be compared on");
     }
     const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
     other_->config.tokenizer = other_tokenizer->name();
@@ -177,7 +177,7 @@ class Comparison {
     require_memory_for_heads(bytes, "comparing", heads_.size(), n_tokens);
   }
 
-  // Hands the patterns between the tokens that both have to `patterns`.
+  // Passes the patterns between the tokens that both sides have to `patterns`.
   void attend_to_side(std::size_t side, PatternSink& patterns, RunObserver* streams) {
     const std::vector<std::size_t>& tokens = side == 0 ? alignment_.first : alignment_.second;
     RestrictSink restricted(patterns, tokens, texts_[side].size());
@@ -222,24 +222,25 @@ class Comparison {
     }
     if (!alignment_.by_position && (has_sinks(model(0)) || has_sinks(model(1)))) {
       document.notes.emplace_back(
-          "learned sinks are left out: rows sum to 1 over the tokens that both texts have");
+          "learned sinks are left out: rows sum to 1 over the tokens that both texts share");
     }
     document.alignment = alignment_;
     return document;
   }
 
-  // Says which options are of something that is not drawn.
+  // Warns about options that affect something that is not drawn.
   void tell_unused_options() const {
     const Verbosity& verbosity = options_.verbosity;
     if (options_.draws_heads()) {
       return warn_unused_drawing(setup_.outputs, options_.drawing, verbosity);
     }
     if (!other_) {
-      warn_unused(verbosity, {"--threshold"}, "only two models have streams compared");
+      warn_unused(verbosity, {"--threshold"},
+                  "residual streams are compared only between two models");
     }
     warn_unused(verbosity,
                 {"--drop-sink", "--no-special", "--plain-labels", "--transpose", "--pool"},
-                "no attention was drawn (--head)");
+                "no head was drawn (--head)");
     if (options_.map || !setup_.outputs.writes(Content::kScreen)) {
       warn_unused(verbosity, Effect::kTable, "no table was drawn");
     }
@@ -250,7 +251,7 @@ class Comparison {
 
   void write(const DiffDocument& document) {
     DrawingRequest request = options_.drawing.request;
-    Heatmap map = diff_map(document, !request.range);  // ranges are given in bits
+    Heatmap map = diff_map(document, !request.range);  // ranges are in bits
     request.automatic_range = true;
     map.scale = choose_drawing(request, 0.0f, {0.0f, map.scale.high}).scale;
     map.title = request.title.value_or(map.title);
@@ -264,7 +265,7 @@ class Comparison {
     setup_.phases.done("render");
   }
 
-  // A's tokens that are compared; "cat/dog" where B has another.
+  // A's tokens that are compared; "cat/dog" if B has a different one.
   TokenizedText shown_text() const {
     TokenizedText shown;
     shown.source = texts_[0].source;
@@ -279,8 +280,8 @@ class Comparison {
     return shown;
   }
 
-  // Masked is what neither side sees. Tokens that are left out leave no distances, and words of two
-  // texts may stand elsewhere.
+  // Sets what the document shows as masked: keys that neither side sees. After tokens are left out,
+  // the distances of windows are lost, and tokens of two texts may have moved.
   void tell_what_is_seen(AttentionDocument& document) const {
     bool hides_later_keys = true;
     for (const HeadId head : heads_) {
@@ -316,7 +317,7 @@ class Comparison {
                                [this](HeadId head) { return mask(0, head) == mask(1, head); });
   }
 
-  // Of all heads that are compared; nothing where all see what came before.
+  // The masks of all compared heads; nothing if all are causal.
   std::string masks_note() const {
     if (!has_same_masks()) {
       return fmt::format("mask of A: {}; of B: {}", masks(0), masks(1));
@@ -374,7 +375,7 @@ class Comparison {
   const DiffOptions& options_;
   std::optional<ModelSource> other_source_;
   AttentionSetup setup_;
-  std::optional<Model> other_;  // B, where models are compared
+  std::optional<Model> other_;  // B, if models are compared
   std::vector<HeadId> heads_;
   std::array<TokenizedText, 2> texts_;
   std::array<AttentionRequest, 2> requests_;

@@ -32,7 +32,7 @@ namespace attnviz::app {
 
 namespace {
 
-// What a person should know of texts that are too short to judge.
+// Notes on the model, the run, and how far the scores can be judged.
 std::vector<std::string> notes_of(const HeadsDocument& document) {
   std::vector<std::string> notes;
   if (document.model) {
@@ -42,21 +42,22 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
     notes.push_back(note);
   }
   if (document.uniform[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon) {
-    notes.emplace_back("a head that looks at all it sees alike passes for a sink here");
+    notes.emplace_back(
+        "on so short a text, a head that spreads its attention evenly already counts as a sink");
   }
   if (std::string note = random_baseline_note(document); !note.empty()) {
     notes.push_back(std::move(note));
   }
   if (document.copying) {
     const std::optional<double>& sd = document.copying->random_sd;
-    notes.push_back(sd ? fmt::format("copying: random heads have 0 on average, with a standard "
-                                     "deviation of {:.2g}",
-                                     *sd)
-                       : "copying: there is none, without embeddings and an unembedding");
+    notes.push_back(
+        sd ? fmt::format(
+                 "copying: for random heads 0 on average, with a standard deviation of {:.2g}", *sd)
+           : "copying: not measured, because the model has no embeddings or no unembedding");
   }
   if (document.known) {
     notes.push_back(
-        fmt::format("{}; this is a model of that shape, and was not compared with theirs",
+        fmt::format("{}; this model has the same shape, but was not checked to be theirs",
                     known_source(*document.known)));
   }
   if (const auto line = document.interrupted_after()) {
@@ -81,7 +82,7 @@ HeadsDocument::Copying copying_of_heads(const Model& model, const std::vector<He
   return copying;
 }
 
-// Adds up what heads score, text by text.
+// Adds up the scores of heads, text by text.
 class Scorer {
  public:
   Scorer(const HeadsOptions& options, const Model& model, const std::vector<HeadId>& heads)
@@ -115,7 +116,7 @@ class Scorer {
     }
   }
 
-  /// As add(), of the only text, whose tokens the facts can name.
+  /// As add(), for the only text; the run's facts then refer to its tokens.
   void add_only(const TokenizedText& text, const ScoredTokens& tokens) {
     add(text, tokens);
     sums_.run = run_facts(model_, request_.attention);
@@ -183,11 +184,11 @@ HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
       report(n_done / static_cast<double>(probes.texts.size()));
     }
   }
-  // Who pipes a text without - may have meant it. It is not taken: it may as well be the rest of a
-  // script, or what a loop reads. Only now has a pipe's writer had time to write.
+  // Warns about a text piped in without "-". It is not read, because it may belong to a script or a
+  // loop. This check comes last to give the pipe's writer time to write.
   if (stdin_has_unread()) {
     inform(options.verbosity,
-           "probes were scored, not standard input: attnviz heads - reads a text there");
+           "scored heads on random tokens; attnviz heads - reads a text from standard input");
   }
   return scorer.finish(std::move(probes));
 }
@@ -206,7 +207,7 @@ HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
   return scorer.finish(ScoredText{std::move(text)});
 }
 
-// The sums of a file mean what they do only with the same choices.
+// The reading choices that sums in a file depend on.
 CorpusReading reading_of(const HeadsOptions& options) {
   CorpusReading reading;
   reading.format = options.input.json_lines ? LineFormat::kJson : LineFormat::kText;
@@ -239,7 +240,7 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
     } else {
       partial->require_new();
     }
-    // A folder that cannot be written is told before slow work.
+    // Reports a folder that cannot be written before slow work.
     partial->save(setup.source.lines());
   }
   ProgressLine progress("texts", options.verbosity);
@@ -273,7 +274,7 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
   done = is_interrupted ? done : setup.source.lines();
   save();
   if (is_interrupted && sums.raw.n_texts() == 0) {
-    throw Error(ErrorKind::kInterrupted, interrupted_note(done.count()));  // outputs stay
+    throw Error(ErrorKind::kInterrupted, interrupted_note(done.count()));  // existing outputs stay
   }
   CorpusSource corpus{sums.raw.n_texts()};
   if (is_interrupted) {
@@ -308,7 +309,7 @@ void run(const HeadsOptions& options) {
   for (const std::string& name : options.output.files) {
     if (options.partial && name != "-" && same_place(name, *options.partial)) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("--partial {}: -o is written there, too", options.partial->string()));
+                  fmt::format("--partial {}: -o names the same file", options.partial->string()));
     }
   }
   AttentionSetup setup(
@@ -317,7 +318,7 @@ void run(const HeadsOptions& options) {
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
   const std::vector<HeadId> heads = chosen_heads(options.heads, setup.model, options.verbosity);
-  setup.model.config.named_heads.reset();  // here they are measured
+  setup.model.config.named_heads.reset();  // measured here instead
   Scorer scorer(options, setup.model, heads);
   HeadsDocument document;
   if (!options.input.is_given()) {
@@ -335,7 +336,7 @@ void run(const HeadsOptions& options) {
 void run(const MergeOptions& options) {
   constexpr std::size_t kMostFiles = 4096;
   if (options.files.size() > kMostFiles) {
-    throw Error(ErrorKind::kUsage, fmt::format("expected at most {} at once, found {}",
+    throw Error(ErrorKind::kUsage, fmt::format("expected at most {} files, found {}",
                                                counted(kMostFiles, "file"), options.files.size()));
   }
   std::optional<CorpusScores> sum;
@@ -363,7 +364,7 @@ void run(const MergeOptions& options) {
     }
     if (shares_lines) {
       inform(options.verbosity,
-             fmt::format("{}: counts the same lines as a file before it: they count twice",
+             fmt::format("{}: counts the same lines as an earlier file, so they count twice",
                          file.string()));
     }
     sum->add(scores);

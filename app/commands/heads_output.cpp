@@ -28,17 +28,17 @@ namespace attnviz::app {
 
 namespace {
 
-// What of the scores goes where, once they are there.
+// Writes the scores to the outputs; warns about options without effect.
 void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
   const bool is_test = options.verbosity.quiet && !options.expected.empty();
   if (is_test && options.output.files.empty() && !options.output.json) {
-    return;  // nobody looks
+    return;  // with --quiet, --expect is a mere test
   }
   if (!outputs.writes(Content::kPage) && (options.map || !outputs.writes(Content::kScreen))) {
     warn_unused(options.verbosity, Effect::kTable, "no table was drawn");
   }
   std::optional<Heatmap> map;
-  // A page has a table, too: a score that was not asked for may be that of no head.
+  // A page has a table anyway; it gets a map of the default score only if some head has that score.
   bool has_usual = false;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
     has_usual = has_usual || document.raw.estimate(i, Score::kInduction);
@@ -61,8 +61,8 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
 
 void refuse_name(const HeadName& name, std::string_view why) {
   throw Error(ErrorKind::kUsage,
-              fmt::format("--expect: {} is not judged here: {}; a score can be asked for: {}>={}",
-                          name.name, why, word_for(kScoreNames, name.score), name.at_least));
+              fmt::format("--expect: {} cannot be judged here: {}; a score can: {}>={}", name.name,
+                          why, word_for(kScoreNames, name.score), name.at_least));
 }
 
 void check_expected(const HeadsOptions& options, const HeadsDocument& document) {
@@ -88,8 +88,9 @@ void check_expected(const HeadsOptions& options, const HeadsDocument& document) 
 void check_expected_names(const HeadsOptions& options) {
   for (const Expectation& expected : options.expected) {
     if (expected.name() != nullptr && (options.patterns || options.input.is_given())) {
-      refuse_name(*expected.name(), fmt::format("names are earned on probes of {} tokens or more",
-                                                kShortestNamedProbe));
+      refuse_name(*expected.name(),
+                  fmt::format("heads are identified only on test sequences of at least {} tokens",
+                              kShortestNamedProbe));
     }
   }
 }
@@ -117,10 +118,11 @@ void write_and_judge(Outputs& outputs, const HeadsOptions& options, const HeadsD
 void PartialFile::require_new() const {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path_, ignored)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--partial {}: exists, and would be overwritten: --resume goes on "
-                            "with the sums in it",
-                            path_.string()));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format(
+            "--partial {}: exists and would be overwritten; --resume continues with its sums",
+            path_.string()));
   }
 }
 
@@ -135,7 +137,7 @@ void PartialFile::resume(TextSource& source, const Verbosity& verbosity) {
     refuse_to_resume(difference);
   }
   if (earlier.lines_print.empty()) {
-    refuse_to_resume("merged sums have no place in one corpus");
+    refuse_to_resume("merged sums have no position in one corpus");
   }
   if (const std::string difference = sums_.input_difference(earlier); !difference.empty()) {
     refuse_to_resume(difference);
@@ -151,12 +153,12 @@ void PartialFile::resume(TextSource& source, const Verbosity& verbosity) {
         fmt::format("counts {}, but {} has {}", n_lines, source.name(), skipped.count()));
   }
   if (skipped.fingerprint() != earlier.lines_print) {
-    refuse_to_resume(
-        fmt::format("counts another text: {} does not begin with its {}", source.name(), n_lines));
+    refuse_to_resume(fmt::format("counts another corpus: {} does not begin with its {}",
+                                 source.name(), n_lines));
   }
   if (earlier.n_lines > 0) {
-    inform(verbosity,
-           fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
+    inform(verbosity, fmt::format("{}: skipped {} already counted in {}", source.name(), n_lines,
+                                  path_.string()));
   }
   sums_ = std::move(earlier);
 }
@@ -198,7 +200,7 @@ ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& doc
   return {ids, how};
 }
 
-// Sums are of what was asked for when they were made.
+// Reads sums; refuses options that would have had to be given when the sums were made.
 HeadsDocument read_sums(const HeadsOptions& options, std::string_view bytes,
                         const std::string& name) {
   const CorpusScores sums = read_corpus_scores(bytes, name);
@@ -212,7 +214,7 @@ HeadsDocument read_sums(const HeadsOptions& options, std::string_view bytes,
                                                              : nullptr;
   if (option != nullptr) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} holds sums, which were made without it", option, name));
+                fmt::format("{}: {} holds sums that were made without it", option, name));
   }
   return sums.document();
 }
@@ -235,18 +237,19 @@ HeadsDocument score_file(const HeadsOptions& options) {
   std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
   if (read.size() > 1) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} documents; score them one by one", name, read.size()));
+                fmt::format("{}: has {} documents; score them one at a time", name, read.size()));
   }
   AttentionDocument& patterns = read.front().document;
   if (patterns.kind != PatternKind::kWeights) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: these are {}; heads scores attention weights (--show weights)",
+                fmt::format("{}: holds {}, but heads scores attention weights (--show weights)",
                             name, word_for(kPatternKinds, patterns.kind)));
   }
   if (patterns.part == AttentionPart::kCross ||
       patterns.query_tokens.size() != patterns.key_tokens.size()) {
-    throw Error(ErrorKind::kUnsupported,
-                name + ": queries and keys are not the same tokens, which scores compare");
+    throw Error(
+        ErrorKind::kUnsupported,
+        name + ": queries and keys are different tokens, but head scores need the same tokens");
   }
   keep_patterns(patterns,
                 select_heads(heads_of(patterns), options.heads.heads, options.heads.layers));
@@ -280,7 +283,7 @@ HeadsDocument score_file(const HeadsOptions& options) {
     document.raw.add(scores.heads);
     document.uniform = scores.uniform;
     if (scores.n_hidden > 0) {
-      document.notes.push_back(fmt::format("{} on keys that the mask hides: they count as 0",
+      document.notes.push_back(fmt::format("{} on keys that the mask hides count as 0",
                                            counted(scores.n_hidden, "weight")));
     }
   } catch (const Error& error) {

@@ -1,5 +1,5 @@
-// Where scores of heads go, and what they are judged by. The file that keeps sums over many texts
-// while these are read. Scores of heads whose attention, or whose sums, lie in a file.
+// Writes scores of heads and checks expectations. Keeps sums over many texts in a file while the
+// texts are read. Scores heads from a file of attention or sums.
 #pragma once
 
 #include <chrono>
@@ -17,31 +17,32 @@
 
 namespace attnviz::app {
 
-/// Before slow work. Throws Error{kUsage} for names that are asked of what earns none.
+/// Call before slow work. Throws Error{kUsage} if --expect names a pattern although no probes are
+/// scored.
 void check_expected_names(const HeadsOptions& options);
 
 /// "interrupted after line 7".
 std::string interrupted_note(std::size_t line);
 
 /// Throws what Outputs::write() throws, Error{kInterrupted} for a document that was interrupted,
-/// and Error{kUnexpected} for one that is not as --expect has it: also where nobody reads it to its
-/// end.
+/// and Error{kUnexpected} for one that does not meet --expect: also if the output's reader stops
+/// early.
 void write_and_judge(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document);
 
 class PartialFile {
  public:
-  /// Keeps `sums`, which must live as long.
+  /// Keeps `sums`, which must outlive it.
   PartialFile(std::filesystem::path path, CorpusScores& sums)
       : path_(std::move(path)), sums_(sums) {}
 
-  /// Throws Error{kUsage} when there are sums, or something else, that would be lost.
+  /// Throws Error{kUsage} if the file exists and would be overwritten.
   void require_new() const;
 
-  /// Takes the sums of the file, if there is one, and skips the lines that are in them. Throws
-  /// Error{kUsage} when they are no beginning of this input's sums.
+  /// Loads the sums from the file, if it exists, and skips the lines that they cover. Throws
+  /// Error{kUsage} if they are not sums over the beginning of this input.
   void resume(TextSource& source, const Verbosity& verbosity);
 
-  /// After these lines of the input.
+  /// Saves the sums after these lines of the input.
   void save(const LinesRead& lines);
 
   bool is_due() const;
@@ -56,11 +57,11 @@ class PartialFile {
   Clock::time_point saved_ = Clock::now();
 };
 
-/// What the options ask of a text's scores.
+/// How the options score the tokens of a text.
 ScoredTokens::Options how_scored(const HeadsOptions& options, const TokenizedText& text);
 
-/// Of options.patterns; without notes. Throws what read_attention() and read_corpus_scores() throw,
-/// and Error{kUsage} for what the file cannot give.
+/// Scores from the file options.patterns, without notes. Throws what read_attention() and
+/// read_corpus_scores() throw, and Error{kUsage} for output that the file cannot provide.
 HeadsDocument score_file(const HeadsOptions& options);
 
 }  // namespace attnviz::app

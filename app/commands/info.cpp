@@ -48,7 +48,7 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
   try {
     text = tokenizer.tokenize("a");
   } catch (const Error&) {
-    return;  // it has no piece for this letter: what it adds is not known
+    return;  // no piece for "a": its added tokens stay unknown
   }
   bool is_before = true;
   for (const Token& token : text.tokens) {
@@ -79,7 +79,7 @@ TokenizerInfo describe_tokenizer(const Model& model) {
   return info;
 }
 
-// Of a model that is there; what it says of one must outlive it.
+// An opened model, which must outlive its ModelInfo.
 struct OpenedModel {
   explicit OpenedModel(const GivenModel& given) : source(model_source(given)) {}
 

@@ -24,13 +24,14 @@ namespace attnviz::app {
 
 namespace {
 
-// Control characters alone, for some tokenizers.
+// Some tokenizers make no tokens of control characters.
 class NoTokens : public Error {
  public:
-  NoTokens() : Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at") {}
+  NoTokens() : Error(ErrorKind::kUsage, "the text has no tokens") {}
 };
 
-// More is no text to look at; reading on would fill the memory (/dev/zero, a wrong pipe).
+// Anything longer is not a text to look at, and reading on would fill the memory (/dev/zero, a
+// wrong pipe).
 constexpr std::size_t kLongestText = 64u << 20;
 
 bool is_blank(std::string_view text) {
@@ -46,7 +47,7 @@ void drop_line_end(std::string& text) {
   }
 }
 
-// Some editors begin a file with one; it is no part of the text.
+// Some editors begin a file with a byte order mark, which is not part of the text.
 void drop_byte_order_mark(std::string& text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) {
@@ -54,15 +55,16 @@ void drop_byte_order_mark(std::string& text) {
   }
 }
 
-// Pictures, models and the like where a text was to be read, with the line that takes the file.
+// Refuses pictures, models and the like instead of a text and suggests the line that takes the
+// file.
 void refuse_other_kinds(std::string_view first, const std::string& name, bool is_file) {
   const FileKind kind = kind_of_bytes(first);
   if (kind == FileKind::kOther) {
     return;
   }
-  Advice advice{fmt::format("{}: {}, no text", name, name_of(kind))};
+  Advice advice{fmt::format("{}: is {}, not a text", name, name_of(kind))};
   if (is_file && kind == FileKind::kNumPy) {
-    advice = {advice.message + "; attention in it is drawn by:",
+    advice = {advice.message + "; to draw the attention in it:",
               {"attnviz render " + shell_quoted(name)}};
   } else if (is_file && kind == FileKind::kGguf) {
     advice = {advice.message + ":", {"attnviz -m " + shell_quoted(name) + " \"The cat sat\""}};
@@ -70,16 +72,16 @@ void refuse_other_kinds(std::string_view first, const std::string& name, bool is
   throw AdviceError(ErrorKind::kMalformed, std::move(advice));
 }
 
-// A text behind the other one with nothing between them is nearly always a model that takes one.
+// If nothing separates the two texts, the model almost certainly takes only one.
 void require_separation(const TokenizedText& text, std::string_view tokenizer) {
   const auto is_text = [](const Token& token) { return !token.added; };
   const auto first = std::find_if(text.tokens.begin(), text.tokens.end(), is_text);
   const auto last = std::find_if(text.tokens.rbegin(), text.tokens.rend(), is_text).base();
   if (std::all_of(first, last, is_text)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--pair: this {} tokenizer puts nothing between two texts: its model "
-                            "takes one",
-                            tokenizer));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("--pair: this {} tokenizer does not separate two texts: its model takes one",
+                    tokenizer));
   }
 }
 
@@ -141,7 +143,7 @@ bool TextSource::fill() {
   }
   ended_ = count == 0;
   if (stream_->was_interrupted()) {
-    buffer_.clear();  // a line that has not come to its end
+    buffer_.clear();  // an incomplete line
     stopped_ = true;
   }
   return !ended_;
@@ -178,7 +180,7 @@ std::optional<std::string> TextSource::next_line() {
   std::size_t searched = consumed_;
   std::size_t end = 0;
   while ((end = buffer_.find('\n', searched)) == std::string::npos && !ended_) {
-    searched = buffer_.size() - consumed_;  // fill() moves what is left to the front
+    searched = buffer_.size() - consumed_;  // fill() moves the rest to the front
     fill();
   }
   if (end == std::string::npos) {
@@ -235,7 +237,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   }
   for (const char* const key : {"ids", "pair", "system", "tools"}) {
     if (input_.chat && value.contains(key)) {
-      fail(fmt::format("\"{}\": --chat takes a text alone, or \"messages\" and \"tools\"", key));
+      fail(fmt::format("\"{}\": --chat takes only a text, or \"messages\" and \"tools\"", key));
     }
   }
   const auto text_at = [&](const char* key) {
@@ -245,7 +247,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
     return value[key].get<std::string>();
   };
   if (!has_text && value.contains("pair")) {
-    fail("\"pair\" goes with \"text\": ids are taken as they are");
+    fail("\"pair\" needs \"text\": ids are used unchanged");
   }
   InputText text =
       has_text ? InputText{text_at("text"), value.contains("pair") ? text_at("pair") : input_.pair}
@@ -286,7 +288,7 @@ std::optional<InputText> TextSource::next() {
     }
     std::string text = whole();
     if (text.empty() || (is_blank(text) && (input_.messages || !input_.may_be_blank))) {
-      throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
+      throw Error(ErrorKind::kUsage, name_ + ": the text is empty or blank");
     }
     if (input_.messages) {
       return InputText{.content = parse_chat(text), .tools = tools_};
@@ -349,22 +351,22 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
     }
   }
   if (texts_ == 0 && !skipped_ && !stopped_) {
-    throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
+    throw Error(ErrorKind::kUsage, name_ + ": no line contains a text");
   }
 }
 
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
   if (text.has_target()) {
-    throw Error(ErrorKind::kUsage,
-                "\"target\" and \"decoder_ids\" are of encoder-decoders, which attnviz show draws");
+    throw Error(
+        ErrorKind::kUsage,
+        "\"target\" and \"decoder_ids\" are for encoder-decoders, which attnviz show draws");
   }
   const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
   if (ids != nullptr && (options.bos || options.special || text.pair || options.pair)) {
-    throw Error(
-        ErrorKind::kUsage,
-        "--pair, --bos, --no-bos and --special say how a text becomes tokens; ids are taken "
-        "as they are");
+    throw Error(ErrorKind::kUsage,
+                "--pair, --bos, --no-bos and --special say how a text becomes tokens; ids are used "
+                "unchanged");
   }
   attnviz::TokenizeOptions how;
   how.bos = options.bos;

@@ -1,4 +1,4 @@
-// The texts to look at, one after another: TEXT, a file, standard input, lines, JSON lines, ids.
+// The texts of a command, one after another: TEXT, a file, standard input, lines, JSON lines, ids.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@
 
 namespace attnviz::app {
 
-/// A text, or token ids or the messages of a chat in place of one; and a second text. What an
-/// encoder-decoder's decoder has read, where its line says so: one of both.
+/// A text, or token ids or the messages of a chat instead; and an optional second text. For an
+/// encoder-decoder, also the decoder's input if its line gives it: a text or ids.
 struct InputText {
   std::variant<std::string, std::vector<TokenId>, Chat> content;
   std::optional<std::string> pair = {};
   std::optional<std::string> target = {};
   std::optional<std::vector<TokenId>> decoder_ids = {};
-  std::shared_ptr<const templates::Value> tools = {};  // for a chat that has none of its own
+  std::shared_ptr<const templates::Value> tools = {};  // for a chat without tools of its own
 
   bool has_target() const noexcept { return target || decoder_ids; }
 };
@@ -38,40 +38,39 @@ struct InputText {
 /// file or a line is not part of the text.
 class TextSource {
  public:
-  /// Opens the file. Throws Error{kIo}, or Error{kUsage} when nothing is given and standard input
-  /// is a terminal; of that or_else() decides where the model may have a text of its own.
+  /// Opens the file. Throws Error{kIo}, and Error{kUsage} if nothing is given and standard input is
+  /// a terminal; if the model may have a text of its own, or_else() decides instead.
   TextSource(const InputOptions& input, const Verbosity& verbosity,
              bool model_may_have_one = false);
 
-  /// `text`, unless it is empty, where nothing is given and nothing comes from standard input.
-  /// Called before anything was read. Throws Error{kIo}, and Error{kUsage} when there is no text at
-  /// all.
+  /// Uses `text` instead if no source is given and standard input provides nothing. Does nothing
+  /// for an empty `text`. Call before reading. Throws Error{kIo}, and Error{kUsage} if there is no
+  /// text at all.
   void or_else(const std::string& text);
 
-  /// The next text; blank lines of a stream are skipped (and told of). Empty at the end. Throws
-  /// Error{kIo}, Error{kUsage} for a blank or oversized text, Error{kMalformed} naming the line for
-  /// JSON that is none of ours.
+  /// Returns the next text, or nothing at the end; skips blank lines of a stream with a warning.
+  /// Throws Error{kIo}, Error{kUsage} for a blank or oversized text, and Error{kMalformed} naming
+  /// the line for JSON of any other form.
   std::optional<InputText> next();
 
-  /// Gives every text to `answer`, in order. Throws as next(), and what `answer` throws; an
-  /// error about one of many texts names its line, unless it is Error{kIo}.
+  /// Passes every text to `answer`, in order. Throws as next(), and what `answer` throws; an error
+  /// about one of many texts names its line, unless it is Error{kIo}.
   void for_each(const std::function<void(const InputText&)>& answer);
 
-  /// The next lines of many texts, which are not read.
+  /// Skips the next lines of many texts without parsing them.
   void skip_lines(std::size_t count);
-  /// Lines that have been read or skipped.
+  /// The lines that have been read or skipped.
   const LinesRead& lines() const noexcept { return lines_; }
-  /// What messages call the input.
+  /// The input's name in messages.
   const std::string& name() const noexcept { return name_; }
-  /// The share of a file that has been read; 0 where that is not known.
+  /// The share of a file that has been read; 0 if unknown.
   double share_read() const;
-  /// No text comes after this.
+  /// Ends the input after this text.
   void stop() noexcept { stopped_ = true; }
-  /// Whether that was asked for, or an Interruption has ended the reading.
+  /// Whether stop() was called, or an Interruption has ended the reading.
   bool is_stopped() const noexcept { return stopped_; }
 
-  /// Whether there is nothing at all to read, before anything was. Waits for the first of it.
-  /// Throws Error{kIo}.
+  /// Whether the input is empty. Call before reading; waits for the first bytes. Throws Error{kIo}.
   bool is_empty();
 
  private:
@@ -86,60 +85,61 @@ class TextSource {
   bool quiet_;
   std::string name_;
   std::optional<InputStream> stream_;
-  bool ended_ = false;        // nothing more to read into buffer_
-  bool finished_ = false;     // the one text, or the last, was handed out
-  std::string buffer_;        // read, not yet handed out
-  std::size_t consumed_ = 0;  // of buffer_
+  bool ended_ = false;        // no more bytes for buffer_
+  bool finished_ = false;     // the last text was returned
+  std::string buffer_;        // read, not yet returned
+  std::size_t consumed_ = 0;  // bytes of buffer_
   LinesRead lines_;
   std::size_t texts_ = 0;
   bool stopped_ = false;
-  bool absent_ = false;  // neither given nor to be read
+  bool absent_ = false;  // neither given nor on standard input
   bool skipped_ = false;
-  std::shared_ptr<const templates::Value> tools_;  // of --tools
+  std::shared_ptr<const templates::Value> tools_;  // from --tools
 };
 
-/// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id
-/// out of range, for what the tokenizer cannot do, for a target (which nobody would read), and what
-/// rendered_chat() throws.
+/// The tokens of a text, made according to `options`. Throws Error{kUsage} if there are none, for
+/// an id out of range, for a request that the tokenizer cannot meet, for a target, which would go
+/// unread, and what rendered_chat() throws.
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options);
 
-/// Says what is probably wrong with a prompt, as prompt_fault() does; throws Error{kUnexpected}
-/// that says it where that was asked for.
+/// Warns about the probable mistake in a prompt that prompt_fault() finds; with --lint-prompt
+/// throws it as Error{kUnexpected} instead.
 void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
                   const InputOptions& options, const Verbosity& verbosity);
 
-/// The index of the token that `word` names; says which of several was taken, unless quiet. Throws
-/// Error{kUsage} that begins with `option` when there is none. Precondition: the text has tokens.
+/// The index of the token that `word` names; reports which of several was taken, unless quiet.
+/// Throws Error{kUsage} that begins with `option` if there is none. Precondition: the text has
+/// tokens.
 std::size_t chosen_token(const TokenizedText& text, const std::string& word,
                          std::string_view option, const Verbosity& verbosity);
 
-/// The same of --focus; nothing where it is not given.
+/// As above, for --focus; nothing if it is not given.
 std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
                                   const Verbosity& verbosity);
 
-/// A JSON list of lists of token ids. Throws Error{kIo}, and Error{kMalformed} with the place.
+/// Reads a JSON list of lists of token ids. Throws Error{kIo}, and Error{kMalformed} with the
+/// position.
 std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file);
 
-// Chats as a text to look at, rendered by the model's own template. JSON that is read whole: lines,
-// messages, ids.
+// Chats, rendered by the model's own template, and JSON that is parsed whole: lines, messages, ids.
 
-/// A text is what the user says.
+/// A chat; a text becomes the user's message.
 Chat chat_of(const std::variant<std::string, std::vector<TokenId>, Chat>& content);
 
-/// The messages as the tokenizer's chat template has them, with names of special tokens as these
-/// tokens. It begins with BOS once at most: where the template writes none and
-/// ChatTemplate::tokenizer_adds_bos, or --bos, says so, the tokenizer puts it there.
+/// The messages as the tokenizer's chat template renders them; names of special tokens are parsed
+/// as these tokens. The result begins with at most one BOS: if the template writes none, the
+/// tokenizer adds it when ChatTemplate::tokenizer_adds_bos or --bos asks for it.
 ///
-/// Throws Error{kUsage} when there is no template, naming what was looked for; what render_chat()
+/// Throws Error{kUsage} if there is no template, naming where it was looked for; what render_chat()
 /// throws; and Error{kUnsupported} naming what the template leaves out of the prompt.
 TokenizedText tokenize_chat(const Tokenizer& tokenizer, Chat chat, const InputOptions& options);
 
-/// `where` stands in front of a message. Throws Error{kMalformed} for what is no JSON, or lies more
-/// than 64 lists and objects deep.
+/// `where` prefixes error messages. Throws Error{kMalformed} for invalid JSON, or lists and objects
+/// nested more than 64 deep.
 nlohmann::json parsed_json(std::string_view text, const std::string& where);
 
-/// Throws Error{kMalformed} for what is no array of at least one token id.
+/// Throws Error{kMalformed} unless `list` is an array of at least one token id.
 std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where);
 
 }  // namespace attnviz::app

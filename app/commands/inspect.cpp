@@ -33,7 +33,7 @@ namespace {
 
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
                         bool all_queries, bool full) {
-  constexpr double kCellOfATable = 100.0;  // a number of a matrix as text, while it is laid out
+  constexpr double kCellOfATable = 100.0;  // one number as text, during layout
   const auto bytes = [&](std::size_t n_heads, std::size_t n_rows) {
     const std::vector<HeadId> followed(heads.begin(),
                                        heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
@@ -44,14 +44,14 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads, st
   require_memory_for_heads(bytes, "inspecting", heads.size(), n_tokens);
 }
 
-// What is followed.
+// The heads and the query to follow.
 struct Followed {
   std::vector<HeadId> heads;
   std::size_t query = 0;
-  std::string why = {};  // these, where nobody named them
+  std::string why = {};  // reason for an automatic choice
 };
 
-// The head that shows most of this text, as the overview has it.
+// The most informative head on this text, as in the overview.
 InformativeHead most_informative_head_of(const std::vector<HeadId>& heads, const Model& model,
                                          const AttentionDocument& document,
                                          const TokenizedText& text, const AttentionRequest& request,
@@ -70,7 +70,7 @@ InformativeHead most_informative_head_of(const std::vector<HeadId>& heads, const
   return search.best();
 }
 
-// `heads`: those that were asked for, or none.
+// `heads`: those chosen by the user, or none.
 Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts& facts,
                 const TokenizedText& text, const AttentionRequest& asked,
                 const InspectOptions& options) {
@@ -80,13 +80,13 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
     return followed;
   }
   const std::vector<HeadId> all = select_heads(model, "", "");
-  // What random numbers tell is nothing.
+  // Random numbers say nothing about a head.
   if (facts.random || !facts.random_embeddings.empty() || all.size() == 1) {
     followed.heads = {all.front()};
     return followed;
   }
   AttentionRequest request = asked;
-  request.dropout = 0.0f;  // the same head whatever is dropped
+  request.dropout = 0.0f;  // the same head with any dropout
   const AttentionDocument document = attention_document(model, text, request, all);
   const InformativeHead best =
       most_informative_head_of(all, model, document, text, request, options.verbosity);
@@ -96,7 +96,7 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
   }
   followed.why = fmt::format("{}. {}", choice_caption(best), choice_sentence(document, best));
   if (followed.query != best.query) {
-    followed.why += fmt::format(" Followed here is query {}.", followed.query);
+    followed.why += fmt::format(" This page follows query {}.", followed.query);
   }
   return followed;
 }
@@ -113,18 +113,17 @@ std::vector<std::string> remarks(const Model& model, const ModelFacts& facts,
                                  const TokenizedText& text, const Followed& followed) {
   std::vector<std::string> lines = {
       origin_note(facts), unknown_keys_note(facts.unknown_keys), followed.why,
-      model.altup.present()
-          ? fmt::format(
-                "x is one of {} residual streams (AltUp): the active one, stream {}, as the "
-                "layer predicts it from all.",
-                model.altup.n_streams(), model.altup.active)
-          : ""};
+      model.altup.present() ? fmt::format("x is the active one of {} residual streams (AltUp): "
+                                          "stream {}, which the layer predicts from all of them.",
+                                          model.altup.n_streams(), model.altup.active)
+                            : ""};
   std::erase(lines, "");
   lines.insert(lines.begin(), text.notes.begin(), text.notes.end());
   return lines;
 }
 
-// A step that was asked for and that no head takes would be missing without a word.
+// Reports each requested step that none of these heads takes, which would otherwise go missing
+// silently.
 void tell_missing_steps(const InspectOptions& options, const std::vector<Inspection>& inspections) {
   for (const InspectionStep step : options.steps) {
     const bool is_there =
@@ -133,8 +132,8 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
     if (!is_there) {
       inform(options.verbosity,
              fmt::format("--step {}: {}", inspection_step_name(step),
-                         inspections.size() == 1 ? "this head takes no such step"
-                                                 : "none of these heads takes such a step"));
+                         inspections.size() == 1 ? "this head does not have this step"
+                                                 : "none of these heads has this step"));
     }
   }
 }
@@ -162,7 +161,7 @@ void run(const InspectOptions& options) {
   if (!followed.why.empty()) {
     setup.phases.done("choosing a head");
   }
-  // Documents and pages always have the matrices over all queries, text when asked for.
+  // Documents and pages always have the matrices over all queries; text has them with --full.
   const bool all_queries = options.full || setup.outputs.writes(Content::kDocument) ||
                            setup.outputs.writes(Content::kPage);
   require_memory_for(model, followed.heads, text.size(), all_queries, options.full);

@@ -29,7 +29,7 @@ namespace attnviz::app {
 
 namespace {
 
-// All that standard input holds.
+// The scores on standard input.
 std::string typed_scores(const Verbosity& verbosity) {
   InputOptions input;
   input.text = "-";
@@ -67,7 +67,7 @@ void run(const SoftmaxOptions& options) {
   Report report = softmax_report(steps);
   draw_as_asked(report, options.drawing);
   if (outputs.writes(Content::kFigure)) {
-    warn_unused(options.verbosity, {"--cell"}, "weights are drawn as bars");
+    warn_unused(options.verbosity, {"--cell"}, "the weights are drawn as bars");
   }
   if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kPage)) {
     warn_unused(options.verbosity, Effect::kMap, "no picture was drawn (-o FILE.png)");
@@ -77,7 +77,7 @@ void run(const SoftmaxOptions& options) {
 
 namespace {
 
-// The lesson's figure comes first among them.
+// The lesson's own figure comes first.
 std::vector<NextCommand> next_commands(LessonKind kind) {
   std::vector<NextCommand> next;
   switch (kind) {
@@ -91,21 +91,21 @@ std::vector<NextCommand> next_commands(LessonKind kind) {
       break;
     case LessonKind::kLinear:
       next = {{"attnviz inspect \"The cat sat\" --head 0.1", "q, k and scores, number by number"},
-              {"attnviz lesson cost", "what softmax attention takes"}};
+              {"attnviz lesson cost", "the cost of softmax attention"}};
       break;
     case LessonKind::kPositions:
-      next = {{"attnviz --random \"the cat saw the dog\" --positions rope", "one kind alone"},
+      next = {{"attnviz --random \"the cat saw the dog\" --positions rope", "only one kind"},
               {"attnviz inspect \"The cat sat\" --step rope", "how RoPE turns q and k"}};
       break;
     case LessonKind::kCost:
-      next = {{"attnviz lesson cache", "what need not be computed twice"}};
+      next = {{"attnviz lesson cache", "which work a cache saves"}};
       break;
     case LessonKind::kCache:
-      next = {{"attnviz \"Once upon a time\" --generate 20", "a model that writes"},
-              {"attnviz info --d-model 4096 --heads 32 --kv-heads 8", "one of your sizes"}};
+      next = {{"attnviz \"Once upon a time\" --generate 20", "let the model write"},
+              {"attnviz info --d-model 4096 --heads 32 --kv-heads 8", "a model of your own sizes"}};
       break;
     case LessonKind::kMasks:
-      next = {{"attnviz \"The cat sat on the mat\" --mask window:2", "the demo model with a mask"}};
+      next = {{"attnviz \"The cat sat on the mat\" --mask window:2", "the demo model, masked"}};
       break;
   }
   const std::string name(word_for(kLessonChoices, kind));
@@ -136,13 +136,13 @@ void run(const LessonOptions& options) {
     lesson = make_lesson(*options.lesson, request);
   }
   if (!lesson.seed) {
-    warn_unused(options.verbosity, {"--seed"}, "this lesson draws nothing at random");
+    warn_unused(options.verbosity, {"--seed"}, "this lesson uses no random numbers");
   }
   if (std::holds_alternative<ChartFigure>(lesson.figure)) {
-    constexpr const char* kWhy = "this lesson's figure is a chart of lines";
+    constexpr const char* kWhy = "this lesson's figure is a line chart";
     if (outputs.writes(Content::kFigure)) {
       warn_unused(options.verbosity, {"--cell", "--no-values", "--colormap"}, kWhy);
-    } else {  // the others are said of pictures
+    } else {  // those apply to pictures only
       warn_unused(options.verbosity, {"--colormap"}, kWhy);
     }
   }
@@ -154,7 +154,7 @@ void run(const LessonOptions& options) {
 
 namespace {
 
-// Where the word stands in the text of a context, counted from 1.
+// The position of the word in a context, whose number counts from 1.
 WordPlace find_word(const MeaningOptions& options, const TokenizedText& text, std::size_t number) {
   const std::string where = fmt::format("--in {}", number);
   try {
@@ -164,7 +164,7 @@ WordPlace find_word(const MeaningOptions& options, const TokenizedText& text, st
       throw;
     }
     throw Error(ErrorKind::kUsage,
-                fmt::format("--in {}: the text {} does not have the word {}", number,
+                fmt::format("--in {}: the text {} does not contain the word {}", number,
                             in_quotes(options.contexts[number - 1]), in_quotes(options.word)));
   }
 }
@@ -207,7 +207,7 @@ void add_context(const MeaningOptions& options, AttentionSetup& setup, const Tok
 }  // namespace
 
 void run(const MeaningOptions& options) {
-  constexpr std::size_t kMostTexts = 256;  // each is compared with each
+  constexpr std::size_t kMostTexts = 256;  // all pairs are compared
   if (options.contexts.size() > kMostTexts) {
     throw Error(ErrorKind::kUsage, fmt::format("--in: expected {} texts at most, found {}",
                                                kMostTexts, options.contexts.size()));

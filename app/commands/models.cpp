@@ -42,7 +42,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The type of most bytes.
+// The type that takes the most bytes.
 template <class Tensors>
 std::string_view most_common_type(const Tensors& tensors) {
   std::map<StoredType, std::size_t> bytes;
@@ -60,11 +60,11 @@ std::uint64_t bytes_of(const fs::path& file) {
   return error ? 0 : bytes;
 }
 
-// Sizes of models that were split into several files: a folder may hold thousands, and is read
+// Sizes of models that are split into several files. A folder may hold thousands, so it is read
 // once.
 class ShardSizes {
  public:
-  // Of all files that one was split into.
+  // The total size of the files that this file's model is split into.
   std::uint64_t bytes_of_all(const fs::path& file) {
     const std::string name = file.filename().string();
     const std::optional<ShardName> shard = parse_shard_name(name);
@@ -121,7 +121,7 @@ bool summarize_gguf(const fs::path& path, ShardSizes& sizes, ListedModel& model)
   if (metadata.has(layers)) {
     model.n_layers = metadata.size(layers);
   }
-  // Models whose layers differ have a list of counts.
+  // Models whose layers differ have a list of counts instead.
   if (metadata.has(heads)) {
     model.n_heads = gguf.find(heads)->as_unsigned();
   }
@@ -141,7 +141,7 @@ bool has_chat_template(const fs::path& folder) {
   return find_value(tree.root(), "chat_template").has_value();
 }
 
-// The first of some members that is a whole number; of a model that also sees, its text part's.
+// The first of `keys` that is a whole number; for a vision model, that of its text part.
 std::optional<std::uint64_t> count_in(const JsonNode& config,
                                       std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
@@ -153,8 +153,8 @@ std::optional<std::uint64_t> count_in(const JsonNode& config,
   return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
 }
 
-// The type and the size of the files of weights that are read. Nothing if they cannot be opened:
-// loading says why.
+// Sets the type and the size of the weight files; nothing if they cannot be opened, because loading
+// reports why.
 void summarize_weights(const fs::path& folder, ListedModel& model) {
   try {
     const OpenedWeights opened = open_weights(folder, find_weights(folder), {});
@@ -174,7 +174,7 @@ void summarize_weights(const fs::path& folder, ListedModel& model) {
   }
 }
 
-// Nothing of a config.json that cannot be read: loading says why.
+// Ignores a config.json that cannot be read: loading reports why.
 void summarize_config(const fs::path& path, ListedModel& model) {
   try {
     const MappedFile file(path);
@@ -187,14 +187,14 @@ void summarize_config(const fs::path& path, ListedModel& model) {
   }
 }
 
-// As above, for a folder.
+// As summarize_gguf(), for a folder.
 bool summarize_folder(const fs::path& path, ListedModel& model) {
   summarize_weights(path, model);
   summarize_config(path / "config.json", model);
   return model.quantisation != stored_type_name(StoredType::kF64) || model.family.empty();
 }
 
-// The heads of each layer that has any; nothing if layers differ.
+// The number of heads of each layer that has any; nothing if layers differ.
 std::optional<std::uint64_t> heads_of_a_layer(const Model& model) {
   const std::size_t most = model.n_heads();
   const bool differ = std::ranges::any_of(model.layers, [most](const LayerWeights& layer) {
@@ -210,7 +210,7 @@ void add_sizes(const Model& loaded, ListedModel& model) {
       model.parameters ? model.parameters : count_parameters(model_shape(loaded)).total;
 }
 
-// Of small models that were made by hand.
+// For small handwritten models.
 void summarize_weights_json(const fs::path& path, ListedModel& model) {
   add_sizes(load_weights_json(path, {}), model);
   model.bytes = bytes_of(path);
@@ -218,8 +218,8 @@ void summarize_weights_json(const fs::path& path, ListedModel& model) {
   model.quantisation = "JSON";
 }
 
-// Fills in what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says about the
-// model; its problem is the error that loading it throws.
+// Fills in what the GGUF file, JSON weights or Hugging Face folder `path` says about the model. If
+// loading it throws, the error becomes the model's problem.
 void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model) {
   try {
     if (path.extension() == ".json") {
@@ -242,7 +242,7 @@ void warn_unread(const Verbosity& verbosity, const Unread& unread) {
   std::size_t told = 0;
   for (const std::string& folder : unread) {
     if (told == kMost) {
-      return inform(verbosity, fmt::format("of {} nothing is listed, either",
+      return inform(verbosity, fmt::format("no model of {} is listed, either",
                                            counted(unread.size() - told, "more folder")));
     }
     inform(verbosity, fmt::format("{}; models in it are not listed", folder));
@@ -250,7 +250,7 @@ void warn_unread(const Verbosity& verbosity, const Unread& unread) {
   }
 }
 
-// The embedded one, which is always there.
+// The embedded model, which is always available.
 ListedModel demo_entry() {
   const Model model = demo_model();
   ListedModel entry;
@@ -268,11 +268,12 @@ ListedModel demo_entry() {
 void run(const ModelsOptions& options) {
   Phases phases(options.verbosity);
   Unread unread;
-  if (options.names) {  // nothing is looked into: shells ask for them while one types
+  if (options.names) {  // for completion: fast, so no file is opened
     std::string names = std::string(kDemo) + "\n";
     for (const Store& store : model_stores()) {
       for (const StoreEntry& entry : store.list(store.root, unread)) {
-        // Names with control characters cannot be typed, and one with a line end would be two.
+        // Names with control characters cannot be typed, and one with a line end would look like
+        // two.
         const bool can_be_typed = printable_line(entry.name) == entry.name;
         names += entry.problem.empty() && can_be_typed ? entry.name + "\n" : "";
       }
@@ -286,7 +287,7 @@ void run(const ModelsOptions& options) {
     const bool barred = is_barred(store.root);
     list.places.push_back({store.title, short_path(store.root), is_there(store.root), barred});
     if (barred) {
-      continue;  // the list says so
+      continue;  // the list reports it
     }
     for (StoreEntry& entry : store.list(store.root, unread)) {
       ListedModel model;

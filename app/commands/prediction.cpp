@@ -26,7 +26,7 @@ bool fills_gaps(const Model& model) noexcept {
   return model.config.mask.looks_ahead();
 }
 
-// Appends what the ids behind the text's own decode to; returns it.
+// Appends the decoded ids after those of the text; returns their text.
 std::string append(const Tokenizer& tokenizer, const std::vector<TokenId>& ids,
                    TokenizedText& text) {
   const TokenizedText decoded = tokenizer.from_ids(ids);
@@ -45,8 +45,8 @@ std::string append(const Tokenizer& tokenizer, const std::vector<TokenId>& ids,
   return text.source.substr(place);
 }
 
-// Where a model that fills gaps is most likely asked: at a special token inside of the text, as
-// [MASK] is, else at the last word.
+// The most likely position to ask a model that fills gaps about: a special token inside the text,
+// such as [MASK], else the last word.
 std::size_t likely_gap(const TokenizedText& text) {
   std::size_t last = text.size() - 1;
   while (last > 0 && text.tokens[last].special) {
@@ -73,16 +73,16 @@ std::string token_text(const Tokenizer& tokenizer, TokenId id) {
 void require_predictions(std::string_view option, const Model& model) {
   if (!model.config.is_transformer()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} no tokens: there is attention, but no output head "
-                            "(unembedding) over a vocabulary; the embedded demo model has one, and "
-                            "so have the models that attnviz models lists",
+                fmt::format("{}: {} no tokens: the model has attention, but no output head "
+                            "(unembedding) over a vocabulary; the embedded demo model has one, as "
+                            "do the models that attnviz models lists",
                             option,
                             model.config.random_weights ? "random weights predict"
                                                         : model.config.name + " predicts"));
   }
   if (model.head.unembedding.weight.empty()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} has no output head (unembedding): it predicts no tokens",
+                fmt::format("{}: {} has no output head (unembedding), so it predicts no tokens",
                             option, model.config.name));
   }
 }
@@ -93,11 +93,12 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
   }
   require_predictions(options.generate > 0 ? "--generate" : "--predict", model);
   if (options.generate > 0 && fills_gaps(model)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--generate: {} is a {} model: it fills gaps and does not continue "
-                            "texts, for its tokens look at those behind them, too; --predict K "
-                            "shows what it would put at a token's place",
-                            model.config.name, model.config.family));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format(
+            "--generate: {} is a {} model: its tokens also look at later tokens, so it fills gaps "
+            "and does not continue texts; --predict K shows what it predicts at a token's position",
+            model.config.name, model.config.family));
   }
 }
 
@@ -132,16 +133,14 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
     continuation.text = valid_utf8(append(tokenizer, ids, text));
   } catch (const Error& error) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: the model continues with a token that its tokenizer does not "
-                            "have: {}",
+                fmt::format("{}: the model continues with a token that its tokenizer lacks: {}",
                             model.config.name, error.what()));
   }
   inform(options.verbosity, continuation_note(continuation));
   if (request.interventions != nullptr &&
       std::ranges::any_of(request.interventions->ablations, &Ablation::by_mean)) {
     text.notes.emplace_back(
-        "it was written with means over the text before it; here they are over "
-        "all of it");
+        "it was written with means over the text before it; here the means cover the whole text");
   }
   return continuation;
 }
@@ -154,7 +153,8 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
   }
   if (is_of_all()) {
     if (!words.empty()) {
-      throw Error(ErrorKind::kUsage, "--at all is of tokens, not of words: leave out --merge");
+      throw Error(ErrorKind::kUsage,
+                  "--at all predicts after tokens, not after words: leave out --merge");
     }
     output_.emplace(model, 0, shown.size());
     return;
@@ -187,7 +187,7 @@ void Predictor::add_to(AttentionDocument& document) {
     return;
   }
   const ConstMatrix rows = output_->rows();
-  constexpr std::size_t kMostRows = 16;  // of logits at once, each as long as the vocabulary
+  constexpr std::size_t kMostRows = 16;  // of logits at once, a logit for each token id
   for (std::size_t first = 0; first < rows.rows; first += kMostRows) {
     const std::size_t count = std::min(kMostRows, rows.rows - first);
     const MatrixBuffer logits =

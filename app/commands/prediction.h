@@ -1,4 +1,4 @@
-// What --generate writes behind a text, and what --predict asks a model for.
+// The tokens that --generate adds after a text, and those that --predict lists.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace attnviz::app {
 
-/// As it stands in documents; a model may have more ids than its tokenizer. Valid UTF-8.
+/// The token's text for documents, as valid UTF-8; a model may have more ids than its tokenizer.
 std::string token_text(const Tokenizer& tokenizer, TokenId id);
 
 /// Throws Error{kUsage} that begins with `option` for a model without an output head.
@@ -27,33 +27,34 @@ void require_predictions(std::string_view option, const Model& model);
 /// Throws Error{kUsage}, saying why, when the model cannot do what the options ask for.
 void check_next_tokens(const ShowOptions& options, const Model& model);
 
-/// Appends up to `n_tokens` tokens, as continue_greedily chooses them, to the text, marked as
-/// generated; nothing without any. Says why there are fewer, unless quiet. `encoded` is what a
-/// decoder looks at. Throws what continue_greedily throws, Error{kUsage} when memory is short, and
-/// Error{kMalformed} for a token that the tokenizer does not have.
+/// Appends up to `n_tokens` tokens, chosen by continue_greedily and marked as generated, to the
+/// text; returns nothing if `n_tokens` is 0. Reports why there are fewer, unless quiet. `encoded`:
+/// the encoder output that a decoder attends to. Throws what continue_greedily throws,
+/// Error{kUsage} when memory is short, and Error{kMalformed} for a token that the tokenizer does
+/// not have.
 std::optional<Continuation> continue_text(const AttentionOptions& options, std::size_t n_tokens,
                                           const Model& model, const Tokenizer& tokenizer,
                                           const AttentionRequest& request, TokenizedText& text,
                                           const StopsText& stops = {}, ConstMatrix encoded = {});
 
-/// What --at calls all places.
+/// The value of --at for all positions.
 inline constexpr std::string_view kEveryPlace = "all";
 
-/// What --predict asks for of one text; nothing without it.
+/// The predictions of --predict for one text; nothing without the option.
 class Predictor {
  public:
-  /// Chooses the place among the tokens that are shown, or every place, and says so where there are
-  /// several, unless quiet. `words` has the number of each token's word where these are shown, and
-  /// is empty where tokens are: a word stands for its last token. All must outlive it. Throws
-  /// Error{kUsage} when there is no such token, and for every place of words. Precondition: the
+  /// Chooses one of the positions that are shown, or all, and reports the choice among several,
+  /// unless quiet. If words are shown, `words` has the word number of each token, and a word stands
+  /// for its last token; it is empty if tokens are shown. All arguments must outlive it. Throws
+  /// Error{kUsage} if there is no such token, and for all positions of words. Precondition: the
   /// text has tokens.
   Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
             const TokenizedText& shown, std::span<const std::size_t> words);
 
-  /// What must look at a run before add_to().
+  /// The observer that must see a run before add_to().
   RunObserver& observer() noexcept { return output_ ? *output_ : nobody_; }
 
-  /// What the last run that was looked at predicts, as the document's.
+  /// Adds the predictions of the last observed run to the document.
   void add_to(AttentionDocument& document);
 
  private:
@@ -67,7 +68,7 @@ class Predictor {
   const TokenizedText& shown_;
   std::size_t shown_at_ = 0;
   RunObserver nobody_;
-  std::optional<OutputRows> output_;  // of the token among the model's that is asked
+  std::optional<OutputRows> output_;  // of the queried tokens
 };
 
 }  // namespace attnviz::app

@@ -33,7 +33,7 @@ std::optional<Continuation> go_on(ShowSetup& setup, const AttentionRequest& requ
   return continuation;
 }
 
-// One for each layer that has experts.
+// One entry for each layer that has experts.
 std::vector<HeadId> chosen_routers(const HeadOptions& asked, const Model& model) {
   const std::vector<std::size_t> layers = expert_layers(model);
   if (layers.empty()) {
@@ -43,7 +43,7 @@ std::vector<HeadId> chosen_routers(const HeadOptions& asked, const Model& model)
   }
   if (!asked.heads.empty()) {
     throw Error(ErrorKind::kUsage,
-                "--show router: a layer has one router, and no heads of it: choose with --layer");
+                "--show router: a router belongs to a layer, not to a head: choose with --layer");
   }
   std::vector<HeadId> chosen;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
@@ -54,24 +54,24 @@ std::vector<HeadId> chosen_routers(const HeadOptions& asked, const Model& model)
     return std::ranges::find(layers, head.layer) == layers.end();
   });
   if (chosen.empty()) {
-    throw Error(ErrorKind::kUsage, "--show router: no layer that was asked for has experts");
+    throw Error(ErrorKind::kUsage, "--show router: none of the chosen layers has experts");
   }
   return chosen;
 }
 
-// In place of heads of attention.
+// States instead of attention heads.
 std::vector<HeadId> chosen_states(const HeadOptions& asked, const Model& model) {
   const std::vector<HeadId> all = state_heads(model);
   if (all.empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--show decay: {} has no states that forget: its layers are no gated "
-                            "delta nets and no Mamba-2",
-                            model.config.name));
+    throw Error(ErrorKind::kUsage, fmt::format("--show decay: {} has no states that decay: it has "
+                                               "no gated delta nets or Mamba-2 layers",
+                                               model.config.name));
   }
   return select_heads(all, asked.heads, asked.layers);
 }
 
-// Hundreds of panels are no picture: of states that nobody chose those of the first layer.
+// Hundreds of panels are unreadable, so unless states were chosen, only those of the first layer
+// are drawn.
 void choose_few_states(ShowSetup& setup) {
   constexpr std::size_t kMostStates = 64;
   const HeadOptions& asked = setup.options.heads;
@@ -85,10 +85,9 @@ void choose_few_states(ShowSetup& setup) {
   const std::size_t layer = setup.heads.front().layer;
   std::erase_if(setup.heads, [layer](HeadId head) { return head.layer != layer; });
   if (setup.heads.size() < n_states) {
-    inform(setup.options.verbosity,
-           fmt::format("--show decay: of {} states those of layer {} are drawn; --layer and --head "
-                       "choose others",
-                       n_states, layer));
+    inform(setup.options.verbosity, fmt::format("--show decay: {} states, of which those of layer "
+                                                "{} are drawn; --layer and --head choose others",
+                                                n_states, layer));
   }
 }
 
@@ -101,7 +100,7 @@ bool names_states(const HeadOptions& asked, const Model& model) {
   }
 }
 
-// Who asks for heads where there are states hears how these are drawn.
+// If --head chooses states rather than heads, the error explains how to draw them.
 std::vector<HeadId> attending_heads(const ShowOptions& options, const Model& model) {
   const Model& stack =
       options.part == AttentionPart::kEncoder && model.encoder != nullptr ? *model.encoder : model;
@@ -147,7 +146,7 @@ PreparedText::PreparedText(ShowSetup& setup, const InputText& input)
 
 namespace {
 
-// Their choices stand in documents beside the attention of a whole text.
+// Routers' choices accompany the attention of a whole text in documents.
 std::vector<std::size_t> routed_layers(const ShowSetup& setup, const PreparedText& text) {
   return setup.outputs.writes(Content::kDocument) && !text.folded ? expert_layers(setup.model)
                                                                   : std::vector<std::size_t>();
@@ -220,7 +219,7 @@ void report_unread_keys(std::string_view name, std::span<const IgnoredKey> ignor
     warn(fmt::format("ignored as unknown: {}", shown_name(key)));
   }
   for (const IgnoredKey& one : ignorable) {
-    warn(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+    warn(fmt::format("ignored: {}: {}", shown_name(one.name), one.why));
   }
 }
 

@@ -1,6 +1,5 @@
-// show between its options and its pictures: what these options come to for all texts, each text
-// ready to be run, one such run, and the ways to a picture that are long enough for a source of
-// their own.
+// The parts of show between its options and its pictures: the setup for all texts, a text that is
+// ready to be run, one run over it, and the longer ways to a picture.
 #pragma once
 
 #include <cstddef>
@@ -26,44 +25,43 @@
 
 namespace attnviz::app {
 
-/// For all texts.
+/// The setup for all texts.
 struct ShowSetup : AttentionSetup {
   explicit ShowSetup(const ShowOptions& options);
 
   const ShowOptions& options;
   std::unique_ptr<Tokenizer> tokenizer;
-  std::vector<HeadId> heads;  // with --show decay states, with --show router layers with experts
+  std::vector<HeadId> heads;  // states with --show decay, layers with experts with --show router
 };
 
-/// One of them: its tokens, also those that the model has written after it, and which of them were
-/// asked for.
+/// One text: its tokens, including those that the model has generated, and the tokens to draw.
 struct PreparedText {
-  /// Says what a person should hear of the text. Throws what its parts throw.
+  /// Reports problems of the text. Throws what its parts throw.
   PreparedText(ShowSetup& setup, const InputText& input);
   PreparedText(const PreparedText&) = delete;
   PreparedText& operator=(const PreparedText&) = delete;
 
-  /// What stands beside the pictures.
+  /// The tokens or words that label the pictures.
   const TokenizedText& shown() const noexcept { return folded ? folded->text : tokens; }
 
   TokenizedText tokens;
   AttentionRequest request;
   std::optional<Continuation> continuation;
-  std::optional<FoldedText> folded;  // what patterns are over instead of tokens
+  std::optional<FoldedText> folded;  // if patterns are over words instead of tokens
   std::optional<Focus> focus;
   Predictor predictor;
 };
 
-/// One run over a text for the weights of the chosen heads, and what it gives besides.
+/// One run over a text for the weights of the chosen heads and the data shown with them.
 class TextRun {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   TextRun(const ShowSetup& setup, PreparedText& text, const AttentionRequest& request);
 
-  /// Hands the weights over what is shown to `patterns`.
+  /// Passes the weights, merged to words if these are shown, to `patterns`.
   void attend(PatternSink& patterns, const Verbosity& verbosity);
 
-  /// Adds to a document of these heads, once they have attended, what stands beside its weights.
+  /// After attend(), adds the data besides the weights to a document of these heads.
   void add_to(AttentionDocument& document);
 
  private:
@@ -75,49 +73,48 @@ class TextRun {
   std::optional<TurnAttention> turns_;
 };
 
-/// Warns when nearly all of a picture has one colour, and says what helps, unless its scale was
-/// asked for. Weights that were not kept are judged by the cells of `grid`.
+/// Warns if nearly all of a picture has one colour, with a remedy, unless its scale was given.
+/// Weights that were not kept are judged by the cells of `grid`.
 void note_flat(ShowSetup& setup, const ShownAttention& shown,
                const std::optional<PoolGrid>& grid = std::nullopt);
 
-/// Whether the attention of a text is too large to be kept, or need not be: its overview, for which
-/// no pattern is needed whole; and patterns so large that keeping them would cost more than doing
-/// without. Not where what is asked for cannot do without: means, words, single tokens, variants
-/// side by side.
+/// Whether to stream a text's attention instead of keeping it: if its patterns are so large that
+/// keeping them would cost more than doing without, or for an overview, which needs no whole
+/// pattern. False for output that needs kept patterns: means, words, single tokens, variants side
+/// by side.
 bool should_stream(const ShowSetup& setup, const PreparedText& text);
 
-/// Writes such attention, and draws it together into pictures, while it is computed. Throws
-/// Error{kUsage} before any work when there is not enough memory, or heads do not fit a format; and
-/// whatever attention and outputs throw.
+/// Writes and draws this attention while it is computed. Throws Error{kUsage} before any work if
+/// memory is short or heads do not fit a format, and everything that attention and outputs throw.
 void show_streamed(ShowSetup& setup, PreparedText& text);
 
-/// Throws Error{kUsage} for what only encoder-decoders have, where the model is none; for what is
-/// not drawn of them; and where nothing says what the decoder reads.
+/// Throws Error{kUsage} for options that only encoder-decoders have if the model is not one, for
+/// options that cannot be drawn of encoder-decoders, and if no option gives the decoder's input.
 void check_architecture(const ShowOptions& options, const Model& model);
 
-/// Runs an encoder-decoder over one text and what its decoder has read or writes: the attention of
-/// the encoder, of the decoder, or between them, as was asked for, beside the others where a
-/// document is written; the token in focus stands in its drawing. Throws Error{kUsage} before any
-/// work when there is not enough memory, and what its parts throw. Precondition: the model has an
-/// encoder, and check_architecture().
+/// Runs an encoder-decoder over one text and its decoder input, given or generated. Returns the
+/// chosen attention (encoder, decoder or cross) with the focused token set in its drawing; if a
+/// document is written, the other two stand beside it. Throws Error{kUsage} before any work if
+/// memory is short, and what its parts throw. Preconditions: the model has an encoder, and
+/// check_architecture() has passed.
 AttentionDocument encoder_decoder_document(ShowSetup& setup, const InputText& input);
 
-// Reports the keys and tensors of a model's files that were not read.
+// Reports unread keys and tensors of a model's files.
 
-/// Warns, unless quiet, about the unknown ones of the model `name`: the first few, or with
-/// --verbose all of them and also the harmless ones, with the reason. Throws Error{kUnsupported} if
-/// there are unknown ones and talk is strict.
+/// Warns, unless quiet, about unknown keys and tensors of the model `name`: the first few, or with
+/// --verbose all of them and also the ignorable ones, with the reason. Throws Error{kUnsupported}
+/// if there are unknown ones and `verbosity` is strict.
 void report_unread_keys(std::string_view name, std::span<const IgnoredKey> ignorable,
                         std::span<const std::string> unknown, const Verbosity& verbosity);
 
 /// As above, for a model.
 void report_unread_keys(const ModelConfig& config, const Verbosity& verbosity);
 
-/// As above, for the file of a model's tokenizer, if it has one; its unknown keys become the
+/// As above, for the file of a model's tokenizer, if it has one; adds its unknown keys to the
 /// model's.
 void report_unread_keys(ModelConfig& config, const Tokenizer& tokenizer,
                         const Verbosity& verbosity);
-/// The same of keys that are known already.
+/// As above, for given keys.
 void report_unread_keys(ModelConfig& config, std::span<const IgnoredKey> ignorable,
                         std::span<const std::string> unknown, const Verbosity& verbosity);
 

@@ -38,7 +38,7 @@ bool reads_stdin(const RenderOptions& options) {
   return !options.file || *options.file == "-";
 }
 
-// A path, or the name of a sample.
+// The path, or the path of a sample by its name.
 std::filesystem::path file_of(const RenderOptions& options) {
   return sample_path(*options.file).value_or(*options.file);
 }
@@ -67,7 +67,7 @@ void keep_chosen_heads(const HeadOptions& options, AttentionDocument& document) 
   keep_patterns(document, chosen);
 }
 
-// What is no attention, as scores, gets the range of its own values.
+// Scores and other values that cannot be attention weights get a range of their own.
 Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& document) {
   constexpr float kMost = 1.001f;
   const ValueRange values = value_range(document);
@@ -76,12 +76,12 @@ Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& docum
   return choose_drawing(request, document);
 }
 
-// What the numbers are read as; absent: what the file says.
+// The kind to read the numbers as; absent: the kind stated in the file.
 std::optional<PatternKind> kind_of(const RenderOptions& options) {
   return options.kind || !options.softmax ? options.kind : PatternKind::kScores;
 }
 
-// What the model does to such scores before softmax, other than to divide and to mask them.
+// What the model does to these scores before softmax, besides dividing and masking them.
 std::string left_out_before_softmax(const AttentionDocument& document) {
   const bool has_biases = document.model && document.model->positions == Positions::kAlibi;
   const auto has = [&document](const auto& is_there) {
@@ -96,38 +96,37 @@ std::string left_out_before_softmax(const AttentionDocument& document) {
     left_out.emplace_back("ALiBi");
   }
   const char* const what_has_it =
-      left_out.empty() ? "" : "; those of --show masked have everything else";
+      left_out.empty() ? "" : "; --show masked writes scores that include everything else";
   if (has([](const LayerFacts& layer) { return layer.learned_sink; })) {
     left_out.emplace_back("learned sinks");
   }
-  return left_out.empty()
-             ? std::string()
-             : fmt::format(
-                   "softmax of scores without {}, which the model has: weights are others "
-                   "than its own{}",
-                   joined(left_out, "and"), what_has_it);
+  return left_out.empty() ? std::string()
+                          : fmt::format(
+                                "softmax of scores without {}, which the model has: these weights "
+                                "differ from its own{}",
+                                joined(left_out, "and"), what_has_it);
 }
 
-// Without --kind softmax takes what the file says that its numbers are, if these are scores.
+// Without --kind, softmax takes the kind stated in the file, if it is scores.
 void settle_kind(const RenderOptions& options, std::optional<PatternKind> said,
                  AttentionDocument& document) {
   if (options.softmax && !options.kind && said) {
     if (!is_before_softmax(*said)) {
       throw Error(
           ErrorKind::kUsage,
-          fmt::format("--softmax: {} holds {}, and no scores; --show masked draws and writes "
-                      "those of a model",
-                      name_of(options), word_for(kPatternKinds, *said)));
+          fmt::format(
+              "--softmax: {} holds {}, not scores; --show masked draws and writes a model's scores",
+              name_of(options), word_for(kPatternKinds, *said)));
     }
     document.kind = *said;
   }
 }
 
-// What is made of scores.
+// Divides the scores or applies softmax to them.
 void take_scores(const RenderOptions& options, AttentionDocument& document) {
   const auto& [temperature, divisor] = options.of_scores;
   if (!options.softmax && !is_before_softmax(document.kind) && options.of_scores.divides()) {
-    throw Error(ErrorKind::kUsage, fmt::format("{} goes with scores: --kind scores or --softmax",
+    throw Error(ErrorKind::kUsage, fmt::format("{} needs scores: --kind scores or --softmax",
                                                divisor != 1.0f ? "--divide-by" : "--temperature"));
   }
   std::string divided = divisor != 1.0f ? fmt::format(" / {}", divisor) : "";
@@ -147,12 +146,12 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
   }
 }
 
-// Of numbers that can be no weights; the picture says that rows do not sum to 1.
+// For numbers that cannot be weights; the picture notes that rows do not sum to 1.
 Advice scores_hint(const RenderOptions& options) {
   const std::string again =
       "attnviz render " + (reads_stdin(options) ? "-" : shell_quoted(options.file->string()));
-  return {fmt::format("{}: numbers below 0 or above 1 are no weights; scores are drawn, or made "
-                      "weights of, by:",
+  return {fmt::format("{}: numbers below 0 or above 1 are not weights; to draw them as scores, or "
+                      "to apply softmax:",
                       name_of(options)),
           {again + " --kind scores", again + " --softmax"}};
 }
@@ -170,7 +169,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
     average_patterns(document, *options.pattern.average);
   }
   if (options.drawing.style == TerminalStyle::kMask && !document.run.mask) {
-    throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
+    throw Error(ErrorKind::kUsage, "--style mask: the file does not name a mask; give --mask");
   }
   const bool has_other_values = options.softmax || options.of_scores.divides();
   document.drawing = read.drawn_before && !has_other_values
@@ -178,7 +177,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
                          : drawing_of_values(options.drawing.request, document);
   std::string note = row_sum_note(document);
   inform(options.verbosity, look_like_scores(document) ? scores_hint(options) : Advice{note});
-  // A file of attnviz has it from before.
+  // A file from attnviz already has this note.
   if (!note.empty() && std::ranges::find(document.notes, note) == document.notes.end()) {
     document.notes.push_back(std::move(note));
   }
@@ -193,13 +192,13 @@ TokenizedText text_of(const std::vector<std::string>& tokens) {
   return text;
 }
 
-// Pictures, models and the like where attention was to be read.
+// Refuses pictures, models and the like instead of attention.
 void refuse_other_kinds(const RenderOptions& options, std::string_view bytes) {
   constexpr std::size_t kFirst = 16;
   const FileKind kind = kind_of_bytes(bytes.substr(0, kFirst));
   if (kind != FileKind::kOther && kind != FileKind::kNumPy) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: {}, no attention", name_of(options), name_of(kind)));
+                fmt::format("{}: is {}, not attention", name_of(options), name_of(kind)));
   }
 }
 
@@ -223,7 +222,7 @@ std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   return documents;
 }
 
-// JSON has no way to write them; a null would be read back as a masked score, or as nothing.
+// JSON cannot write them; a null would be read back as a masked score or a missing value.
 void refuse_non_finite(const AttentionDocument& document) {
   const auto is_written = [&document](float number) {
     return std::isfinite(number) || (number < 0.0f && is_before_softmax(document.kind));
@@ -233,14 +232,14 @@ void refuse_non_finite(const AttentionDocument& document) {
       const auto row = pattern.weights.row(query);
       if (!std::ranges::all_of(row, is_written)) {
         throw Error(ErrorKind::kUnsupported,
-                    fmt::format("head {}, query {}: JSON cannot hold what is no finite number",
+                    fmt::format("head {}, query {}: JSON can only hold finite numbers",
                                 head_name(pattern.head), query));
       }
     }
   }
 }
 
-// The documents of one run with --side-by-side make one picture; others a picture each.
+// Documents of one --side-by-side run make one picture; all others make one each.
 bool belong_together(const std::vector<AttentionDocument>& documents) {
   const AttentionDocument& first = documents.front();
   return std::all_of(documents.begin(), documents.end(), [&](const AttentionDocument& document) {
@@ -285,10 +284,11 @@ void run(const RenderOptions& options) {
         : format.content == Content::kFigure || format.content == Content::kPage ? pictures.size()
                                                                                  : 1;
     if (n_results > 1) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{}: {} documents do not fit one picture or array; render them one "
-                              "by one",
-                              name_of(options), documents.size()));
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format(
+              "{}: {} documents do not fit into one picture or array; render them one at a time",
+              name_of(options), documents.size()));
     }
     if (format.content == Content::kDocument) {
       std::for_each(documents.begin(), documents.end(), refuse_non_finite);

@@ -44,15 +44,15 @@ void require_memory_for(const ShowSetup& setup, const PreparedText& text) {
     return require_memory(rollout_bytes(n) + layer_bytes(setup.model, n),
                           "the rollout over " + counted(n, "token"), "take a shorter text");
   }
-  // A mean needs its sums, of twice the size, and is made while they are still there.
+  // Averages need sums of twice the size, which still exist when the means are made.
   const std::size_t n_patterns =
       options.pattern.average ? 2 * average_groups(setup.heads, *options.pattern.average).size() + 1
                               : setup.heads.size();
-  // Beside the patterns: what one layer takes.
+  // Besides the patterns, the memory of one layer.
   const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
     const std::vector<HeadId> heads(setup.heads.begin(),
                                     setup.heads.begin() + static_cast<std::ptrdiff_t>(n_heads));
-    // Means are of all heads that there are.
+    // Averages always cover all heads.
     const std::size_t n_kept =
         options.pattern.average ? n_patterns : n_patterns * n_heads / setup.heads.size();
     const std::size_t n = std::min(n_tokens, text.shown().size());
@@ -63,7 +63,7 @@ void require_memory_for(const ShowSetup& setup, const PreparedText& text) {
   require_memory_for_heads(bytes, "the attention of", setup.heads.size(), text.tokens.size());
 }
 
-// One for each of the variants that stand side by side.
+// One request for each variant.
 std::vector<AttentionRequest> requests_of(const ShowOptions& options,
                                           const AttentionRequest& request) {
   std::vector<AttentionRequest> requests;
@@ -77,7 +77,7 @@ std::vector<AttentionRequest> requests_of(const ShowOptions& options,
   return requests;
 }
 
-// Of `n` queries and keys.
+// The share of `n` queries times `n` keys that the mask leaves visible.
 double visible_share(const Mask& mask, std::size_t n) noexcept {
   double n_visible = 0.0;
   for (std::size_t query = 0; query < n; ++query) {
@@ -86,7 +86,7 @@ double visible_share(const Mask& mask, std::size_t n) noexcept {
   return n_visible / std::max(1.0, static_cast<double>(n) * static_cast<double>(n));
 }
 
-// The heads that each pattern is made of.
+// The heads that each pattern combines.
 std::vector<std::vector<HeadId>> heads_of_patterns(const ShowSetup& setup) {
   if (setup.options.rollout) {
     return {setup.heads};
@@ -106,7 +106,7 @@ void check_output_size(ShowSetup& setup, const PreparedText& text) {
   const auto n = static_cast<double>(text.shown().size());
   ExpectedOutput weights{patterns.size() * n_runs(setup.options), text.shown().size()};
   for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
-    std::vector<std::pair<Mask, double>> known;  // layers have few masks
+    std::vector<std::pair<Mask, double>> known;  // layers share few masks
     const auto share_of = [&](const HeadId head) {
       const Mask mask = mask_of(setup.model, head.layer, request);
       const auto found = std::ranges::find(known, mask, &std::pair<Mask, double>::first);
@@ -115,7 +115,7 @@ void check_output_size(ShowSetup& setup, const PreparedText& text) {
                  : known.emplace_back(mask, visible_share(mask, text.tokens.size())).second;
     };
     for (const std::vector<HeadId>& heads : patterns) {
-      double largest = 0.0;  // a mean has what any of its heads sees
+      double largest = 0.0;  // a mean sees what any of its heads sees
       for (const HeadId head : heads) {
         largest = std::max(largest, share_of(head));
       }
@@ -143,16 +143,17 @@ AttentionDocument rollout_document(const ShowSetup& setup, PreparedText& text,
     document.notes.emplace_back(kGatesLeftOut);
   }
   if (setup.model.has_states()) {
-    document.notes.emplace_back("what states carry from token to token is not in it");
+    document.notes.emplace_back("it leaves out what states carry from token to token");
   }
   if (setup.model.altup.present()) {
-    document.notes.emplace_back("as if the model had one residual stream, and it has several");
+    document.notes.emplace_back("it assumes one residual stream, but the model has several");
   }
   if (has_sinks(setup.model)) {
-    document.notes.emplace_back("what goes to learned sinks reaches no token: rows sum to less");
+    document.notes.emplace_back(
+        "attention to learned sinks reaches no token, so rows sum to less than 1");
   }
   if (request.interventions != nullptr && !request.interventions->ablations.empty()) {
-    document.notes.emplace_back("the rollout mixes in all heads, also what is left out");
+    document.notes.emplace_back("the rollout includes all heads, also those that are left out");
   }
   return document;
 }
@@ -187,7 +188,7 @@ AttentionDocument pattern_document(const ShowSetup& setup, PreparedText& text,
   return document;
 }
 
-// Which experts tokens get, not which tokens they look at.
+// Shows which experts tokens are routed to, not which tokens they attend to.
 AttentionDocument routed_document(const ShowSetup& setup, PreparedText& text,
                                   const AttentionRequest& request) {
   std::vector<std::size_t> layers;
@@ -198,7 +199,7 @@ AttentionDocument routed_document(const ShowSetup& setup, PreparedText& text,
   return router_document(setup.model, text.tokens, request, router.take());
 }
 
-// How long states keep what they take in.
+// Shows how long states keep their input.
 AttentionDocument kept_by_states(const ShowSetup& setup, PreparedText& text,
                                  const AttentionRequest& request) {
   DecayStore decays(setup.heads);
@@ -207,7 +208,7 @@ AttentionDocument kept_by_states(const ShowSetup& setup, PreparedText& text,
   return decay_document(setup.model, text.tokens, request, setup.heads, decays);
 }
 
-// One for each of the variants that stand side by side.
+// One document for each variant.
 std::vector<AttentionDocument> documents_of(const ShowSetup& setup, PreparedText& text) {
   const auto make = setup.options.rollout                        ? rollout_document
                     : setup.options.kind == PatternKind::kRouter ? routed_document
@@ -226,7 +227,7 @@ std::vector<AttentionDocument> documents_of(const ShowSetup& setup, PreparedText
   return documents;
 }
 
-// One way of drawing for all of them, so that their colours mean the same.
+// All documents share one drawing, so that their colours mean the same.
 void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOptions& options) {
   AttentionDocument all = documents.front();
   for (std::size_t i = 1; i < documents.size(); ++i) {
@@ -246,8 +247,8 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
   }
 }
 
-// Heads that a page follows step by step: all where they are few and the text is short, else the
-// one that it shows first.
+// The heads that a page follows step by step: all if heads and tokens are few, else the one that it
+// shows first.
 std::vector<HeadId> followed_heads(const ShowSetup& setup, const PreparedText& text,
                                    const std::optional<FirstShown>& first) {
   constexpr std::size_t kMostHeads = 64;
@@ -265,7 +266,8 @@ std::vector<HeadId> followed_heads(const ShowSetup& setup, const PreparedText& t
   return {first ? first->head : setup.heads.front()};
 }
 
-// Says that what is left out does nothing to what is drawn: neither picture tells why.
+// Reports that the ablation does not change the drawn weights: the pictures alone would not explain
+// it.
 void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& documents) {
   const std::vector<Variant>& variants = setup.options.side_by_side;
   if (variants.empty() || !variants.back().is_ablated.value_or(false)) {
@@ -282,14 +284,14 @@ void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& do
   if (std::ranges::equal(documents.front().patterns, documents.back().patterns,
                          have_same_weights)) {
     inform(setup.options.verbosity,
-           "--side-by-side ablated: both are alike: what is left out changes none of the weights "
-           "drawn (what a layer's heads and MLP give is seen from the next layer on)");
+           "--side-by-side ablated: both sides are the same: what is left out changes none of the "
+           "weights drawn (a layer's heads and MLP affect only later layers)");
   }
 }
 
-// What a page has beside its pictures.
+// The data of a page besides its pictures.
 struct PageExtras {
-  // `text`: what was read, where its steps can be followed; may be null.
+  // `text`: the text, if its steps can be followed; may be null.
   PageExtras(ShowSetup& setup, const PreparedText* text, const ShownAttention& shown) {
     const ShowOptions& options = setup.options;
     if (!setup.outputs.writes(Content::kPage) || is_no_attention(options.kind)) {
@@ -302,7 +304,7 @@ struct PageExtras {
     }
     const bool says_file = options.input.file && !options.live;
     if (!says_file && !options.input.ids && !extras.command.text) {
-      extras.command.text = text->tokens.source;  // of standard input, too
+      extras.command.text = text->tokens.source;  // also from standard input
     }
     extras.text = &text->tokens;
     if (text->focus) {
@@ -368,10 +370,9 @@ void run(const ShowOptions& options) {
   warn_unused_drawing(setup.outputs, options.drawing, options.verbosity);
   if (options.at == kEveryPlace && options.predict > 1 &&
       !setup.outputs.writes(Content::kDocument)) {
-    inform(options.verbosity,
-           fmt::format("--predict {}: the table of --at all has the likeliest token of "
-                       "each place; --json has {} of each",
-                       options.predict, options.predict));
+    inform(options.verbosity, fmt::format("--predict {}: the table of --at all has only the most "
+                                          "probable token at each position; --json has {} of them",
+                                          options.predict, options.predict));
   }
   setup.source.for_each([&](const InputText& input) {
     if (setup.options.input.many_texts()) {

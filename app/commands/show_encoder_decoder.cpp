@@ -42,7 +42,7 @@ bool has_target(const ShowOptions& options) noexcept {
   return options.target || options.decoder_ids || options.generate > 0;
 }
 
-// Options that say something of one stack's attention.
+// The name of a given option that applies to a single stack only; null if none.
 const char* not_drawn(const ShowOptions& options) {
   const std::pair<bool, const char*> refused[] = {
       {options.kind != PatternKind::kWeights, "--show with a step or router"},
@@ -62,11 +62,11 @@ void require_target(const ShowOptions& options, const InputText& input, const Mo
       shown_part_of(options) != AttentionPart::kEncoder) {
     throw AdviceError(
         ErrorKind::kUsage,
-        {fmt::format("{} is an encoder-decoder: TEXT is what the encoder reads. Say what the "
-                     "decoder has read, or let it write:",
+        {fmt::format("{} is an encoder-decoder: its encoder reads TEXT. Give the decoder's input, "
+                     "or let it write:",
                      model.config.name),
          {std::string("--target TEXT, --decoder-ids IDS or --generate N") +
-          (options.input.json_lines ? "; of a line \"target\" or \"decoder_ids\"" : "")}});
+          (options.input.json_lines ? "; in a line of JSON: \"target\" or \"decoder_ids\"" : "")}});
   }
 }
 
@@ -74,7 +74,7 @@ TokenId first_id(const Model& model) noexcept {
   return model.config.first_token.value_or(0);
 }
 
-// A token that is not in the text, under the tokenizer's name for it.
+// A token that the text does not contain, under the tokenizer's name for it.
 Token added_token(TokenId id, const Tokenizer& tokenizer) {
   Token token;
   token.id = id;
@@ -83,7 +83,7 @@ Token added_token(TokenId id, const Tokenizer& tokenizer) {
   return token;
 }
 
-// Marks the token that the decoder begins with, as if the program had put it there.
+// Marks the decoder's start token as added, as if the program had put it there.
 TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
                           const Tokenizer& tokenizer, const Verbosity& verbosity) {
   TokenizedText text = tokenizer.from_ids(ids);
@@ -91,11 +91,10 @@ TokenizedText text_of_ids(const std::vector<TokenId>& ids, const Model& model,
   if (first.id == first_id(model)) {
     first.special = first.added = true;
   } else {
-    inform(
-        verbosity,
-        fmt::format("decoder ids: the decoder begins with token {}, another one than the "
-                    "model's own, {} ({})",
-                    first.id, first_id(model), in_quotes(token_text(tokenizer, first_id(model)))));
+    inform(verbosity,
+           fmt::format(
+               "decoder ids: they begin with token {}, not with the model's start token, {} ({})",
+               first.id, first_id(model), in_quotes(token_text(tokenizer, first_id(model)))));
   }
   return text;
 }
@@ -145,13 +144,13 @@ bool has_token(const TokenizedText& text, const std::string& word) {
   }
 }
 
-// Of a model that has one for each text; null: one is for both.
+// The tokenizer of the target; null if the source's serves both.
 std::unique_ptr<ModelTokenizer> target_tokenizer(const ShowSetup& setup) {
   const StoredModel* const stored = stored_model(setup.origin);
   return stored == nullptr || setup.options.tokenizer ? nullptr : stored->load_target_tokenizer();
 }
 
-// A text that is read, and what it is folded to.
+// A text, and its folded form.
 struct Side {
   TokenizedText tokens;
   std::optional<FoldedText> folded = {};
@@ -203,12 +202,12 @@ class EncoderDecoderRun {
   }
 
  private:
-  // Of the target.
+  // The tokenizer of the target.
   const Tokenizer& tokenizer() const noexcept {
     return own_tokenizer_ != nullptr ? static_cast<const Tokenizer&>(*own_tokenizer_)
                                      : *setup_.tokenizer;
   }
-  // The chosen ones of what is drawn, all of what stands beside it in documents.
+  // The chosen heads for the part to draw; for the others all heads if documents show them.
   std::vector<HeadId> heads_of(AttentionPart part) const {
     if (part == part_) {
       return setup_.heads;
@@ -237,7 +236,7 @@ class EncoderDecoderRun {
                            static_cast<double>(n_keys(part));
     }
     weights.n_tokens = std::max(source_.size(), n_target_);
-    // Beside the patterns, once more where words or means are made of them: what one layer takes.
+    // The patterns, twice if words or means are made of them, and the memory of one layer.
     const double copies = options_.fold || options_.pattern.average ? 2.0 : 1.0;
     const auto bytes = [&](std::size_t n_heads, std::size_t n_tokens) {
       const double of_heads = static_cast<double>(n_heads) / static_cast<double>(n_kept);
@@ -255,7 +254,7 @@ class EncoderDecoderRun {
   std::shared_ptr<PatternStore>& store(AttentionPart part) {
     return stores_[static_cast<std::size_t>(part)];
   }
-  // Where the weights of a part go.
+  // A new store for the weights of a part.
   PatternStore& begin(AttentionPart part) {
     return *(store(part) =
                  std::make_shared<PatternStore>(heads_of(part), n_queries(part), n_keys(part)));
@@ -293,14 +292,14 @@ class EncoderDecoderRun {
     return shown_part(std::move(all), part_);
   }
 
-  // Of what is drawn.
+  // The text along an axis of the drawing.
   const TokenizedText& axis(bool is_of_keys) const noexcept {
     const bool is_source =
         part_ == AttentionPart::kEncoder || (part_ == AttentionPart::kCross && is_of_keys);
     return is_source ? source_.shown() : target_.shown();
   }
 
-  // An error about a word of the other text says where it is.
+  // If only the other text has the word, the error says so.
   std::optional<Focus> chosen() const {
     const PatternOptions& asked = options_.pattern;
     if (asked.focus && part_ == AttentionPart::kCross &&
@@ -318,11 +317,11 @@ class EncoderDecoderRun {
   ShowSetup& setup_;
   const ShowOptions& options_;
   const Model& model_;
-  AttentionPart part_;  // that is drawn
+  AttentionPart part_;  // the part to draw
   Side source_;
   std::unique_ptr<ModelTokenizer> own_tokenizer_;  // of the target
   Side target_;
-  std::size_t n_target_;  // with what is still to be written
+  std::size_t n_target_;  // includes tokens still to be generated
   AttentionRequest request_;
   std::shared_ptr<PatternStore> stores_[kPartChoices.size()];
 };
@@ -337,25 +336,25 @@ void check_architecture(const ShowOptions& options, const Model& model) {
                                : options.decoder_ids ? "--decoder-ids"
                                                      : nullptr;
     if (option != nullptr) {
-      fail(fmt::format("{}: {} is no encoder-decoder: it reads one text, and looks at no other",
-                       option, name));
+      fail(fmt::format("{}: {} is not an encoder-decoder: it reads only one text", option, name));
     }
     return;
   }
   if (const char* const option = not_drawn(options); option != nullptr) {
     fail(
-        fmt::format("{}: not of {}, an encoder-decoder: its attention weights are drawn as they "
-                    "are, of the encoder, the decoder, or cross (--show)",
+        fmt::format("{}: not available for {}, an encoder-decoder, of which only attention weights "
+                    "are drawn: encoder, decoder, or cross (--show)",
                     option, name));
   }
-  if (!options.input.json_lines) {  // each of these may have its own
+  if (!options.input.json_lines) {  // each line may have its own
     require_target(options, {}, model);
   }
 }
 
 AttentionDocument encoder_decoder_document(ShowSetup& setup, const InputText& input) {
   if (input.pair) {
-    fail(fmt::format("\"pair\": not of {}, an encoder-decoder", setup.model.config.name));
+    fail(
+        fmt::format("\"pair\": not available for {}, an encoder-decoder", setup.model.config.name));
   }
   require_target(setup.options, input, setup.model);
   return EncoderDecoderRun(setup, input).document();

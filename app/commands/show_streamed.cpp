@@ -27,13 +27,13 @@ namespace {
 
 constexpr double kFloat = sizeof(float);
 
-// The cells of heads on every grid that is drawn.
+// The cells of heads, on every grid that is drawn.
 class DrawnCells {
  public:
-  // Thumbnails' cells may be means where those of other pictures are not.
+  // Cells of thumbnails may be means when those of other pictures are not.
   explicit DrawnCells(bool of_thumbnails = false) : of_thumbnails_(of_thumbnails) {}
 
-  // A grid, unless it cuts into the same cells as another.
+  // Adds a grid, unless its cells equal those of another.
   void add(const PoolGrid& grid, bool turned) {
     const PoolGrid cells = turned ? transposed(grid) : grid;
     if (std::ranges::none_of(grids_, [&](const PoolGrid& one) { return one.same_cells(cells); })) {
@@ -45,7 +45,7 @@ class DrawnCells {
     return grids_.empty() ? std::nullopt : std::optional(grids_.front());
   }
 
-  // What the cells of `n_heads` heads take.
+  // The memory for the cells of `n_heads` heads.
   double bytes(std::size_t n_heads, const Drawing& drawing) const noexcept {
     double sum = 0.0;
     for (const PoolGrid& grid : grids_) {
@@ -68,7 +68,7 @@ class DrawnCells {
   }
   bool begun() const noexcept { return !cells_.empty(); }
 
-  // Gives the panels of the document's picture their cells, once every row has come.
+  // Gives the panels of the document's picture their cells, after the last row.
   void set(Heatmap& picture, const AttentionDocument& document) const {
     set_cells(picture, document, {cells_.begin(), cells_.end()});
   }
@@ -89,9 +89,9 @@ bool streams_overview(const ShowSetup& setup) {
                         setup.outputs);
 }
 
-// Everything that is made of one text: a panel for each head, or an overview. That keeps thumbnails
-// of all heads, and the large picture of all as well where these are few bytes; else the large head
-// is computed again.
+// The output for one text: a panel for each head, or an overview. The overview keeps the thumbnails
+// of all heads. If they need little memory, it also keeps the large picture of every head; else the
+// large head is computed again.
 class StreamedShow {
  public:
   StreamedShow(ShowSetup& setup, PreparedText& text)
@@ -102,11 +102,12 @@ class StreamedShow {
     document_.continuation = text.continuation;
     if (has_sinks(setup.model)) {
       document_.notes.emplace_back(
-          "learned sinks: rows sum to 1 with what goes to no token, which is not drawn here");
+          "learned sinks: rows sum to 1 together with the attention to the sink, which is not "
+          "drawn here");
     }
   }
 
-  // Everything that can be refused is refused before the long part begins.
+  // Checks everything that can be refused before the long part begins.
   void plan() {
     for (const Format& format : all_formats()) {
       if (format.check_rows != nullptr && setup_.outputs.writes(format)) {
@@ -117,7 +118,7 @@ class StreamedShow {
     require_memory(bytes(),
                    fmt::format("the attention of {} over {}", counted(setup_.heads.size(), "head"),
                                counted(text_.tokens.size(), "token")),
-                   "take fewer heads (--head 0.0) or a shorter text");
+                   "choose fewer heads (--head 0.0) or a shorter text");
     const bool has_range = setup_.outputs.writes(Content::kFigure) ||
                            setup_.outputs.writes(Content::kScreen) ||
                            setup_.outputs.writes(Content::kDocument);
@@ -128,7 +129,7 @@ class StreamedShow {
     }
   }
 
-  // Writes what is written of rows while they come.
+  // Runs the model and writes the formats that take rows as they come.
   void run() {
     std::vector<PatternSink*> sinks;
     if (is_overview_) {
@@ -157,7 +158,7 @@ class StreamedShow {
     }
   }
 
-  // The other formats.
+  // Writes the other formats.
   void write() {
     const ShownAttention shown(std::span(&document_, 1), drawn());
     note_flat(setup_, shown, panels_.first_grid());
@@ -169,13 +170,13 @@ class StreamedShow {
   }
 
  private:
-  // The picture, for weights in this range.
+  // Plans the picture for weights in this range.
   void plan_drawing(const ValueRange& values) {
     document_.drawing =
         choose_drawing(setup_.options.drawing.request, text_.request.dropout, values);
     panels_ = DrawnCells(is_overview_);
     large_ = DrawnCells();
-    InformativeHead any;  // grids do not depend on it
+    InformativeHead any;  // grids do not depend on the choice
     any.head = setup_.heads.front();
     const ShownAttention shown(
         std::span(&document_, 1),
@@ -195,7 +196,7 @@ class StreamedShow {
     }
   }
 
-  // Once every row has come.
+  // The picture, after the last row.
   AttentionFigure drawn() {
     if (!is_overview_) {
       Heatmap picture = attention_heatmap(document_);
@@ -220,14 +221,14 @@ class StreamedShow {
     return large_.bytes(setup_.heads.size(), document_.drawing) <= kFewBytes;
   }
 
-  // A line of progress would stand in the middle of a document on the same screen.
+  // Without a progress line, which would interrupt a document on the same screen.
   Verbosity verbosity() const {
     Verbosity verbosity = setup_.options.verbosity;
     verbosity.quiet = verbosity.quiet || setup_.outputs.streams_to_screen();
     return verbosity;
   }
 
-  // An estimate of what run() takes.
+  // An estimate of the memory that run() needs.
   double bytes() const {
     const std::size_t n = text_.tokens.size();
     const auto n_weights = static_cast<double>(attending_rows(n) * text_.request.n_threads * n);
@@ -247,7 +248,7 @@ class StreamedShow {
   bool is_overview_;
   DrawnCells panels_;                             // or thumbnails
   DrawnCells large_;                              // of an overview
-  std::optional<InformativeSearch> informative_;  // once it has begun
+  std::optional<InformativeSearch> informative_;  // set by run()
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace attnviz::app {
 
 namespace {
 
-// "special, added": what the text does not say of a token.
+// "special, added": properties of a token that its text does not show.
 std::string remarks(const Token& token) {
   std::string words;
   for (const auto& [is_so, word] : {std::pair{token.special, "special"},
@@ -36,7 +36,7 @@ std::string remarks(const Token& token) {
   return words;
 }
 
-// Columns as wide as their widest cell; numbers to the right, words to the left.
+// Columns are as wide as their widest cell; numbers align right, words left.
 std::string token_table(const TokenizedText& text) {
   std::vector<std::string> labels;
   std::size_t widest = std::string_view("token").size();
@@ -70,7 +70,7 @@ void run(const TokenizeOptions& options) {
     check_prompt(text, *tokenizer, options.input, options.verbosity);
     phases.done("tokenize");
     if (options.print_prompt) {
-      // Into a file the bytes alone, as templates write them.
+      // A file gets only the bytes that the template writes.
       const bool ends_line = stdout_is_terminal() || options.input.many_texts();
       return write_to_stdout(text.source + (ends_line ? "\n" : ""));
     }

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view kDefaultText = "The cat sat on the mat because it was tired";
 
-// `own`: the text that the model was made for, if any.
+// `own`: the model's own text, if any.
 std::string chosen_text(const TourOptions& options, const std::string& own) {
   std::string usual = own.empty() ? std::string(kDefaultText) : own;
   if (!options.input.text && !stdin_is_pipe_or_file()) {
@@ -49,8 +49,8 @@ std::string chosen_text(const TourOptions& options, const std::string& own) {
 
 enum class Move { kNext, kBack, kLeave };
 
-// Asks which screen is next: a line is typed, and the terminal does with it what it does
-// everywhere.
+// Asks which screen comes next. The answer is an ordinary typed line, so the terminal behaves as
+// usual.
 Move ask(InputStream& input, bool is_first, bool is_last) {
   const std::string question =
       fmt::format("[Enter: {}{}{}] ", is_last ? "end" : "next", is_first ? "" : "   b: back",
@@ -80,7 +80,7 @@ Model opened_model(ModelSource& source, const TourOptions& options) {
   return model;
 }
 
-// A tour, and the model that its numbers are of.
+// A tour and the model that provides its numbers.
 class ShownTour {
  public:
   explicit ShownTour(const TourOptions& options)
@@ -95,7 +95,7 @@ class ShownTour {
     }
     const std::string text = chosen_text(options, model_.text);
     tour_ = tour_of(text);
-    if (!model_.inputs.empty()) {  // no words for probes: only its text has scores
+    if (!model_.inputs.empty()) {  // no vocabulary for probes: only its text has scores
       heads_command_ += " " + shell_quoted(text);
     }
     tour_.learned_simple_english = is_embedded(source_);
@@ -106,7 +106,7 @@ class ShownTour {
 
   std::size_t screens() const { return tour_screens(tour_); }
 
-  // Asked for anew each time: a window may change its size meanwhile.
+  // Determines the drawing anew each time: a window may be resized meanwhile.
   std::string text(std::size_t screen) const {
     const TourOptionNames names = {"--head", "--query",     "--truncate right", "--temperature",
                                    "--help", model_option_, heads_command_};
@@ -128,14 +128,13 @@ class ShownTour {
       if (text != kDefaultText || options_.input.text || is_embedded(source_)) {
         throw;
       }
-      throw Error(error.kind(),
-                  fmt::format("{}. That is of the tour's own text, {}; give one that this model "
-                              "takes: attnviz tour{} \"TEXT\"",
-                              error.what(), in_quotes(kDefaultText), model_option_));
+      throw Error(error.kind(), fmt::format("{}. This is about the tour's own text, {}; give a "
+                                            "text that this model takes: attnviz tour{} \"TEXT\"",
+                                            error.what(), in_quotes(kDefaultText), model_option_));
     }
   }
 
-  // None where the model does not take the probes that they are earned on.
+  // Empty if the model does not take the probes that identify heads.
   std::vector<NamedHead> names() const {
     if (model_.config.is_too_long(kShortestNamedProbe + 1)) {
       return {};

@@ -32,7 +32,7 @@ namespace attnviz::app {
 
 namespace {
 
-// Logits behind the last token.
+// The logits after the last token.
 MatrixBuffer last_logits(const Model& model, const TokenizedText& text,
                          const AttentionRequest& request) {
   OutputRows output(model, text.size() - 1, 1);
@@ -47,8 +47,8 @@ attnviz::TokenizeOptions as_text() {
   return options;
 }
 
-// The one token that `word` is by itself; some tokenizers put a space before a text, and others
-// have most words with one only.
+// The single token that `word` is. Some tokenizers put a space before a text, and others have most
+// words only with one.
 std::optional<Token> single_token(const std::string& word, const Tokenizer& tokenizer) {
   std::vector<std::string> ways = {word, " " + word};
   if (word.starts_with(' ')) {
@@ -75,7 +75,7 @@ TokenId named_token(const char* option, const std::string& word, const Tokenizer
   if (word.starts_with(kId)) {
     id = parse_number<TokenId>(std::string_view(word).substr(kId.size()));
     if (!id) {
-      throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number behind id:, found {}",
+      throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number after id:, found {}",
                                                  option, in_quotes(word)));
     }
   } else if (const auto token = single_token(word, tokenizer)) {
@@ -93,7 +93,7 @@ TokenId named_token(const char* option, const std::string& word, const Tokenizer
         ErrorKind::kUsage,
         pieces.empty()
             ? fmt::format("{}: expected a token, found {}", option, in_quotes(word))
-            : fmt::format("{}: {} is {} of this model: {}; ask about one of them", option,
+            : fmt::format("{}: {} is {} of this model: {}; choose one of them", option,
                           in_quotes(word), counted(pieces.size(), "token"), joined(pieces, "and")));
   }
   if (*id >= n_vocabulary) {
@@ -120,18 +120,18 @@ WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer
   };
   const TokenId target = named("--toward", options.toward).value_or(first_but(versus));
   if (versus == target) {
-    throw Error(ErrorKind::kUsage, "--versus: it is the token that is asked about");
+    throw Error(ErrorKind::kUsage, "--versus: it is the same token as --toward");
   }
   return {with_probability(target), with_probability(versus.value_or(first_but(target))),
           logits.size()};
 }
 
-// The text up to the token behind which is asked.
+// The text up to the token after which the prediction is made.
 TokenizedText up_to(const WhyOptions& options, TokenizedText text) {
   const std::size_t at =
       options.at ? chosen_token(text, *options.at, "--at", options.verbosity) : text.size() - 1;
   if (at + 1 < text.size()) {
-    text.notes.push_back(fmt::format("asked behind token {} of {}", at, text.size()));
+    text.notes.push_back(fmt::format("predicted after token {} of {}", at, text.size()));
     text.tokens.resize(at + 1);
     text.source.resize(std::min(text.source.size(), text.tokens.back().end));
   }
@@ -150,7 +150,7 @@ std::vector<TokenSpan> word_spans(const TokenizedText& text) {
   return spans;
 }
 
-// Computes the parts that were asked for.
+// Computes the requested parts.
 class Explanation {
  public:
   Explanation(const WhyOptions& options, AttentionSetup& setup, const Tokenizer& tokenizer,
@@ -179,14 +179,14 @@ class Explanation {
     const bool all = options_.wants_all();
     const bool sums_up = !setup_.model.altup.present();
     if (all && !sums_up) {
-      document_.notes.push_back(
-          fmt::format("no attribution and no lens: layers compute with one of {} residual streams",
-                      setup_.model.altup.n_streams()));
+      document_.notes.push_back(fmt::format(
+          "attribution and lens are not available: layers compute with one of {} residual streams",
+          setup_.model.altup.n_streams()));
     }
     if (all || options_.tokens) {
       if (setup_.model.has_states()) {
         document_.notes.emplace_back(
-            "words are hidden from attention alone: states carry them on all the same");
+            "words are hidden only from attention: the model's states still carry them");
       }
       words();
     }
@@ -212,7 +212,7 @@ class Explanation {
         head, query, key, split_score(setup_.model, document_.text, request_, head, query, key)};
     if (const float cap = setup_.model.layers[head.layer].soft_cap; cap > 0.0f) {
       document_.notes.push_back(
-          fmt::format("the score is before its soft cap, {0:.4g} tanh(score / {0:.4g})", cap));
+          fmt::format("the score before the soft cap, {0:.4g} tanh(score / {0:.4g})", cap));
     }
     setup_.phases.done("score");
     return std::move(document_);
@@ -257,7 +257,8 @@ class Explanation {
         attribute(setup_.model, document_.text, request_, document_.text.size() - 1, directions);
     if (const float cap = setup_.model.head.soft_cap; cap > 0.0f) {
       document_.notes.push_back(fmt::format(
-          "attribution is of logits before their soft cap, {0:.4g} tanh(logit / {0:.4g})", cap));
+          "attribution explains the logits before the soft cap, {0:.4g} tanh(logit / {0:.4g})",
+          cap));
     }
     setup_.phases.done("attribution");
   }
@@ -273,8 +274,7 @@ class Explanation {
     }
     if (request_.interventions != nullptr && !request_.interventions->ablations.empty()) {
       document_.notes.emplace_back(
-          "what --ablate takes out stays out as it is, also as a part of "
-          "what is taken out alone");
+          "parts that --ablate takes out stay out while other parts are taken out one at a time");
     }
     ProgressLine progress("taking out parts", options_.verbosity);
     ablation.effects = ablate_each(setup_.model, document_.text, reporting(progress), target().id,
@@ -304,7 +304,8 @@ class Explanation {
   WhyDocument document_;
 };
 
-// What it takes beside the model: the logits of all tokens for ablation, or of the lens' points.
+// Besides the model, this needs the logits of all tokens for ablation, or of the points of the
+// lens.
 void require_memory_for(const WhyOptions& options, const Model& model, const TokenizedText& text) {
   const auto n_points = static_cast<double>(2 * model.n_layers() + 1);
   const double of_lens = n_points * static_cast<double>(model.head.unembedding.d_out()) *
@@ -320,13 +321,13 @@ HeadId only_head(const Model& model, const WhyOptions& options) {
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   if (heads.size() != 1) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("--head: expected one head whose score is split, found {}",
+                fmt::format("--head: expected one head, whose score is explained, found {}",
                             counted(heads.size(), "head")));
   }
   return heads.front();
 }
 
-// Pictures have a number of each head.
+// Whether a picture is possible: it shows a number for each head.
 bool has_map(const WhyOptions& options) {
   return options.query || options.wants_all() || options.attribution ||
          std::ranges::find(options.ablate_each, AblatedPart::kHeads) != options.ablate_each.end();
@@ -334,18 +335,19 @@ bool has_map(const WhyOptions& options) {
 
 void require_heads(const WhyOptions& options, const Outputs& outputs) {
   if (outputs.writes(Content::kFigure) && !has_map(options)) {
-    throw Error(ErrorKind::kUsage,
-                "-o: a picture of why has a number of each head: --ablate-each heads, or "
-                "--attribution");
+    throw Error(
+        ErrorKind::kUsage,
+        "-o: a picture of why shows a number for each head: --ablate-each heads, or --attribution");
   }
 }
 
 void require_causal(const Model& model) {
   if (model.config.mask.looks_ahead()) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: its tokens look at those behind them, too: it fills gaps and "
-                            "predicts no next token",
-                            model.config.name));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format(
+            "{}: its tokens also look at later tokens: it fills gaps and predicts no next token",
+            model.config.name));
   }
 }
 

@@ -20,13 +20,13 @@ namespace attnviz::app {
 
 namespace {
 
-// One command; `build` binds fresh options to a list and hands back what reads them out.
+// One command; `build` binds fresh options to a list and returns the function that reads them.
 struct CommandEntry {
   CommandDescription told;  // without the options
   std::function<std::function<Command(const Given&)>(OptionList&)> build;
 };
 
-// Binds a command's options; what it returns checks and hands over the values after parsing.
+// Binds a command's options; the returned function checks and hands over the values after parsing.
 template <class Options, class Checked>
 auto builder(void (*define)(OptionList&, Options&), void (*check)(const Given&, Checked&)) {
   return [define, check](OptionList& list) -> std::function<Command(const Given&)> {
@@ -39,7 +39,7 @@ auto builder(void (*define)(OptionList&, Options&), void (*check)(const Given&, 
   };
 }
 
-// Of a command whose options cannot contradict each other.
+// For a command whose options cannot contradict each other.
 template <class Options>
 auto builder(void (*define)(OptionList&, Options&)) {
   return builder(
@@ -54,7 +54,7 @@ const std::vector<CommandEntry>& commands() {
         {{"attnviz \"The cat sat on the mat\"", "the attention of the embedded demo model"},
          {"attnviz -m w.json \"The cat sat\"", "the attention of your own weights"},
          {"attnviz -m gpt2 \"The cat sat\" --head 5.1", "one head of a model on this machine"},
-         {"attnviz --random \"The cat sat\"", "random weights, which mean nothing"},
+         {"attnviz --random \"The cat sat\"", "random weights: the pattern means nothing"},
          {"attnviz \"The cat sat\" -o cat.png", "draw, and write a picture"},
          {"attnviz --json \"The cat sat\"", "the numbers, as JSON"},
          {"attnviz --lines --json < texts.txt", "one JSON document a line"}},
@@ -63,8 +63,9 @@ const std::vector<CommandEntry>& commands() {
       {{"inspect",
         "follow one query through every step, number by number",
         "attnviz inspect [OPTIONS] TEXT",
-        {{"attnviz inspect \"The cat sat\"", "the demo model's most telling head"},
-         {"attnviz inspect \"The cat sat\" --query cat --explain", "a sentence a step"},
+        {{"attnviz inspect \"The cat sat\"", "the demo model's most informative head"},
+         {"attnviz inspect \"The cat sat\" --query cat --explain",
+          "with a sentence about each step"},
          {"attnviz inspect \"The cat sat\" --step softmax", "one step"},
          {"attnviz inspect -m w.json \"The cat sat\" --head 0.1", "your own weights"},
          {"attnviz inspect \"The cat sat\" -o steps.png", "all steps as one figure"}},
@@ -74,39 +75,39 @@ const std::vector<CommandEntry>& commands() {
         "score and name every head: previous-token, induction, duplicate-token, sink",
         "attnviz heads [OPTIONS] [TEXT | FILE]",
         {{"attnviz heads", "the demo model's heads, on texts of repeated random tokens"},
-         {"attnviz heads -m gpt2 --sort induction", "which are induction heads, and how sure"},
-         {"attnviz heads -m gpt2 \"The cat sat\"", "what they score on a text"},
-         {"attnviz heads - < text.txt", "on standard input, which is not read without -"},
+         {"attnviz heads -m gpt2 --sort induction", "induction heads first"},
+         {"attnviz heads -m gpt2 \"The cat sat\"", "their scores on a text"},
+         {"attnviz heads - < text.txt", "on standard input (the - is needed)"},
          {"attnviz heads -m gpt2 --score induction -o map.png", "layers and heads as a picture"},
-         {"attnviz heads -m gpt2 --expect \"5.5 induction\"", "exit 5 unless it is one"},
-         {"attnviz heads cat.json --json", "attention that any tool computed"}},
+         {"attnviz heads -m gpt2 --expect \"5.5 induction\"", "exit with code 5 unless it is one"},
+         {"attnviz heads cat.json --json", "attention computed by any tool"}},
         {}},
        builder(define_heads, check_heads)},
       {{"why",
-        "tell which tokens, heads and layers made the model predict a token",
+        "find which tokens, heads and layers made the model predict a token",
         "attnviz why [OPTIONS] TEXT",
         {{"attnviz why \"Harry Potter is a wizard. Harry\"", "the most probable next token"},
          {"attnviz why \"Harry Potter is a wizard. Harry\" --toward \" Potter\" --versus \" is\"",
-          "one token beside another"},
-         {"attnviz why -m gpt2 \"The cat sat on the\" --lens", "one part alone"},
+          "one token compared with another"},
+         {"attnviz why -m gpt2 \"The cat sat on the\" --lens", "only one part"},
          {"attnviz why TEXT --ablate-each heads --by mean -o why.png", "a map of the heads"},
-         {"attnviz why TEXT --head 2.1 --query -1 --key Potter", "why a head looks there"}},
+         {"attnviz why TEXT --head 2.1 --query -1 --key Potter", "why a head attends there"}},
         {}},
        builder(define_why, check_why)},
       {{"cite",
-        "rank the sentences of documents by what an answer loses if they are hidden from its "
-        "tokens",
+        "rank the sentences of documents by what an answer loses when they are hidden from it",
         "attnviz cite [OPTIONS] [--doc FILE ...] TEXT",
-        {{"attnviz cite --doc a.md \"Who has the key?\"", "what the model's answer rests on"},
-         {"attnviz cite --doc a.md --doc b.md \"Who?\"", "of several documents"},
+        {{"attnviz cite --doc a.md \"Who has the key?\"",
+          "which sentences the model's answer rests on"},
+         {"attnviz cite --doc a.md --doc b.md \"Who?\"", "several documents"},
          {"attnviz cite --doc a.md \"Who?\" --answer Anna", "a given answer"},
-         {"attnviz cite -f prompt.txt", "the sentences of a prompt of your own"},
-         {"attnviz cite --doc a.md \"Who?\" --print-prompt", "what the model is given"},
+         {"attnviz cite -f prompt.txt", "the sentences of your own prompt"},
+         {"attnviz cite --doc a.md \"Who?\" --print-prompt", "the prompt that the model gets"},
          {"attnviz cite --doc a.md \"Who?\" --json", "all sentences, as JSON"}},
         {}},
        builder(define_cite, check_cite)},
       {{"rollout",
-        "follow attention through all layers: how much of each token reaches each",
+        "follow attention through all layers: how much of each token reaches every other",
         "attnviz rollout [OPTIONS] TEXT",
         {{"attnviz rollout \"The cat sat on the mat\"", "one pattern for the whole model"},
          {"attnviz rollout -m gpt2 \"The cat sat\" --weighted", "weighted by value norms"},
@@ -118,9 +119,9 @@ const std::vector<CommandEntry>& commands() {
       {{"diff",
         "compare two texts, or two models, head by head",
         "attnviz diff [OPTIONS] TEXT OTHER_TEXT | -m A -m B TEXT",
-        {{"attnviz diff \"The cat sat\" \"The dog sat\"", "which heads look elsewhere"},
+        {{"attnviz diff \"The cat sat\" \"The dog sat\"", "which heads attend differently"},
          {"attnviz diff --text \"The cat sat\" --text \"A big cat sat\"",
-          "of other lengths: at the tokens they share"},
+          "of different lengths: compared at the tokens they share"},
          {"attnviz diff \"The cat sat\" \"The dog sat\" --head 2.1", "the change of one head"},
          {"attnviz diff -m base.gguf -m tuned.gguf \"The cat sat\"",
           "attention, weights, streams, predictions"},
@@ -129,17 +130,17 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_diff, check_diff)},
       {{"render",
-        "draw attention that any tool computed, from JSON or NumPy",
+        "draw attention computed by any tool, from JSON or NumPy",
         "attnviz render [OPTIONS] FILE",
         {{"attnviz render cat.json", "what --json or -o cat.json wrote"},
          {"attnviz render pattern.npy -o pattern.png",
           "[q, k], [head, q, k] or [layer, head, q, k]"},
          {"attnviz render a.json --tokens \"The cat sat\"", "a nested list, with its tokens"},
-         {"attnviz render cat.json --head 0.2 --scale log", "one head, drawn otherwise"}},
+         {"attnviz render cat.json --head 0.2 --scale log", "one head, on another scale"}},
         {}},
        builder(define_render, check_render)},
       {{"tokenize",
-        "cut a text into tokens and print them",
+        "split a text into tokens and print them",
         "attnviz tokenize [OPTIONS] TEXT",
         {{"attnviz tokenize \"The cat sat\"", "tokens, ids and byte ranges"},
          {"attnviz tokenize --tokenizer chars \"hello\"", "characters"},
@@ -147,7 +148,7 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_tokenize, check_tokenize)},
       {{"info",
-        "tell what is in a model: sizes, parameters, memory",
+        "describe a model: sizes, parameters, memory",
         "attnviz info [OPTIONS] [FILE]",
         {{"attnviz info", "the embedded demo model"},
          {"attnviz info -m gpt2", "a model by name, as attnviz models lists them"},
@@ -159,8 +160,8 @@ const std::vector<CommandEntry>& commands() {
       {{"models",
         "list the models on this machine that -m NAME finds",
         "attnviz models [OPTIONS]",
-        {{"attnviz models", "the embedded one, and those of other programs"},
-         {"attnviz models --json", "with the paths of their files"}},
+        {{"attnviz models", "the embedded one, and those of other programs on this machine"},
+         {"attnviz models --json", "as JSON, with the paths of the files"}},
         {}},
        builder(define_models)},
       {{"weights",
@@ -171,16 +172,16 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_weights)},
       {{"merge",
-        "bring sums of head scores over many texts together, exactly",
+        "merge sums of head scores over many texts, exactly",
         "attnviz merge [OPTIONS] FILE ...",
         {{"attnviz merge part-*.json -o all.json", "what attnviz heads --partial kept"},
-         {"attnviz heads all.json", "then look at them"}},
+         {"attnviz heads all.json", "show the merged scores"}},
         {}},
        builder(define_merge, check_merge)},
       {{"tour",
         "learn what attention is, in six short screens",
         "attnviz tour [OPTIONS] [TEXT]",
-        {{"attnviz tour", "Enter goes on, b goes back, q leaves"},
+        {{"attnviz tour", "Enter: next, b: back, q: quit"},
          {"attnviz tour \"The dog saw the boy and it ran away\"", "with your own sentence"},
          {"attnviz tour -m gpt2", "with the heads of another model"},
          {"attnviz tour --all", "everything at once, to read or to print"}},
@@ -191,7 +192,7 @@ const std::vector<CommandEntry>& commands() {
         "attnviz lesson [OPTIONS] [NAME]",
         {{"attnviz lesson", "the list of lessons (--json: as JSON)"},
          {"attnviz lesson scaling", "why scores are divided by the square root of d_head"},
-         {"attnviz lesson masks -o masks.png", "the figure, too"},
+         {"attnviz lesson masks -o masks.png", "also write the figure"},
          {"attnviz lesson cost --json", "the numbers, as JSON"}},
         {}},
        builder(define_lesson)},
@@ -199,8 +200,10 @@ const std::vector<CommandEntry>& commands() {
         "take a row of scores through softmax, step by step",
         "attnviz softmax [OPTIONS] SCORE ...",
         {{"attnviz softmax 2.1 8.7 3.2", "the table of a textbook page"},
-         {"attnviz softmax 2.1 8.7 3.2 --divide-by 11.31", "scores over the root of d_head first"},
-         {"attnviz softmax 1000 1001 -inf", "where the naive form fails; -inf is masked"},
+         {"attnviz softmax 2.1 8.7 3.2 --divide-by 11.31",
+          "with the scores divided by the square root of d_head"},
+         {"attnviz softmax 1000 1001 -inf",
+          "where the naive formula overflows; -inf is a masked key"},
          {"echo 2.1 8.7 3.2 | attnviz softmax - --json", "the numbers, as JSON"}},
         {}},
        builder(define_softmax_command)},
@@ -239,7 +242,7 @@ CommandDescription describe(const CommandEntry& entry) {
   }
   const std::string name = word.substr(0, word.find('='));
   std::string hint = name.starts_with("--") ? did_you_mean(name, known) : std::string();
-  // As other programs call it.
+  // As other programs spell it.
   if ((name == "--scale-by" || name == "--divide") && list.find("--divide-by") != nullptr) {
     hint = " (did you mean \"--divide-by\"?)";
   }
@@ -247,11 +250,11 @@ CommandDescription describe(const CommandEntry& entry) {
     OptionList others;
     entry.build(others);
     if (hint.empty() && others.find(name) != nullptr) {
-      hint = fmt::format("; it belongs to attnviz {}", entry.told.name);
+      hint = fmt::format("; it is an option of attnviz {}", entry.told.name);
     }
   }
   if (hint.empty()) {
-    hint = fmt::format("; a TEXT that begins with - goes behind --: attnviz -- \"{}\"", word);
+    hint = fmt::format("; put a TEXT that begins with - after --: attnviz -- \"{}\"", word);
   }
   throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
 }
@@ -281,8 +284,8 @@ void check_words(const TypedLine& line, const CommandEntry& entry, const NamesMo
   }
 }
 
-// The parser takes a word such as -.5 or -inf for options: it gets them with the minus of printed
-// books, which numbers may have anyway.
+// The parser mistakes words like -.5 or -inf for options, so their minus becomes the one of
+// printed books, which numbers may have anyway.
 std::vector<std::string> with_long_minus(const OptionList& list,
                                          std::vector<std::string> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -297,7 +300,7 @@ std::vector<std::string> with_long_minus(const OptionList& list,
   return arguments;
 }
 
-// attnviz help, attnviz help COMMAND; null for all else, which may be a text.
+// attnviz help, attnviz help COMMAND; null for all others, which may be texts.
 const CommandEntry* help_asked(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.size() > 2 || arguments.front() != "help") {
     return nullptr;
@@ -310,7 +313,7 @@ const CommandEntry* help_asked(const std::vector<std::string>& arguments) {
                                    : nullptr;
 }
 
-// The command, and where it is: first, or after nothing but options of its own.
+// The command and its position: first, or after nothing but its own options.
 std::optional<std::pair<const CommandEntry*, std::size_t>> find_command(
     const std::vector<std::string>& arguments) {
   std::optional<std::pair<const CommandEntry*, std::size_t>> found;
@@ -330,7 +333,7 @@ std::optional<std::pair<const CommandEntry*, std::size_t>> find_command(
   return found;
 }
 
-// --complete N WORD ...: what a shell can propose for the Nth of these words.
+// --complete N WORD ...: prints what a shell can propose for the Nth of these words.
 constexpr std::string_view kComplete = "--complete";
 
 std::string completions(std::vector<std::string> words) {
@@ -347,7 +350,7 @@ std::string completions(std::vector<std::string> words) {
     --at;
   }
   OptionList list;
-  const auto take = entry->build(list);  // which keeps what the words are written to
+  const auto take = entry->build(list);  // keeps the targets of the setters alive
   define_help(list);
   if (at > 0) {
     line.before = words[at - 1];
@@ -419,7 +422,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
           }
         }
         if constexpr (std::derived_from<std::decay_t<decltype(options)>, AttentionOptions>) {
-          // Alone a seed asks for what is random; dropout takes one, too.
+          // A seed alone asks for random weights; dropout takes a seed too.
           if (parsed.given.has("--seed") && !parsed.given.has("--dropout") &&
               !parsed.given.has("--model")) {
             in_numbers<RandomShape>(options.model.model);

@@ -1,4 +1,4 @@
-// From the words of the command line to a Command, and what the commands say of themselves.
+// Parses the command line into a Command; describes the commands for help, man page and shells.
 #pragma once
 
 #include <filesystem>
@@ -14,36 +14,35 @@
 
 namespace attnviz::app {
 
-/// Whether a word names a model, on this machine or among those that many people know.
-/// `beside_sentence`: what stands next to it can only be the text, so that names that are words of
-/// a language, too, count.
+/// Whether a word names a model, on this machine or among the well-known ones. `beside_sentence`:
+/// the word next to it can only be the text, so names that are also everyday words count too.
 using NamesModel = std::function<bool(const std::string& word, bool beside_sentence)>;
 
-/// What was typed, taken apart; all of it must outlive this.
+/// A parsed command line; everything it refers to must outlive it.
 struct TypedLine {
-  std::string command;  // empty: none, which is the default one
+  std::string command;  // empty: the default one
   const OptionList& options;
   const ParsedWords& parsed;
   const std::vector<std::string>& commands;  // their names
 };
 
-/// Throws Error{kUsage} for a line with more than one TEXT, with the line to type: a model goes
-/// behind -m, the command comes first, options go before --, two sentences are compared by diff,
-/// and a sentence is quoted.
+/// Throws Error{kUsage} for a line with more than one TEXT and suggests the line to type: a model
+/// follows -m, the command comes first, options go before --, diff compares two sentences, and a
+/// sentence is quoted.
 [[noreturn]] void fail_two_texts(const TypedLine& line, const NamesModel& names_model);
 
-/// Throws Error{kUsage} for a line of one word that is a command's name and an s: "lessons".
+/// Throws Error{kUsage} for a line of one word that is a command's name plus "s": "lessons".
 void check_lone_word(const TypedLine& line);
 
-/// What a line asks for, and how much memory that may take.
+/// The parsed command and its memory limit.
 struct CommandLine {
   Command command;
   std::optional<double> max_memory = {};  // bytes
 };
 
-/// `arguments` without the program's name. The command comes first, or behind options of its own;
-/// `help`, alone or before a command, is --help. Throws Error{kUsage}; --help and --version win
-/// over every other mistake.
+/// `arguments` without the program's name. The command comes first, or after its own options;
+/// `help`, alone or before a command, means --help. Throws Error{kUsage}; --help and --version take
+/// precedence over every other mistake.
 CommandLine parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model);
 
 struct Example {
@@ -57,7 +56,7 @@ struct CommandDescription {
   std::string_view usage;
   std::vector<Example> examples;
   std::vector<OptionSpec> options;         // by group, in the order of help; only to be read
-  std::vector<OptionSpec> arguments = {};  // words without an option before them; only to be read
+  std::vector<OptionSpec> arguments = {};  // positional ones; only to be read
 };
 
 /// The default command (show) first.
@@ -66,39 +65,41 @@ std::vector<CommandDescription> describe_commands();
 /// The commands' names, the default one first.
 std::vector<std::string> command_names();
 
-/// The files that a command writes: those of -o and --partial, without standard output. Of a name
-/// with {line} the part before it, as the folder is the same, and links with such names.
+/// The files that a command writes: those of -o and --partial, without standard output. A name with
+/// {line} contributes the part before it, which has the same folder, and the existing links whose
+/// names begin with that part.
 std::vector<std::filesystem::path> output_paths(const Command& command);
 
-/// Whether the person wants to hear of everything.
+/// Whether --verbose was given.
 bool is_verbose(const Command& command);
 
-// What is said of the commands: by --help, and in the manual page.
+// Help, short help and the manual page.
 
-/// Help of the command `name`, lines of at most 80 columns, examples first. The first of `commands`
-/// also lists the others.
+/// Help of the command `name`, in lines of at most 80 columns, examples first. The first of
+/// `commands` also lists the others.
 std::string help_text(const std::vector<CommandDescription>& commands, std::string_view name);
 
-/// At most 24 lines of at most 80 columns: how the command is used, and its most used options.
+/// The command's usage and most common options: at most 24 lines of at most 80 columns.
 std::string short_help(const std::vector<CommandDescription>& commands, std::string_view name);
 
 /// attnviz(1) in man(7) markup. `date` is YYYY-MM-DD.
 std::string man_page(const std::vector<CommandDescription>& commands, std::string_view version,
                      std::string_view date);
 
-// What a shell can propose, made from the option definitions: the program says it, and a few lines
-// in each shell's language ask for it.
+// Shell completion, made from the option definitions: the program prints the candidates, and a
+// short script for each shell asks for them.
 
-/// A line with a word to complete.
+/// A command line with a word to complete.
 struct CompletedLine {
   std::string word = {};
   std::string before = {};  // the word before it
   std::string text = {};    // TEXT, if there is one
-  bool is_first = false;    // of the line: it may be a command
+  bool is_first = false;    // the word may be a command
 };
 
-/// Candidates, a line each, whether or not they fit what was typed of the word: some with a
-/// tabulator and a description; "<models>" and "<files>" stand for those that the shell looks for.
+/// Candidates, one per line, whether or not they match what has been typed of the word. Some are
+/// followed by a tab and a description; "<models>" and "<files>" stand for those that the shell
+/// looks up.
 std::string completion_lines(const std::vector<CommandDescription>& commands,
                              const OptionList& options, const CompletedLine& line);
 

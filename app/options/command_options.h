@@ -1,4 +1,4 @@
-// What each command's line asks for, as plain values.
+// The options of each command as plain values.
 #pragma once
 
 #include <cstddef>
@@ -30,60 +30,60 @@ namespace attnviz::app {
 struct ShowOptions : AttentionOptions {
   PatternOptions pattern;
   PatternKind kind = PatternKind::kWeights;
-  // Of encoder-decoders: which attention is drawn, absent: cross; and what the decoder has read, a
-  // text or all of its ids.
+  // Encoder-decoders: the attention to draw (absent: cross) and the decoder's input, either as a
+  // text or as all of its ids.
   std::optional<AttentionPart> part;
   std::optional<std::string> target;
   std::optional<std::vector<TokenId>> decoder_ids;
-  std::optional<RolloutRequest> rollout;  // in place of the patterns
+  std::optional<RolloutRequest> rollout;  // instead of the patterns
   std::vector<Variant> side_by_side;
-  std::optional<Fold> fold;       // tokens of a word and the like as one
-  std::size_t predict = 0;        // the most probable tokens
-  std::optional<std::string> at;  // the place of these, as choose_token takes it
-  std::size_t generate = 0;       // tokens behind the text
+  std::optional<Fold> fold;       // tokens of a word, for example, as one
+  std::size_t predict = 0;        // this many most probable tokens
+  std::optional<std::string> at;  // the position to predict at, as choose_token takes it
+  std::size_t generate = 0;       // this many tokens after the text
   bool live = false;              // a page in which the model runs
   DrawingOptions drawing;
 };
 
 struct InspectOptions : AttentionOptions {
-  std::optional<std::string> query;   // as choose_token takes it; without one the last token, or
-                                      // the one that speaks for the head that was chosen
+  std::optional<std::string> query;   // as choose_token takes it; absent: the last token, or,
+                                      // without --head, the most informative query
   std::vector<InspectionStep> steps;  // empty: all
   bool full = false;
   bool explain = false;
   bool batch = false;
-  std::optional<std::string> title;  // in place of the usual one
+  std::optional<std::string> title;  // instead of the default one
   LookOptions look;
 };
 
 struct HeadsOptions : AttentionOptions {
-  std::optional<std::filesystem::path> patterns;  // attention to score in place of a run
-  ProbeShape probe;                               // without any text
+  std::optional<std::filesystem::path> patterns;  // attention to score instead of a run
+  ProbeShape probe;                               // used without a text
   std::optional<std::filesystem::path> probe_ids;
   std::size_t band = kUsualBand;
-  bool asks_band = false;                               // by name: sums have one of their own
-  std::optional<std::vector<std::size_t>> punctuation;  // indices of tokens; absent: as they are
+  bool asks_band = false;                               // set by --band: sums carry their own
+  std::optional<std::vector<std::size_t>> punctuation;  // token indices; absent: by their texts
   bool transformer_lens = false;
   bool copying = false;
   std::optional<KnownModel> known;
-  std::optional<Score> map;  // of this score, in place of the table
+  std::optional<Score> map;  // draw this score instead of the table
   HeadsTableChoice table;
   std::vector<Expectation> expected;
-  std::optional<std::filesystem::path> partial;  // where sums over many texts are kept
-  bool resume = false;                           // go on with these
+  std::optional<std::filesystem::path> partial;  // keeps sums over many texts
+  bool resume = false;                           // continue from `partial`
   DrawingRequest drawing;                        // of the map
   LookOptions look;
 };
 
 struct WhyOptions : AttentionOptions {
-  std::optional<std::string> at;              // behind this token, as choose_token takes it
+  std::optional<std::string> at;              // predict after this token, as choose_token takes it
   std::optional<std::string> toward, versus;  // tokens; absent: the most probable ones
-  bool tokens = false;                        // these parts alone; none: all of them
+  bool tokens = false;                        // only these parts; none set: all of them
   bool attribution = false;
   std::vector<AblatedPart> ablate_each;
   bool lens = false;
-  bool by_mean = false;                   // ablation
-  std::optional<std::string> query, key;  // of the score that is split, as choose_token takes them
+  bool by_mean = false;                   // ablate to the mean instead of zero
+  std::optional<std::string> query, key;  // of the score to split, as choose_token takes them
   std::size_t top = 8;                    // rows of a table; 0: all
   DrawingRequest drawing;                 // of the map
   LookOptions look;
@@ -93,29 +93,30 @@ struct WhyOptions : AttentionOptions {
   }
 };
 
-/// Which sentence of a text, or of documents before a question, an answer rests on.
+/// Options of cite: which sentence of a text, or of documents before a question, an answer rests
+/// on.
 struct CiteOptions : AttentionOptions {
   std::vector<std::filesystem::path> documents;  // "-" is standard input
-  std::optional<std::string> answer;             // absent: the model's
-  std::size_t generate = 32;                     // tokens of it
-  std::size_t span_words = 0;                    // longer sentences are cut; 0: none
+  std::optional<std::string> answer;             // absent: the model writes it
+  std::size_t generate = 32;                     // at most this many tokens of the answer
+  std::size_t span_words = 0;                    // longer sentences are cut; 0: none are
   bool print_prompt = false;                     // and nothing else
-  bool retrieval_heads = false;                  // are measured first
+  bool retrieval_heads = false;                  // measure them first
   std::size_t top = 10;                          // rows of the table; 0: all
-  float least_factor = 2.0f;                     // from which on a sentence matters
+  float least_factor = 2.0f;                     // a sentence matters from this factor on
   DrawingRequest drawing;
   LookOptions look;
 };
 
-/// Two texts, or two models.
+/// Options of diff, for two texts or two models.
 struct DiffOptions : AttentionOptions {
-  std::vector<std::string> texts;        // without those of an option: TEXT, and one behind it
+  std::vector<std::string> texts;        // positional: TEXT and the one after it
   std::vector<std::string> other_texts;  // of --text
   std::vector<std::string> models;       // as -m names them
-  std::optional<ModelOptions> second;    // model
-  bool map = false;                      // of all heads, in place of the table
+  std::optional<ModelOptions> second;    // the second model
+  bool map = false;                      // of all heads, instead of the table
   std::optional<std::size_t> top;        // rows of the table; 0: all
-  std::optional<float> threshold;        // from where on residual streams are called apart
+  std::optional<float> threshold;        // from which residual streams count as different
   DrawingOptions drawing;
 
   bool of_models() const noexcept { return second.has_value(); }
@@ -127,9 +128,9 @@ struct RenderOptions {
   GivenTokens tokens;
   HeadOptions heads;
   std::optional<Mask> mask;
-  std::optional<PatternKind> kind;    // absent: as the file says
-  std::optional<AttentionPart> part;  // of an encoder-decoder; absent: as the file says
-  bool softmax = false;               // of scores
+  std::optional<PatternKind> kind;    // absent: as in the file
+  std::optional<AttentionPart> part;  // of an encoder-decoder; absent: as in the file
+  bool softmax = false;               // apply softmax to scores
   SoftmaxRequest of_scores;
   PatternOptions pattern;
   OutputOptions output;
@@ -142,7 +143,7 @@ struct TokenizeOptions {
   std::optional<GivenModel> model;  // absent: the tokenizer alone
   std::optional<std::string> tokenizer;
   bool json = false;
-  bool print_prompt = false;  // the text that is tokenized, and nothing else
+  bool print_prompt = false;  // print only the text that is tokenized
   Verbosity verbosity;
 };
 
@@ -152,19 +153,19 @@ struct WeightsOptions {
   Verbosity verbosity;
 };
 
-/// What is printed, as text or as a JSON document.
+/// Output that is printed as text or as a JSON document.
 struct PrintOptions : StyleOptions {
   bool json = false;
   Verbosity verbosity;
 };
 
-/// A model's file, or its sizes.
+/// A model's file, or a model described by its sizes.
 struct InfoOptions : PrintOptions {
   std::variant<GivenModel, DescribedModel> model;
-  bool families = false;  // those that are read, in place of a model
+  bool families = false;  // list the supported families instead
 };
 
-/// Sums of head scores that are brought together.
+/// Files of summed head scores to merge.
 struct MergeOptions {
   std::vector<std::filesystem::path> files;
   std::string output = "-";
@@ -173,21 +174,21 @@ struct MergeOptions {
 
 /// The models on this machine.
 struct ModelsOptions : PrintOptions {
-  bool names = false;  // alone
+  bool names = false;  // print only the names
 };
 
-/// Screens about attention, with numbers of a model.
+/// Lesson screens about attention, with numbers of a model.
 struct TourOptions : StyleOptions {
-  InputOptions input;  // no text: one of the tour's own
+  InputOptions input;  // no text: the tour's own
   ModelOptions model;
   std::optional<std::string> tokenizer;
-  bool all = false;  // at once
+  bool all = false;  // all screens at once
   Verbosity verbosity;
 };
 
-/// One row of scores, taken through softmax.
+/// One row of scores to put through softmax.
 struct SoftmaxOptions {
-  std::vector<std::string> scores;  // words of numbers; "-", or none: standard input
+  std::vector<std::string> scores;  // numbers; "-" or none: standard input
   double divide_by = 1.0;
   double temperature = 1.0;
   OutputOptions output;
@@ -196,7 +197,7 @@ struct SoftmaxOptions {
   Verbosity verbosity;
 };
 
-/// A lesson with one figure; without a name the list of all.
+/// A lesson with one figure; without a name, the list of lessons.
 struct LessonOptions {
   std::optional<LessonKind> lesson;
   std::optional<std::uint64_t> seed;

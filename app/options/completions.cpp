@@ -14,7 +14,7 @@ namespace attnviz::app {
 
 namespace {
 
-// "FILE", "K", "LO:HI": what is to be put in its place.
+// Whether the word is a placeholder: "FILE", "K", "LO:HI".
 bool is_placeholder(std::string_view word) {
   return std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
 }
@@ -25,8 +25,8 @@ bool is_safe(std::string_view word) {
          word.find_first_of(kTold) == std::string_view::npos && printable_line(word) == word;
 }
 
-// The words of a text that a token can be named by, once each; one that comes again as "cat#2",
-// too. Words that a shell would not take as they are stay away.
+// The words of a text that can name a token, each once; a repeated one also as "cat#2". Words that
+// a shell would not read literally are left out.
 std::vector<std::string> token_words(std::string_view text) {
   constexpr std::string_view kMarks = ".,;:!?\"'()";
   std::vector<std::string> tokens;
@@ -43,18 +43,17 @@ std::vector<std::string> token_words(std::string_view text) {
   return tokens;
 }
 
-// Of an option's value, or of a positional argument. What stands for something ("TOKEN", "N") is
-// none of the words.
+// Candidates for an option's value or a positional argument, without placeholders ("TOKEN", "N").
 std::string value_lines(const OptionSpec& option, std::string_view text) {
   std::vector<std::string> words = option.choices;
   bool has_files = false;
   for (const std::string_view part : list_parts(option.value, '|')) {
     if (part == "FILE" || part == "PATH") {
       has_files = true;
-    } else if (part == "TOKEN" && part != option.value) {  // alone it is one of the vocabulary
+    } else if (part == "TOKEN" && part != option.value) {  // TOKEN alone is a vocabulary token
       std::ranges::move(token_words(text), std::back_inserter(words));
     } else if (!is_placeholder(part)) {
-      // Of "window:W" the part up to its colon.
+      // "window:W" is proposed up to its colon.
       const std::size_t colon = part.find(':');
       words.emplace_back(part.substr(0, colon == std::string_view::npos ? colon : colon + 1));
     }
@@ -74,7 +73,7 @@ std::string completion_lines(const std::vector<CommandDescription>& commands,
                              const OptionList& options, const CompletedLine& line) {
   const OptionSpec* const before = options.find(line.before);
   if (before != nullptr && !before->is_positional() && !before->is_flag()) {
-    // In bash a text still has its quotes.
+    // In bash the text still has its quotes.
     const std::size_t begin = line.text.find_first_not_of("\"'");
     return value_lines(*before, line.text.substr(std::min(begin, line.text.size())));
   }
@@ -82,7 +81,7 @@ std::string completion_lines(const std::vector<CommandDescription>& commands,
   if (line.word.starts_with('-')) {
     for (const OptionSpec& option : options.all()) {
       for (const std::string& name : option.names) {
-        // fish would look for the word in descriptions, too.
+        // fish would also search the descriptions for the word.
         if (!option.is_positional() && name.starts_with(line.word)) {
           lines += fmt::format("{}\t{}\n", name, option.text);
         }
@@ -100,9 +99,9 @@ std::string completion_lines(const std::vector<CommandDescription>& commands,
   return lines;
 }
 
-// Words of the line as a person sees them (bash cuts at colons and equals signs), the last the one
-// to complete, and the candidates that fit it. None is expanded by the shell, neither while it is
-// looked for nor on the line that it is put in: models, texts and files may be called anything.
+// The words of the line as the user sees them (bash splits at colons and equals signs), the last
+// one to be completed, and the candidates that match it. The shell expands none of them, neither
+// during the search nor on the line: models, texts and files may have any name.
 const char* const kBashCompletion = R"sh(# bash completion for attnviz
 # Candidates that fit the word, one a line, quoted as the word is.
 _attnviz_add() {

@@ -17,28 +17,28 @@ namespace attnviz::app {
 
 namespace {
 
-// What says where a text is.
+// Options that give a text.
 const OptionNames kTexts = {kText, "--file", "--ids", "--lines", "--json-lines", "--messages"};
 
 void define_probe(OptionList& list, HeadsOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
   constexpr std::uint64_t kMostProbes = 10'000;
   list.add_value("Input", "--probe-length", "T",
-                 "without a text: a probe of T different random tokens (default 25)",
+                 "without a text: test on T different random tokens (default 25)",
                  options.probe.length, count_between(2, kMostTokens));
-  list.add_value("Input", "--probe-repeats", "R", "which stand there R times (default 4)",
+  list.add_value("Input", "--probe-repeats", "R", "repeat these tokens R times (default 4)",
                  options.probe.repeats, count_between(2, kMostTokens));
-  list.add_value("Input", "--probe-count", "N", "so many probes (default 4)", options.probe.count,
-                 count_between(1, kMostProbes));
+  list.add_value("Input", "--probe-count", "N", "use N such sequences (default 4)",
+                 options.probe.count, count_between(1, kMostProbes));
   list.add_value("Input", "--probe-seed", "N",
-                 fmt::format("other probes (default {})", options.probe.seed), options.probe.seed,
-                 count_between(0, std::numeric_limits<std::uint64_t>::max()));
+                 fmt::format("seed of the random tokens (default {})", options.probe.seed),
+                 options.probe.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
   list.add_value("Input", "--probe-ids", "FILE",
-                 "probes of one's own: a JSON list of lists of token ids", options.probe_ids)
+                 "your own test sequences: a JSON list of lists of token ids", options.probe_ids)
       .conflicts({"--probe-length", "--probe-repeats", "--probe-count", "--probe-seed"});
   for (const char* const name :
        {"--probe-length", "--probe-repeats", "--probe-count", "--probe-seed", "--probe-ids"}) {
-    list.row(name).conflicts(kTexts, ": probes are taken without a text");
+    list.row(name).conflicts(kTexts, ": the test on random tokens takes no text");
   }
   list.row("--probe-length").about("probe length");
   list.row("--probe-repeats").about("probe length");
@@ -59,33 +59,36 @@ std::pair<Score, double> parse_least(const std::string& word) {
 
 void define_scores(OptionList& list, HeadsOptions& options) {
   HeadsTableChoice& table = options.table;
-  list.add_value("Attention", "--band", "W", "the score band: keys up to W tokens away (default 4)",
+  list.add_value("Attention", "--band", "W",
+                 "width of the score band: keys up to W tokens away (default 4)",
                  [&options](const std::string& word) {
                    options.band = parse_count("--band", word, 0, 1'000'000);
                    options.asks_band = true;
                  });
   list.add_value("Attention", "--punctuation", "INDICES",
-                 "the tokens that are punctuation: 3,7 (default: as their texts are)",
+                 "indices of punctuation tokens: 3,7 (default: judged by their text)",
                  options.punctuation, [](const std::string& word) {
                    const std::vector<TokenId> indices = parse_ids("--punctuation", word);
                    return std::vector<std::size_t>(indices.begin(), indices.end());
                  });
   list.add_flag("Attention", "--transformer-lens",
-                "in JSON, the numbers of TransformerLens' detect_head, too",
+                "in JSON, also the scores of TransformerLens' detect_head",
                 options.transformer_lens);
-  list.add_flag("Attention", "--copying",
-                "whether heads copy, by their weights alone: eigenvalues of W_E W_V W_O W_U",
-                options.copying);
-  list.add_choice("Attention", "--known", kKnownModels, "which heads papers name, of GPT-2 small",
-                  options.known);
+  list.add_flag(
+      "Attention", "--copying",
+      "measure whether heads copy, from their weights alone: eigenvalues of W_E W_V W_O W_U",
+      options.copying);
+  list.add_choice("Attention", "--known", kKnownModels,
+                  "mark the heads of GPT-2 small that papers name", options.known);
   list.add_value("Output", "--score", "SCORE",
-                 fmt::format("a map of this score in place of the table: {}",
+                 fmt::format("draw a map of this score instead of the table: {}",
                              joined_by(choice_words(kScoreNames), ", ")),
                  options.map, parse_score)
       .proposes(choice_words(kScoreNames))
       .common();
-  list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
-                 table.ranking.sort, parse_score)
+  list.add_value("Output", "--sort", "SCORE",
+                 "largest score first (default: identified heads first)", table.ranking.sort,
+                 parse_score)
       .proposes(choice_words(kScoreNames))
       .only_in(Effect::kTable)
       .common();
@@ -94,7 +97,8 @@ void define_scores(OptionList& list, HeadsOptions& options) {
       .only_in(Effect::kTable);
   std::vector<std::string> bounds = choice_words(kScoreNames);
   std::ranges::for_each(bounds, [](std::string& name) { name += '='; });
-  list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
+  list.add_list("Output", "--min", "SCORE=V",
+                "only heads with at least this score; may be repeated",
                 [&table](const std::vector<std::string>& words) {
                   for (const std::string& word : words) {
                     table.ranking.at_least.push_back(parse_least(word));
@@ -102,7 +106,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                 })
       .proposes(std::move(bounds))
       .only_in(Effect::kTable);
-  list.add_value("Output", "--columns", "SCORES", "the table's scores, with commas between them",
+  list.add_value("Output", "--columns", "SCORES", "the scores in the table, separated by commas",
                  [&table](const std::string& words) {
                    for (const std::string_view word : list_parts(words)) {
                      table.columns.push_back(parse_score("--columns", std::string(word)));
@@ -111,17 +115,17 @@ void define_scores(OptionList& list, HeadsOptions& options) {
       .proposes(choice_words(kScoreNames))
       .only_in(Effect::kTable);
   list.add_value("Output", "--partial", "FILE",
-                 "with --lines: keep the sums here while texts are read, for --resume and for "
+                 "with --lines: keep the sums in this file while texts are read, for --resume and "
                  "attnviz merge",
                  options.partial)
       .needs({"--lines", "--json-lines"}, ": it keeps sums over many texts");
-  list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
-                options.resume)
+  list.add_flag("Output", "--resume",
+                "with --partial: continue after the lines that it already counts", options.resume)
       .needs({"--partial"});
   list.add_list("Output", "--expect", "WHAT",
-                "exit 5 unless this holds (count N: for exactly N heads): \"5.5 induction>0.8\", "
-                "\"any induction>0.8\", \"count 3 previous>=0.4\", or a name: \"5.5 induction\", "
-                "\"0.1 previous-token>0.85\"; may be repeated",
+                "exit with code 5 unless this holds (count N: for exactly N heads): \"5.5 "
+                "induction>0.8\", \"any induction>0.8\", \"count 3 previous>=0.4\", or a name: "
+                "\"5.5 induction\", \"0.1 previous-token>0.85\"; may be repeated",
                 [&options](const std::vector<std::string>& words) {
                   for (const std::string& word : words) {
                     options.expected.emplace_back(word);
@@ -135,7 +139,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
 void define_heads(OptionList& list, HeadsOptions& options) {
   options.input.may_be_absent = true;
   define_input(list, options.input);
-  list.row(kText).excluded = {{{"--file", "--messages"}, ""}};  // a TEXT may name a file of tokens
+  list.row(kText).excluded = {{{"--file", "--messages"}, ""}};  // TEXT may also be a file of tokens
   define_many_texts(list, options.input);
   define_model(list, options);
   define_attention(list, options, "all");
@@ -149,8 +153,8 @@ void define_heads(OptionList& list, HeadsOptions& options) {
   for (const char* const name : {"--chat", "--system", "--pair", "--special", "--lint-prompt",
                                  "--truncate", "--punctuation"}) {
     list.row(name).needs(kTexts,
-                         ": without a text heads takes random tokens, and attnviz heads - reads "
-                         "one from standard input");
+                         ": without a text, heads uses random tokens; attnviz heads - reads a text "
+                         "from standard input");
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-// `text` broken at spaces to lines of at most `width`, each behind `indent` spaces but the first.
+// `text` wrapped at spaces to lines of at most `width`; each but the first is indented by `indent`.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t used = 0;
@@ -57,7 +57,7 @@ std::string option_label(const OptionSpec& option) {
   return option.value.empty() ? label : label + ' ' + option.value;
 }
 
-// What an option does, without what is said of its values; where that is long, up to a comma.
+// An option's description without that of its values; if that is long, up to a comma.
 std::string_view beginning_of(std::string_view text, std::size_t columns) {
   text = text.substr(0, std::min({text.find(" ("), text.find("; "), text.find(": ")}));
   if (display_width(text) > columns) {
@@ -67,7 +67,7 @@ std::string_view beginning_of(std::string_view text, std::size_t columns) {
   return text;
 }
 
-// "-m, --model FILE"; of many words for a value the first ones.
+// "-m, --model FILE"; a value with many words is cut to the first ones.
 std::string short_label(const OptionSpec& option) {
   constexpr std::size_t kWidest = 16;
   const std::string& first = option.names.front();
@@ -79,7 +79,8 @@ std::string short_label(const OptionSpec& option) {
   return option.is_flag() ? label : label + ' ' + option.value;
 }
 
-// Text as troff takes it: a backslash or a minus is written out, a leading dot is no request.
+// Text for troff: backslashes and minus signs are escaped, and so is a dot that would begin a
+// request.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -131,23 +132,25 @@ struct Paragraph {
 constexpr Paragraph kExitCodes[] = {
     {"0", "done"},
     {"1", "could not read or write"},
-    {"2", "the command line makes no sense"},
+    {"2", "the command line is wrong"},
     {"3", "an input file is malformed"},
     {"4", "an input file is well-formed but not supported"},
-    {"5", "what --expect says does not hold; everything is written; or what --lint-prompt finds"},
-    {"130", "interrupted; unfinished files are removed, and --partial keeps what was counted"},
+    {"5", "--expect does not hold (all output is still written), or --lint-prompt found something"},
+    {"130", "interrupted; unfinished files are removed, and --partial keeps the sums so far"},
 };
 
 constexpr Paragraph kEnvironment[] = {
-    {"NO_COLOR", "when not empty: no colour, unless --color says otherwise"},
-    {"CLICOLOR_FORCE", "when neither empty nor 0: colour into pipes too"},
-    {"COLUMNS", "width of the drawing, in place of the terminal's"},
-    {"OLLAMA_MODELS", "where Ollama's models are, in place of ~/.ollama/models"},
-    {"LLAMA_CACHE", "where llama.cpp's are, in place of ~/.cache/llama.cpp"},
+    {"NO_COLOR", "if not empty: no colour, unless --color is given"},
+    {"CLICOLOR_FORCE", "if neither empty nor 0: colour in pipes, too"},
+    {"COLUMNS", "width of drawings, instead of the terminal's width"},
+    {"OLLAMA_MODELS", "folder of Ollama's models, instead of ~/.ollama/models"},
+    {"LLAMA_CACHE", "folder of llama.cpp's models, instead of ~/.cache/llama.cpp"},
     {"HF_HUB_CACHE, HF_HOME",
-     "where Hugging Face's are, in place of ~/.cache/huggingface/hub; hub in the latter"},
-    {"LC_ALL, LC_CTYPE, LANG", "the first that is set: UTF-8 there: pipes get more than 7 bits"},
-    {"COLORTERM, TERM", "how many colours the terminal has; TERM=dumb: drawings are plain ascii"},
+     "folder of Hugging Face's models, instead of ~/.cache/huggingface/hub; with HF_HOME, its "
+     "subfolder hub"},
+    {"LC_ALL, LC_CTYPE, LANG",
+     "the first one set: if it names UTF-8, output into pipes is not limited to 7 bits"},
+    {"COLORTERM, TERM", "number of colours of the terminal; TERM=dumb: plain ascii drawings"},
 };
 
 template <std::size_t N>
@@ -178,12 +181,12 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
   out += fmt::format("\nUsage: {}\n", command->usage);
   if (command == commands.begin()) {
     out +=
-        "  TEXT - is standard input; so is no TEXT when input is piped (heads needs -).\n"
-        "  A TEXT that equals a command's name goes behind show or --.\n\nCommands:\n";
+        "  TEXT - is standard input; so is piped input without a TEXT (not in heads).\n  Put a "
+        "TEXT that equals a command's name after show or --.\n\nCommands:\n";
     for (const CommandDescription& entry : commands) {
       append_entry(out, entry.name, entry.summary, kCommandColumn);
     }
-    out += "  attnviz COMMAND --help tells a command's options.\n";
+    out += "  attnviz COMMAND --help lists a command's options.\n";
   }
   std::string_view group;
   for (const OptionSpec& option : command->options) {
@@ -229,17 +232,13 @@ std::string man_page(const std::vector<CommandDescription>& commands, std::strin
                        escaped(command.usage));
   }
   out +=
-      ".SH DESCRIPTION\n"
-      "Cuts a text into tokens, computes where each token looks (softmax of the scaled products "
-      "of\n"
-      "queries and keys, head by head), and draws it: rows are queries, columns are keys.\n"
-      "A TEXT of \\- is standard input; so is no TEXT when input is piped, but for \\fBheads\\fR, "
-      "which\n"
-      "then scores probes.\n"
-      "A TEXT that equals a command's name goes behind \\fBshow\\fR or \\fB\\-\\-\\fR.\n"
-      "Data goes to standard output, everything said to a person to standard error.\n"
-      "Files are complete or not there at all.\n"
-      ".SH COMMANDS\n";
+      ".SH DESCRIPTION\nCuts a text into tokens, computes where each token looks (softmax of the "
+      "scaled products of\nqueries and keys, head by head), and draws it: rows are queries, "
+      "columns are keys.\nA TEXT of \\- reads standard input, as does a missing TEXT when input is "
+      "piped; only\n\\fBheads\\fR needs the \\-, because without a text it tests heads on random "
+      "tokens.\nPut a TEXT that equals a command's name after \\fBshow\\fR or "
+      "\\fB\\-\\-\\fR.\nData goes to standard output, messages go to standard error.\nOutput files "
+      "are written completely or not at all.\n.SH COMMANDS\n";
   for (const CommandDescription& command : commands) {
     out += fmt::format(".TP\n.B {}\n{}\n", command.name, escaped(command.summary));
   }

@@ -1,4 +1,4 @@
-// What the rows of options cannot say: it depends on the words that were given with them.
+// Checks that involve several options.
 #include "options/command_line.h"
 
 #include <fmt/core.h>
@@ -39,7 +39,7 @@ void check_output(const OutputOptions& output) {
 void check_show(const Given& given, ShowOptions& options) {
   for (const Variant& variant : options.side_by_side) {
     if (variant.is_ablated && options.what_if.empty()) {
-      fail("--side-by-side ablated goes with --ablate or --hide: they say what is left out");
+      fail("--side-by-side ablated needs --ablate or --hide, which say what to leave out");
     }
     const char* const same = variant.mask ? "--mask" : "--temperature";
     if (!variant.is_ablated && given.has(same)) {
@@ -60,15 +60,15 @@ void check_show(const Given& given, ShowOptions& options) {
   }
   const auto* const model = std::get_if<GivenModel>(&options.model.model);
   if (options.live && (model == nullptr || !std::holds_alternative<EmbeddedModel>(*model))) {
-    fail("--live runs the demo model, and no other");
+    fail("--live works only with the demo model");
   }
 }
 
 void check_inspect(const Given& given, const InspectOptions& options) {
   for (const char* const option : {"--step", "--explain", "--batch"}) {
     if (given.has(option) && options.output.json && options.output.files.empty()) {
-      fail(fmt::format(
-          "{} goes with text and pictures: --json always has the numbers of every step", option));
+      fail(fmt::format("{} is for text and pictures: --json always has the numbers of every step",
+                       option));
     }
   }
 }
@@ -90,14 +90,14 @@ void check_heads(const Given& given, HeadsOptions& options) {
   for (const GivenOption& option : given.options()) {
     if (std::ranges::find(kOfRuns, option.group) != kOfRuns.end() &&
         std::ranges::find(kOfFiles, option.name) == kOfFiles.end()) {
-      fail(fmt::format("{}: {} holds attention that has been computed", option.name, text));
+      fail(fmt::format("{}: {} already holds computed attention", option.name, text));
     }
   }
 }
 
 void check_why(const Given& given, const WhyOptions& options) {
   if (given.has("--by") && !options.wants_all() && options.ablate_each.empty()) {
-    fail("--by goes with --ablate-each: it says what stands in a part's place");
+    fail("--by needs --ablate-each: it says what replaces a part that is taken out");
   }
 }
 
@@ -113,11 +113,11 @@ void check_cite(const Given& /*given*/, const CiteOptions& options) {
 void check_diff(const Given& /*given*/, DiffOptions& options) {
   settle_compared(options);
   if (draws_arcs(options.drawing.style) && !options.draws_heads()) {
-    fail("--style arcs goes with --head: it draws the changes of chosen heads");
+    fail("--style arcs needs --head: it draws the changes of chosen heads");
   }
   if (options.draws_heads() &&
       options.drawing.request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kLinear) {
-    fail("--scale: changes go to both sides of 0, and are drawn linearly");
+    fail("--scale: changes have both signs and are always drawn on a linear scale");
   }
 }
 
@@ -134,7 +134,7 @@ void check_merge(const Given& /*given*/, const MergeOptions& options) {
 void check_render(const Given& /*given*/, const RenderOptions& options) {
   const PatternKind usual = options.softmax ? PatternKind::kScores : PatternKind::kWeights;
   if (options.softmax && !is_before_softmax(options.kind.value_or(usual))) {
-    fail("--softmax takes scores: --kind scores, scaled or masked");
+    fail("--softmax needs scores: --kind scores, scaled or masked");
   }
 }
 
@@ -158,7 +158,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links whose names begin so: files of lines may take the places that they lead to.
+// Adds links whose names begin with `prefix`: per-line files may replace the files they lead to.
 void add_links(const fs::path& prefix, std::vector<fs::path>& files) {
   const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
   const std::string name = prefix.filename().string();

@@ -36,12 +36,12 @@ void define_described(OptionList& list, InfoOptions& options) {
                [model]() -> RandomShape& { return model().attention; });
   list.add_size("--d-ff", what + "width of the MLP (default: no MLP is counted)",
                 [model](std::size_t n) { model().d_ff = n; });
-  list.add_flag("Model", "--gated", "with --d-ff: MLPs of three matrices, as Llama has them",
+  list.add_flag("Model", "--gated", "with --d-ff: gated MLPs with three matrices, as in Llama",
                 [model] { model().gated = true; })
       .needs({"--d-ff"});
   list.add_size("--vocab", what + "entries of the vocabulary (default: embeddings are not counted)",
                 [model](std::size_t n) { model().n_vocab = n; });
-  list.add_flag("Model", "--tied", "with --vocab: the embeddings are the output head, too",
+  list.add_flag("Model", "--tied", "with --vocab: the embeddings also serve as output matrix",
                 [model] { model().tied = true; })
       .needs({"--vocab"});
   list.add_size("--context", what + "the longest text",
@@ -58,7 +58,7 @@ void define_described(OptionList& list, InfoOptions& options) {
 void define_focus(OptionList& list, PatternOptions& pattern) {
   list.add_value("Output", "--focus", "TOKEN|INDEX",
                  "draw only what this token looks at, as bars (also with --style dots or numbers; "
-                 "with arcs its lines): cat, cat#2 (the second one), 3, -1",
+                 "with arcs, as lines): cat, cat#2 (the second one), 3, -1",
                  pattern.focus)
       .conflicts({"--transpose"})
       .conflicts({"--style mask"}, ": bars are of weights, and a mask has none")
@@ -69,27 +69,27 @@ void define_focus(OptionList& list, PatternOptions& pattern) {
 
 void define_patterns(OptionList& list, PatternOptions& pattern) {
   list.add_value("Attention", "--average", joined_choices(kAverages),
-                 "the mean over the heads of each layer, over the layers, or over all",
+                 "average over the heads of each layer, over the layers, or over both",
                  pattern.average, parse_average);
   define_focus(list, pattern);
 }
 
 void define_fold(OptionList& list, ShowOptions& options) {
   list.add_choice("Attention", "--fold,--merge", kFolds,
-                  "tokens of one word, line, sentence or turn of a chat as one: weights are summed "
-                  "over its keys and averaged over its queries",
+                  "treat the tokens of one word, line, sentence or chat turn as one: weights are "
+                  "summed over its keys and averaged over its queries",
                   options.fold);
 }
 
-// A step of attention, or one of an encoder-decoder's attentions.
+// A step of attention, or one of the attentions of an encoder-decoder.
 void define_shown(OptionList& list, ShowOptions& options) {
   std::vector<std::string> words = choice_words(kPatternKinds);
   std::ranges::move(choice_words(kPartChoices), std::back_inserter(words));
   list.add_value("Attention", "--show", "STEP|PART",
-                 "a step of attention: scores q·k, scaled, masked as softmax takes them, weights "
-                 "(default), or values-shares, each value's share of the sum; of "
-                 "encoder-decoders also a part: cross (their default), encoder or decoder; or what "
-                 "is no attention: router, which experts tokens get, or decay, what states keep",
+                 "a step of attention: scores q·k, scaled, masked (the input of softmax), weights "
+                 "(default), or values-shares (each value's share of the sum); for "
+                 "encoder-decoders also a part: cross (their default), encoder or decoder; or "
+                 "beyond attention: router (which experts tokens get) or decay (what states keep)",
                  [&options, words](const std::string& word) {
                    options.part = choice_named(kPartChoices, word);
                    const std::optional<PatternKind> kind = choice_named(kPatternKinds, word);
@@ -104,16 +104,16 @@ void define_shown(OptionList& list, ShowOptions& options) {
 void define_target(OptionList& list, ShowOptions& options) {
   options.takes_encoder_decoders = true;
   list.add_value("Input", "--target", "TEXT",
-                 "encoder-decoders (T5, BART): decoder input, after its start token; TEXT is what "
-                 "the encoder reads. Without it --generate lets the decoder write",
+                 "encoder-decoders (T5, BART): decoder input, after its start token; the encoder "
+                 "reads TEXT. Without it, --generate lets the decoder write",
                  options.target)
       .conflicts({"--decoder-ids"});
   list.add_value("Input", "--decoder-ids", "IDS",
-                 "the same as token ids, with the one that it begins with: 0,644,4598",
+                 "decoder input as token ids, with the start token: 0,644,4598",
                  options.decoder_ids, parse_ids);
 }
 
-// Of what is drawn as patterns are.
+// Options of output that is drawn as patterns are.
 void define_drawn(OptionList& list, ShowOptions& options) {
   define_files(list, options.output, Result::kAttention);
   list.add_flag("Output", "--force", "write weights of more than 10 GB, too", options.output.force);
@@ -124,19 +124,19 @@ void define_drawn(OptionList& list, ShowOptions& options) {
 void define_next_tokens(OptionList& list, ShowOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
   list.add_value("Prediction", "--predict", "K",
-                 "the K tokens that the model holds most probable next; --temperature and the "
-                 "other switches change them through attention only",
+                 "print the K most probable next tokens; --temperature and other attention options "
+                 "change them only through attention",
                  options.predict, count_between(1, kMostTokens))
       .common();
   list.add_value("Prediction", "--at", "TOKEN|INDEX|all",
-                 "with --predict: after this token (default: the last), or after each, beside what "
-                 "came; models that fill gaps, as BERT, name what they would put in its place "
-                 "(default: that of [MASK], else of the last word)",
+                 "with --predict: predict after this token (default: the last), or after each, "
+                 "beside the token that came; models that fill gaps, such as BERT, predict the "
+                 "token at this position (default: at [MASK], else the last word)",
                  options.at)
       .needs({"--predict"}, ": it says where");
   list.add_value("Prediction", "--generate", "N",
-                 "let the model write up to N tokens behind the text, always the most probable "
-                 "one, and draw them, too",
+                 "let the model write up to N tokens after the text, always the most probable one, "
+                 "and include them in the drawing",
                  options.generate, count_between(1, kMostTokens))
       .common();
 }
@@ -145,24 +145,24 @@ void define_steps(OptionList& list, InspectOptions& options) {
   const std::string names = inspection_step_list();
   std::vector<std::string> steps;
   for (const std::string_view step : list_parts(names)) {
-    steps.emplace_back(step.substr(0, step.find(' ')));  // one may have another name behind it
+    steps.emplace_back(step.substr(0, step.find(' ')));  // an alias may follow
   }
   list.add_list("Output", "--step", "STEP",
-                fmt::format("only these steps: {}, or a list with commas; may be repeated", names),
+                fmt::format("only these steps: {}; lists with commas; may be repeated", names),
                 [&options](const std::vector<std::string>& lists) {
                   options.steps = parse_inspection_steps("--step", joined_by(lists, ","));
                 })
       .proposes(std::move(steps))
       .common();
-  list.add_flag("Output", "--explain", "a plain sentence to each step, true for its numbers",
+  list.add_flag("Output", "--explain", "a plain sentence about the numbers of each step",
                 options.explain)
       .common();
-  list.add_flag("Output", "--batch",
-                "shapes as libraries have them, of all heads and tokens at once: [batch, heads, "
-                "tokens, d_head]",
-                options.batch);
+  list.add_flag(
+      "Output", "--batch",
+      "shapes as in libraries, for all heads and tokens at once: [batch, heads, tokens, d_head]",
+      options.batch);
   list.add_flag("Output", "--full",
-                "every key, every number, and the matrices of all queries, as JSON always has them",
+                "every key, every number, and the matrices of all queries, as in JSON",
                 options.full);
 }
 
@@ -172,10 +172,10 @@ void define_help(OptionList& list) {
   list.add_flag("General", "-h", "show the options that are used most");
   list.add_flag("General", "--help", "show all options");
   list.add_flag("General", "--version", "show the version");
-  list.add_value(
-      "General", kMaxMemory, "SIZE",
-      "take no more memory than this, mapped model files aside: 1500M, 2G (default: what is free)",
-      [](const std::string& /*word*/) {});  // see max_memory()
+  list.add_value("General", kMaxMemory, "SIZE",
+                 "use at most this much memory, not counting mapped model files: 1500M, 2G "
+                 "(default: what is free)",
+                 [](const std::string& /*word*/) {});  // see max_memory()
 }
 
 std::optional<double> max_memory(const Given& given) {
@@ -191,8 +191,8 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_attention(list, options, "all; more than 12 of several layers as an overview");
   define_names(list, options);
   list.add_value("Attention", "--side-by-side", "LIST",
-                 "masks or temperatures beside each other: causal,none or 0.5,1,2; ablated: the "
-                 "model as it is beside what --ablate and --hide leave of it",
+                 "compare masks or temperatures side by side: causal,none or 0.5,1,2; ablated: the "
+                 "unchanged model beside the one with --ablate and --hide",
                  options.side_by_side, parse_variants)
       .proposes({"ablated", "causal", "none"});
   define_shown(list, options);
@@ -200,8 +200,8 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_fold(list, options);
   define_next_tokens(list, options);
   list.add_flag("Output", "--live",
-                "with -o FILE.html: the page carries the demo model (4 MB) and runs it for other "
-                "texts, and without heads",
+                "with -o FILE.html: the page contains the demo model (4 MB) and runs it on other "
+                "texts and with heads ablated",
                 options.live)
       .conflicts({"--random",  "--tokenizer",    "--ids",     "--pair",       "--bos",
                   "--no-bos",  "--special",      "--mask",    "--seed",       "--no-scale",
@@ -218,18 +218,16 @@ void define_rollout(OptionList& list, ShowOptions& options) {
   define_many_texts(list, options.input);
   define_model(list, options);
   define_attention(list, options, "all");
-  list.add_choice(
-      "Attention", "--over", kRolloutOvers,
-      "what of a layer's heads goes on: their mean, or the largest weight (default mean)",
-      options.rollout->over);
+  list.add_choice("Attention", "--over", kRolloutOvers,
+                  "combine a layer's heads by their mean or their largest weight (default mean)",
+                  options.rollout->over);
   list.add_value("Attention", "--residual", "SHARE",
-                 "of each layer so much is the residual stream, each token itself; the rest is "
+                 "share of the residual stream (the token itself) in each layer; the rest is "
                  "attention (default 0.5; 0: attention alone)",
                  options.rollout->residual, parse_share);
-  list.add_flag(
-      "Attention", "--weighted",
-      "weigh attention by how much each token would pass on: the norm of its transformed value",
-      options.rollout->weighted);
+  list.add_flag("Attention", "--weighted",
+                "weight attention by the norm of each token's transformed value",
+                options.rollout->weighted);
   define_fold(list, options);
   define_focus(list, options.pattern);
   define_drawn(list, options);
@@ -238,11 +236,11 @@ void define_rollout(OptionList& list, ShowOptions& options) {
 void define_inspect(OptionList& list, InspectOptions& options) {
   define_input(list, options.input);
   define_model(list, options);
-  define_attention(list, options, "the most telling one of a trained model, else 0.0");
+  define_attention(list, options, "the most informative one of a trained model, else 0.0");
   define_names(list, options);
   list.add_value("Attention", "--query", "TOKEN|INDEX",
-                 "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last, or "
-                 "without --head the one for which the head was chosen)",
+                 "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last; "
+                 "without --head, the one for which the head was chosen)",
                  options.query)
       .common();
   define_steps(list, options);
@@ -258,28 +256,28 @@ void define_render(OptionList& list, RenderOptions& options) {
   // Attention as JSON or .npy; - or a pipe: standard input.
   list.add_positional(kFile, options.file);
   list.add_value("Input", "--tokens", "TOKENS",
-                 "the tokens, with spaces between them or as a JSON list (default: the file's, "
-                 "else their indices)",
+                 "the tokens, separated by spaces or as a JSON list (default: from the file, else "
+                 "their indices)",
                  options.tokens.queries, parse_tokens);
   list.add_value("Input", "--key-tokens", "TOKENS",
-                 "those of the keys, when they are others (cross-attention)", options.tokens.keys,
+                 "tokens of the keys, if they differ (cross-attention)", options.tokens.keys,
                  parse_tokens);
   list.add_value(
       "Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
-      "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
+      "who could see whom: masked cells are drawn differently from 0 (default: as the file says)",
       options.mask, parse_mask);
   define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
   list.add_choice("Attention", "--kind", kPatternKinds,
                   "what the numbers are (default: as the file says, else weights)", options.kind);
-  list.add_choice("Attention", "--show", kPartChoices,
-                  "of an encoder-decoder's document the attention of one part (default: as the "
-                  "file says, else cross)",
-                  options.part);
-  list.add_flag("Attention", "--softmax", "take them as scores, and draw the weights these make",
+  list.add_choice(
+      "Attention", "--show", kPartChoices,
+      "for encoder-decoders: the attention of this part (default: as the file says, else cross)",
+      options.part);
+  list.add_flag("Attention", "--softmax", "treat the numbers as scores and draw their softmax",
                 options.softmax);
-  list.add_value("Attention", "--divide-by", "D", "divide scores by D before, as √d_head is",
+  list.add_value("Attention", "--divide-by", "D", "first divide the scores by D, usually √d_head",
                  options.of_scores.divide_by, parse_temperature);
-  list.add_value("Attention", "--temperature", "T", "divide scores by T, too",
+  list.add_value("Attention", "--temperature", "T", "also divide the scores by T",
                  options.of_scores.temperature, parse_temperature);
   define_patterns(list, options.pattern);
   define_files(list, options.output, Result::kAttention);
@@ -294,12 +292,12 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
   define_tokenizer(list, options.tokenizer);
   define_named_model(
       list, options.model, options.verbosity,
-      "the model whose tokenizer or vocabulary gives the ids (default: demo, without --tokenizer)");
+      "the model whose tokenizer or vocabulary gives the ids (default without --tokenizer: demo)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
   list.add_flag("Output", "--print-prompt",
-                "print the text that the model's template makes of the chat, byte for byte",
+                "print the prompt that the model's template makes from the chat, byte for byte",
                 options.print_prompt)
-      .needs(kChatOptions, ": it prints what becomes of them")
+      .needs(kChatOptions, ": it prints the prompt made from them")
       .conflicts({"--json"});
   define_verbosity(list, options.verbosity);
   for (const char* const name : {"--tokenizer", "--lines", "--json", "--print-prompt"}) {
@@ -314,10 +312,9 @@ void define_info(OptionList& list, InfoOptions& options) {
       "the model: weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
       "name of a model on this machine (attnviz models; default: demo, the embedded one)");
   define_described(list, options);
-  list.add_flag(
-          "Model", "--families",
-          "list the families of models that are read, and in which forms, in place of a model",
-          options.families)
+  list.add_flag("Model", "--families",
+                "list the model families that attnviz reads, and in which file formats",
+                options.families)
       .conflicts({"--model", kFile, "--layers", "--heads", "--kv-heads", "--d-model", "--d-head",
                   "--d-value", "--d-ff", "--gated", "--vocab", "--tied", "--context"})
       .about("family", "attnviz info --families lists them");
@@ -325,7 +322,7 @@ void define_info(OptionList& list, InfoOptions& options) {
 }
 
 void define_models(OptionList& list, ModelsOptions& options) {
-  list.add_flag("Output", "--names", "print their names alone, one a line", options.names)
+  list.add_flag("Output", "--names", "print only the names, one a line", options.names)
       .conflicts({"--json"});
   define_printed(list, options, "attnviz.models/1");
 }
@@ -342,12 +339,12 @@ void define_tour(OptionList& list, TourOptions& options) {
   define_text(list, options.input);
   define_tokenizer(list, options.tokenizer);
   define_named_model(list, options.model.model, options.verbosity,
-                     "the model whose heads are shown, as attnviz show takes it (default: demo, "
-                     "the embedded one); what it has no head for is left out, and told");
-  list.add_flag("Model", "--random", "random weights, in which nothing has been learned",
+                     "the model whose heads are shown (default: demo, the embedded one); the tour "
+                     "reports what the model has no head for");
+  list.add_flag("Model", "--random", "random weights: nothing has been learned",
                 [&options] { in_numbers<RandomShape>(options.model.model); })
       .conflicts({"--model"});
-  list.add_flag("Output", "--all", "print all screens at once, as a pipe gets them", options.all);
+  list.add_flag("Output", "--all", "print all screens at once, as into a pipe", options.all);
   define_text_style(list, options);
 }
 

@@ -40,7 +40,7 @@ std::string parse_tokenizer(std::string_view option, const std::string& word) {
 
 void define_text(OptionList& list, InputOptions& input) {
   list.add_positional(kText, input.text).conflicts({"--file", "--messages", "--ids"});
-  // A second word is nearly always a sentence without quotes; the parser says so.
+  // A second word is nearly always a sentence without quotes; the parser reports that.
   list.add_positional(kSecondText);
 }
 
@@ -54,30 +54,30 @@ void define_reading(OptionList& list, InputOptions& input) {
   list.add_value("Input", "-f,--file", "FILE", "read the text from a file", input.file)
       .conflicts({"--ids", "--messages"})
       .common();
-  list.add_value("Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
+  list.add_value("Input", "--ids", "IDS", "token ids of the model instead of a TEXT: 5,17,3",
                  input.ids, parse_ids)
       .conflicts({"--messages", "--chat", "--system", "--lines", "--json-lines"})
-      .conflicts({"--pair", "--bos", "--no-bos", "--special"}, ": ids are taken as they are");
+      .conflicts({"--pair", "--bos", "--no-bos", "--special"}, ": ids are used unchanged");
   list.add_value("Input", "--pair", "TEXT",
                  "a second text, for models that take two (BERT): [CLS] TEXT [SEP] TEXT [SEP]",
                  input.pair)
       .conflicts(kChatOptions);
-  list.add_flag(
-          "Input", "--bos",
-          "begin the text with the token that does (default: as the model's tokenizer has it)",
-          [&input] { input.bos = true; })
+  list.add_flag("Input", "--bos",
+                "add the beginning-of-text token (default: as the tokenizer is configured)",
+                [&input] { input.bos = true; })
       .conflicts({"--no-bos"});
-  list.add_flag("Input", "--no-bos", "begin the text without it", [&input] { input.bos = false; })
+  list.add_flag("Input", "--no-bos", "do not add the beginning-of-text token",
+                [&input] { input.bos = false; })
       .about("bos");
-  list.add_flag("Input", "--special",
-                "names of special tokens in the text, such as <|endoftext|>, are these tokens",
+  list.add_flag("Input", "--special", "parse special tokens such as <|endoftext|> in the text",
                 input.special);
 }
 
 void define_chat(OptionList& list, InputOptions& input) {
-  list.add_flag("Input", "--chat",
-                "TEXT is what a user says in a chat: the model's own template makes the prompt",
-                input.chat)
+  list.add_flag(
+          "Input", "--chat",
+          "TEXT is a user's message in a chat; the model's chat template turns it into the prompt",
+          input.chat)
       .about("chat")
       .about("fold")
       .common();
@@ -98,12 +98,12 @@ void define_chat(OptionList& list, InputOptions& input) {
                  [&input](const std::string& word) { input.tools = word; })
       .needs(kChatOptions);
   list.add_flag("Input", "--no-generation-prompt",
-                "end the chat behind its last message, without what begins the answer",
+                "end the chat after its last message, without the tokens that begin the answer",
                 [&input] { input.generation_prompt = false; })
       .needs(kChatOptions);
   list.add_flag("Input", "--lint-prompt",
-                "end with code 5 when a text looks like a chat that was written by hand, or begins "
-                "twice (without this option it is told)",
+                "exit with code 5 if the text looks like a hand-written chat template or has two "
+                "BOS tokens (default: warn)",
                 input.lint_prompt);
 }
 
@@ -112,17 +112,17 @@ void define_many_texts(OptionList& list, InputOptions& input) {
       .conflicts({"--messages", "--json-lines"});
   list.add_flag(
           "Input", "--json-lines",
-          "each line is a JSON string, or an object with \"text\" or \"ids\" (of encoder-decoders "
-          "also \"target\" or \"decoder_ids\"); of chats a list of messages, too",
+          "each line is a JSON string, an object with \"text\" or \"ids\" (for encoder-decoders "
+          "also \"target\" or \"decoder_ids\"), or a chat as a list of messages",
           input.json_lines)
       .conflicts({"--messages"});
 }
 
 void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer) {
-  list.add_value(
-          "Input", "--tokenizer", "words|chars|bytes|PATH",
-          "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
-          tokenizer, parse_tokenizer)
+  list.add_value("Input", "--tokenizer", "words|chars|bytes|PATH",
+                 "how to split the text: a rule, or a tokenizer.json (default: the model's own, "
+                 "else words)",
+                 tokenizer, parse_tokenizer)
       .about("tokenizer");
 }
 
@@ -154,15 +154,15 @@ void define_shape(OptionList& list, ModelOptions& model) {
   define_sizes(list, "random model: ", "16",
                [&model]() -> RandomShape& { return in_numbers<RandomShape>(model.model); });
   list.add_value("Model", "--positions", joined_choices(kPositionChoices),
-                 "position information, for models that have none of their own (default none)",
+                 "position information, for models without their own (default none)",
                  model.positions, parse_positions);
 }
 
 void define_cutting(OptionList& list, AttentionOptions& options) {
   define_tokenizer(list, options.tokenizer);
   list.add_choice("Input", "--truncate", kTruncateSides,
-                  "leave out this end of a text that is longer than the model's context (default: "
-                  "refuse it)",
+                  "cut this end of a text that is longer than the model's context (default: refuse "
+                  "the text)",
                   options.truncate)
       .about("n_ctx", "--truncate left or right");
 }
@@ -178,8 +178,8 @@ void define_model(OptionList& list, AttentionOptions& options) {
 
 void define_random(OptionList& list, AttentionOptions& options) {
   list.add_flag("Model", "--random",
-                "random weights, whose pattern means nothing; without --model --seed and the sizes "
-                "of a random model ask for them, too (--seed not beside --dropout)",
+                "random weights, whose patterns mean nothing; without --model, --seed (without "
+                "--dropout) and the sizes of a random model also select them",
                 [&options] { in_numbers<RandomShape>(options.model.model); })
       .conflicts({"--model"});
   define_shape(list, options.model);
@@ -199,18 +199,18 @@ void define_selection(OptionList& list, HeadOptions& selection, const char* defa
 void define_what_if(OptionList& list, WhatIf& what_if) {
   list.add_list("Attention", "--ablate", "LIST",
                 "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers "
-                "(L2, L0-1), MLPs (L2.mlp); what they add becomes 0, or with =mean behind the list "
-                "its mean over the text (behind an item: of that one); may be repeated",
+                "(L2, L0-1), MLPs (L2.mlp); their output becomes 0, or with =mean after the list "
+                "its mean over the text (after an item: for that item only); may be repeated",
                 [&what_if](const std::vector<std::string>& lists) {
                   for (const std::string& rules : lists) {
                     std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
                   }
                 });
   list.add_list("Attention", "--hide", "EDGES",
-                "\"QUERIES>KEYS\": these tokens do not see those, as if the mask hid them; "
-                "\"sat>cat@1\" in layer 1, @0-1 in two, @1.3 in one head. Tokens: cat (each one), "
-                "cat#2, \"the cat\", 3, -1, 3-5, 3- (and all behind), *, a list with commas; "
-                "indices are of the model's tokens of the text as given; may be repeated",
+                "\"QUERIES>KEYS\": hide these keys from these queries, as a mask does; "
+                "\"sat>cat@1\" in layer 1, @0-1 in two layers, @1.3 in one head. Tokens: cat "
+                "(every one), cat#2, \"the cat\", 3, -1, 3-5, 3- (to the end), *, a list with "
+                "commas; indices count the model's tokens in the text as given; may be repeated",
                 [&what_if](const std::vector<std::string>& rules) {
                   for (const std::string& rule : rules) {
                     what_if.hide.push_back(parse_hidden(rule));
@@ -240,19 +240,18 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
 
 void define_names(OptionList& list, AttentionOptions& options) {
   list.add_flag("Attention", "--names",
-                "measure first, on probes of random tokens, which heads are induction heads and "
-                "the like, and say so (default: of the embedded model, whose heads are known)",
+                "first identify induction heads and the like in a test on repeated random tokens, "
+                "and label them (default: only for the demo model, whose heads are known)",
                 options.names);
 }
 
 void define_verbosity(OptionList& list, Verbosity& verbosity) {
   list.add_flag("General", "-q,--quiet",
-                "say nothing but errors; with -o or --predict, draw nothing either",
-                verbosity.quiet)
+                "print only errors; with -o or --predict, draw nothing either", verbosity.quiet)
       .conflicts({"--verbose"});
   list.add_flag("General", "-v,--verbose",
-                "say on standard error what is done, how long it took, what each head looks at and "
-                "what of a model's files is passed over",
+                "report on standard error what is done, how long it takes, what each head looks at "
+                "and which parts of a model's files are ignored",
                 verbosity.verbose);
 }
 
@@ -311,7 +310,7 @@ void define_figure_look(OptionList& list, LookOptions& look) {
       .about("picture");
   list.add_value("Output", "--width", "85mm|7in|1200px",
                  "width of a whole PNG or SVG picture: text keeps its size, cells adapt (default: "
-                 "what it takes)",
+                 "as needed)",
                  figure.width, parse_length)
       .only_in(Effect::kPicture)
       .about("picture");
@@ -320,10 +319,10 @@ void define_figure_look(OptionList& list, LookOptions& look) {
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {
   list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title)
       .only_in(Effect::kMap);
-  list.add_value("Output", "--cell", "PX",
-                 "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: "
-                 "what fits)",
-                 look.figure.cell, count_between(1, kLargestCell))
+  list.add_value(
+          "Output", "--cell", "PX",
+          "size of a PNG or SVG picture's cells at 96 dpi; turns pooling off (default: what fits)",
+          look.figure.cell, count_between(1, kLargestCell))
       .conflicts({"--width"})
       .only_in(Effect::kPicture)
       .about("picture");
@@ -340,10 +339,10 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
 void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice("Output", "--style", kStyles,
-                  "how to draw (default: blocks on a terminal and into pipes of a UTF-8 locale, "
-                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit, mask shows only who may "
-                  "see whom; arcs draws lines from queries to keys: at most 12 heads in one "
-                  "picture, of more the most telling one where none were chosen",
+                  "how to draw (default: blocks on a terminal and in pipes with a UTF-8 locale, "
+                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit; mask shows only who may "
+                  "see whom; arcs draws lines from queries to keys, for at most 12 heads in one "
+                  "picture (with more, the most informative one unless you choose)",
                   drawing.style)
       .common();
   define_color(list, drawing.color);
@@ -354,8 +353,8 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
       .only_in(Effect::kMap)
       .about("scale");
   list.add_value("Output", "--range", "LO:HI|auto",
-                 "the weights at the ends of the colour scale (default 0:1); auto: 0 and the "
-                 "largest, or with negative ones the same to both sides of 0",
+                 "the weights at the ends of the colour scale (default 0:1); auto: from 0 to the "
+                 "largest, or symmetric around 0 if some are negative",
                  [&request](const std::string& word) {
                    request.automatic_range = word == "auto";
                    request.range = request.automatic_range
@@ -364,21 +363,21 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                  })
       .only_in(Effect::kMap);
   list.add_flag("Output", "--drop-sink",
-                "leave the first token out of the pictures and rescale the rows; of models with "
-                "learned sinks these, and the first token stays",
+                "hide the first token in pictures and rescale the rows; for models with learned "
+                "sinks, hide the sinks instead",
                 request.drop_sink);
   list.add_flag("Output", "--no-special",
-                "leave the tokens that the tokenizer added ([CLS], [SEP], BOS) out of the "
-                "pictures; rows stay as they are",
+                "hide the tokens that the tokenizer added ([CLS], [SEP], BOS) in pictures; rows "
+                "are not rescaled",
                 request.no_special);
   list.add_flag("Output", "--plain-labels", "labels without signs for spaces: cat, not ␣cat",
                 request.plain_labels);
   list.add_flag("Output", "--transpose", "draw keys as rows and queries as columns",
                 request.transposed);
   list.add_value("Output", "--pool", joined_choices(kPools),
-                 "what a cell shows of the weights under it, in pictures of long texts: the "
-                 "largest or the mean (default auto: the largest; in thumbnails too coarse for it "
-                 "means, in colours of their row)",
+                 "in pictures of long texts, whether a cell shows the largest or the mean of the "
+                 "weights under it (default auto: the largest; in very coarse thumbnails the mean, "
+                 "with colours scaled to each row)",
                  request.pool, parse_pool);
   define_figure(list, request, drawing);
 }
@@ -388,21 +387,21 @@ void define_files(OptionList& list, OutputOptions& output, Result result) {
   const std::vector<std::string> names = choice_words(formats);
   list.add_list(
           "Output", "-o,--output", "FILE",
-          fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
-                      "drawing; may be repeated",
+          fmt::format("also write FILE.{} or .{}; - is standard output, instead of the drawing; "
+                      "may be repeated",
                       joined_by(std::span(names).first(names.size() - 1), ", ."), names.back()),
           output.files)
       .common();
-  list.add_choice("Output", "--format", formats, "format of -o where the name does not tell it",
+  list.add_choice("Output", "--format", formats, "format of -o if the file name does not show it",
                   output.format)
       .needs({"-o"}, ": it says what is written there");
-  list.add_flag("Output", "--json", "print a JSON document in place of the drawing", output.json)
+  list.add_flag("Output", "--json", "print a JSON document instead of the drawing", output.json)
       .common();
 }
 
 void define_text_style(OptionList& list, StyleOptions& options) {
   list.add_choice("Output", "--style", std::span(kStyles).first(kTextStyles),
-                  "how to write (default: blocks on a terminal and into pipes of a UTF-8 locale, "
+                  "how to write (default: blocks on a terminal and in pipes with a UTF-8 locale, "
                   "else ascii, which is pure 7-bit)",
                   options.style)
       .common();

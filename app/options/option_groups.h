@@ -1,6 +1,6 @@
-// The options of each command, bound to the structs of command_options.h, and those that commands
-// share, group by group. Nothing else defines an option: help, man page and completions are made
-// from these. Each binds its values, which must outlive the parsing.
+// The options of each command, bound to the structs of command_options.h, and the groups that
+// commands share. Options are defined nowhere else: help, man page and completions are made from
+// these. Each option is bound to a value that must outlive the parsing.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ namespace attnviz::app {
 inline constexpr std::array kOptionGroups = {"Input",      "Model",  "Attention",
                                              "Prediction", "Output", "General"};
 
-/// Names of the positional arguments: the text, and a word after it that nobody expects.
+/// Names of the positional arguments: the text, and an unexpected word after it.
 inline constexpr const char* kText = "TEXT";
 inline constexpr const char* kSecondText = "SECOND_TEXT";
-inline constexpr const char* kOtherText = "OTHER_TEXT";  // that diff expects
+inline constexpr const char* kOtherText = "OTHER_TEXT";  // expected by diff
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kScores = "SCORE";  // numbers, which may begin with a minus
 inline constexpr const char* kLesson = "NAME";
 inline constexpr const char* kWord = "WORD";
 
-// Values out of range throw Error{kUsage} from the parsing.
-void define_help(OptionList& list);  // and what else all commands have
+// Values out of range throw Error{kUsage} during parsing.
+void define_help(OptionList& list);  // and the other options that all commands have
 void define_show(OptionList& list, ShowOptions& options);
 void define_rollout(OptionList& list, ShowOptions& options);
 void define_inspect(OptionList& list, InspectOptions& options);
@@ -50,11 +50,11 @@ void define_lesson(OptionList& list, LessonOptions& options);
 void define_softmax_command(OptionList& list, SoftmaxOptions& options);
 void define_meaning(OptionList& list, MeaningOptions& options);
 
-/// Bytes, when --max-memory is given. Throws Error{kUsage} for what is no size.
+/// The value of --max-memory in bytes, if given. Throws Error{kUsage} unless it is a size.
 std::optional<double> max_memory(const Given& given);
 
-// What the rows cannot say, of every command that writes files and of some commands. Throw
-// Error{kUsage}.
+// Checks that involve several options, for every command that writes files and for single commands.
+// They throw Error{kUsage}.
 void check_output(const OutputOptions& output);
 void check_show(const Given& given, ShowOptions& options);
 void check_inspect(const Given& given, const InspectOptions& options);
@@ -67,13 +67,13 @@ void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
 void check_meaning(const Given& given, const MeaningOptions& options);
 
-// What several commands share.
+// Shared by several commands.
 
 inline GivenModel given_model(const std::string& word) {
   return word == kDemo ? GivenModel(EmbeddedModel()) : NamedModel{word};
 }
 
-/// A setter of the model of this name.
+/// Sets the model to the one with this name.
 template <class Choice>
 OptionList::Setter to_model(Choice& model) {
   return [&model](const std::string& word) { model = given_model(word); };
@@ -81,7 +81,7 @@ OptionList::Setter to_model(Choice& model) {
 
 inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
-/// What makes a text a chat.
+/// Options that make a text a chat.
 inline const OptionNames kChatOptions = {"--chat", "--system", "--messages"};
 
 /// --strict: unknown keys or tensors in a model's files are an error.
@@ -96,7 +96,7 @@ void define_named_model(OptionList& list, Choice& model, Verbosity& verbosity,
   define_strict(list, verbosity);
 }
 
-/// What a model in numbers is made of: any of its sizes asks for one.
+/// The described model in `model`; replaces any other, because any size option asks for one.
 template <class Numbers, class Choice>
 Numbers& in_numbers(Choice& model) {
   return std::holds_alternative<Numbers>(model) ? std::get<Numbers>(model)
@@ -129,13 +129,13 @@ void define_color(OptionList& list, ColorChoice& color);
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);
 void define_colormap(OptionList& list, DrawingRequest& request);
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look);
-/// Of every figure, cells or not.
+/// Options of every figure, with or without cells.
 void define_figure_look(OptionList& list, LookOptions& look);
 void define_drawing(OptionList& list, DrawingOptions& drawing);
 void define_files(OptionList& list, OutputOptions& output, Result result);
 void define_text_style(OptionList& list, StyleOptions& options);
-/// Which two texts or models a command line of diff means. Throws Error{kUsage} for any other
-/// number.
+/// Determines which two texts or models a diff command line compares. Throws Error{kUsage} unless
+/// there are exactly two.
 void settle_compared(DiffOptions& options);
 void define_printed(OptionList& list, PrintOptions& options, const std::string& schema);
 

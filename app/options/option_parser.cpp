@@ -59,7 +59,7 @@ OptionSpec& OptionList::add_value(std::string_view group, std::string_view names
                                   std::string_view value, std::string_view text,
                                   const Setter& set) {
   std::vector<std::string> all = split(names);
-  // "=3" is the token "3", and not the one with this index.
+  // "=3" is the token "3", not the one with this index.
   const bool is_token = value == "TOKEN" || value.starts_with("TOKEN|");
   const auto set_last = [name = all.front(), is_token, set](const std::vector<std::string>& words) {
     if (!is_token) {
@@ -168,8 +168,8 @@ std::string joined_names(const OptionSpec& option) {
   return joined_by(option.names, ",");
 }
 
-// Whether a word may be this option: the library compares each option that it is told with all
-// before, which takes longer than all else that a small run does.
+// Whether a word may be this option. The library compares each option with all before it, which
+// would take longer than everything else in a small run.
 bool is_named(const OptionSpec& option, std::span<const std::string> words) {
   const auto names = [&words](const std::string& name) {
     return std::ranges::any_of(words, [&name](const std::string& word) {
@@ -180,7 +180,7 @@ bool is_named(const OptionSpec& option, std::span<const std::string> words) {
   return option.is_positional() || std::ranges::any_of(option.names, names);
 }
 
-// Where several words may stand the library takes one in brackets apart, which this keeps it from.
+// Where several words may stand, the library splits a word in brackets; this suffix prevents it.
 constexpr std::string_view kBracketEnd = "]\x1F";
 
 bool takes_apart(const OptionSpec& option) {
@@ -196,8 +196,8 @@ std::vector<std::string> without_bracket_ends(std::vector<std::string> words) {
   return words;
 }
 
-// The words as the library has to be told them: it would also read "--title=" as an option whose
-// value comes next. Throws Error{kUsage} where only a text could be empty.
+// The words in the form that the library needs: it would also read "--title=" as an option whose
+// value comes next. Throws Error{kUsage} for an empty value, unless the value is a text.
 std::vector<std::string> words_to_parse(const OptionList& list, std::vector<std::string> words) {
   const bool has_brackets = std::ranges::any_of(list.all(), takes_apart);
   std::vector<std::string> told;
@@ -279,7 +279,7 @@ void check_relations(const ParsedWords& parsed) {
 }
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) {
-  CLI::App app;  // it would shorten, reorder and word help its own way
+  CLI::App app;  // its own help would shorten, reorder and reword ours
   app.set_help_flag();
   std::vector<const OptionSpec*> options;
   for (const OptionSpec& option : list.all()) {
@@ -291,7 +291,7 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
   ParsedWords parsed;
   try {
     words = words_to_parse(list, std::move(words));
-    std::reverse(words.begin(), words.end());  // it takes them from the back
+    std::reverse(words.begin(), words.end());  // the library takes them from the back
     app.parse(std::move(words));
   } catch (const Error& error) {
     parsed.error.emplace(error);

@@ -1,5 +1,5 @@
-// Words to options: the only source that knows the parsing library. The options of a command,
-// described: parser, help, man page and completions are made from these.
+// Parses words into options; no other source uses the parsing library. Defines OptionSpec and
+// OptionList, from which parser, help, man page and completions are made.
 #pragma once
 
 #include <concepts>
@@ -23,31 +23,32 @@ namespace attnviz::app {
 /// How often an option may stand on the command line.
 enum class Times { kOnce, kLastCounts, kMany };
 
-/// What an option changes, where that is not everything; what is written of a result has it or not.
+/// Which outputs an option affects.
 enum class Effect { kEverywhere, kPicture, kTable, kMap };
 
 using OptionNames = std::initializer_list<std::string_view>;
 
-/// One option: what is said of it, what is done with its words, and what goes with it.
+/// One option: its documentation, its setter and its relations to other options.
 struct OptionSpec {
-  std::vector<std::string> names;  // "-m", "--model", …: short ones first; "TEXT" of a positional
+  std::vector<std::string> names;  // "-m", "--model", …: short ones first; positional: "TEXT"
   std::string value;               // "FILE", "N", or "a|b|c" for a choice; empty for a flag
   std::string text;
-  std::string group;  // empty for what help does not list
+  std::string group;  // empty: not listed in help
   Times times = Times::kOnce;
-  std::function<void(const std::vector<std::string>& words)> set;  // of a flag: no words
-  std::vector<std::string> choices = {};  // for shells to propose, besides those of `value`
+  std::function<void(const std::vector<std::string>& words)> set;  // a flag: no words
+  std::vector<std::string> choices = {};  // for shells to propose, besides those in `value`
 
-  /// Other options, as Given::has() takes them, and why: behind the names in a message.
+  /// Other options, in the form that Given::has() takes, and the reason, which messages append
+  /// after the names.
   struct Relation {
     std::vector<std::string> others;
     std::string why;
   };
-  std::vector<Relation> excluded = {};  // none of these may be given, too
-  std::vector<Relation> needed = {};    // one of each is to be given
+  std::vector<Relation> excluded = {};  // none of these may be given as well
+  std::vector<Relation> needed = {};    // one of each must be given
   Effect effect = Effect::kEverywhere;
-  bool is_common = false;  // among those that -h lists
-  /// Parameters of the library's errors that this option is about, and what to type.
+  bool is_common = false;  // listed by -h
+  /// Parameters of the library's errors that this option sets, and what to type.
   std::vector<std::pair<std::string, std::string>> parameters = {};
 
   bool is_positional() const { return !names.front().starts_with('-'); }
@@ -55,7 +56,7 @@ struct OptionSpec {
   /// "--output", "TEXT".
   const std::string& long_name() const;
 
-  // For definitions: each changes one of the above.
+  // For definitions: each changes one of the members above.
   OptionSpec& proposes(std::vector<std::string> words);
   OptionSpec& conflicts(OptionNames others, std::string_view why = "");
   OptionSpec& needs(OptionNames others, std::string_view why = "");
@@ -65,20 +66,19 @@ struct OptionSpec {
   OptionSpec& about(std::string_view parameter, std::string_view to_type = "");
 };
 
-/// Options in the order of their definition; a reference to one is good until the next is added.
-/// What their setters fill must outlive the parsing; values out of range throw Error{kUsage} from
-/// it.
+/// Options in the order of their definition; a reference to one is valid until the next is added.
+/// The setters' targets must outlive the parsing, which throws Error{kUsage} for values out of
+/// range.
 class OptionList {
  public:
   using Setter = std::function<void(const std::string& word)>;
   using ListSetter = std::function<void(const std::vector<std::string>& words)>;
   using NamedSetter = std::function<void(const std::string& names, const std::string& word)>;
 
-  /// An option with one value; given twice, the last counts. `names` with commas between them.
+  /// An option with one value; if repeated, the last one counts. `names` are separated by commas.
   OptionSpec& add_value(std::string_view group, std::string_view names, std::string_view value,
                         std::string_view text, const Setter& set);
-  /// The same for a value that is the word, or what `parse` makes of it: parse(word) or
-  /// parse(option, word).
+  /// As above; the value is the word itself, or the result of parse(word) or parse(option, word).
   template <class Value, class Parse = std::identity>
   requires(!std::invocable<Value&, const std::string&>)
       OptionSpec& add_value(std::string_view group, std::string_view names, std::string_view value,
@@ -92,7 +92,8 @@ class OptionList {
                        }
                      });
   }
-  /// The same for the words of a table (core/choices.h): parsed, checked and listed from it.
+  /// As above, for the words of a table (core/choices.h), from which they are parsed, checked and
+  /// listed.
   template <class Choices, class Value>
   OptionSpec& add_choice(std::string_view group, std::string_view name, const Choices& choices,
                          std::string_view text, Value& value) {
@@ -113,16 +114,16 @@ class OptionList {
   }
   OptionSpec& add_flag(std::string_view group, std::string_view names, std::string_view text,
                        bool& flag);
-  /// A flag that does something; by default it is only asked whether it was given.
+  /// A flag that calls `set`; by default, Given only records that it was given.
   OptionSpec& add_flag(
       std::string_view group, std::string_view names, std::string_view text,
       const std::function<void()>& set = [] {});
-  /// A size of a model; what fits in memory is checked later, with the other sizes. `hint`: behind
-  /// what is said of a word that is none.
+  /// A size of a model; whether it fits in memory is checked later, together with the other sizes.
+  /// `hint` is appended to the error about an invalid word.
   OptionSpec& add_size(std::string_view name, std::string_view text,
                        const std::function<void(std::size_t size)>& set,
                        std::string_view hint = "");
-  /// A word without an option's name before it.
+  /// A positional argument.
   template <class Value>
   OptionSpec& add_positional(std::string_view name, std::optional<Value>& target) {
     return add_positional(name, [&target](const std::string& word) { target = word; });
@@ -130,7 +131,7 @@ class OptionList {
   OptionSpec& add_positional(
       std::string_view name, const Setter& set = [](const std::string& /*word*/) {});
 
-  /// Any number of words without options' names before them.
+  /// Any number of positional arguments.
   template <class Value>
   OptionSpec& add_positionals(std::string_view name, std::vector<Value>& target) {
     return add_positional_list(name, [&target](const std::vector<std::string>& words) {
@@ -138,10 +139,10 @@ class OptionList {
     });
   }
 
-  /// An option that was added before, for what is true of it in one command alone.
+  /// An option that was added before, to change what differs in one command.
   OptionSpec& row(std::string_view name);
   const std::vector<OptionSpec>& all() const noexcept { return options_; }
-  /// Null when no option has this name.
+  /// Null if no option has this name.
   const OptionSpec* find(std::string_view name) const;
 
  private:
@@ -152,21 +153,21 @@ class OptionList {
   std::vector<OptionSpec> options_;
 };
 
-/// An option that was given, for what asks later.
+/// An option that was given, for later checks.
 struct GivenOption {
-  std::string name;  // the long one
+  std::string name;  // its long name
   std::string group;
   Effect effect;
 };
 
-/// What a command line gave: the last word of each option, under each of its names.
+/// The options on a command line: the last value of each, under each of its names.
 class Given {
  public:
-  /// `option`: "--style", or with a word that must be its last one: "--style mask".
+  /// `option`: "--style", or with a word that must be its last value: "--style mask".
   bool has(std::string_view option) const;
-  /// Empty for a flag and for what was not given.
+  /// Empty for a flag and for an option that was not given.
   std::string word(std::string_view name) const;
-  /// The first of `options` that was given; empty where none was.
+  /// The first of `options` that was given; empty if none was.
   std::string first_of(std::span<const std::string> options) const;
   const std::vector<GivenOption>& options() const noexcept { return options_; }
   void add(const OptionSpec& option, const std::string& word);
@@ -176,22 +177,23 @@ class Given {
   std::vector<GivenOption> options_;
 };
 
-/// What became of the words of a command line. With an error some setters have not run.
+/// The parsed words of a command line. After an error some setters have not run.
 struct ParsedWords {
   Given given;
-  /// Options and the words for each, in the order of the list.
+  /// Options and the words of each, in the order of the list.
   std::vector<std::pair<const OptionSpec*, std::vector<std::string>>> options;
-  std::vector<std::string> extras;    // words that nothing takes, without the "--"
-  std::size_t n_extras_in_front = 0;  // of that: only these may be options
-  std::optional<AdviceError> error;   // the first mistake that is not an extra word
+  std::vector<std::string> extras;    // words that no option takes, without the "--"
+  std::size_t n_extras_in_front = 0;  // those before "--": only these may be options
+  std::optional<AdviceError> error;   // the first mistake other than an extra word
 };
 
-/// Throws Error{kUsage} for options that exclude each other, and for those without what they need.
+/// Throws Error{kUsage} for options that exclude each other, and for options without those they
+/// need.
 void check_relations(const ParsedWords& parsed);
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);
 
-/// The first of the words that is neither an option of the list nor the value of one.
+/// The index of the first word that is neither an option of the list nor the value of one.
 std::size_t options_end(const OptionList& list, std::span<const std::string> words);
 
 }  // namespace attnviz::app

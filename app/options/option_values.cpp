@@ -42,7 +42,7 @@ std::uint64_t parse_count(std::string_view option, std::string_view word, std::u
 float parse_decimal(std::string_view option, std::string_view word) {
   const auto number = parse_number<float>(word);
   if (!number || !std::isfinite(*number)) {
-    fail(option, "a number such as 0.5", word);
+    fail(option, "a number, for example 0.5", word);
   }
   return *number;
 }
@@ -81,7 +81,7 @@ double parse_positive(std::string_view option, std::string_view word) {
 }
 
 double parse_memory(std::string_view option, std::string_view word) {
-  constexpr double kLeast = 32.0 * 1024 * 1024;  // half of it is for what no estimate counts
+  constexpr double kLeast = 32.0 * 1024 * 1024;  // half is for memory that no estimate counts
   constexpr std::string_view kUnits = "kmgt";
   const std::string lower = ascii_lower(word);
   const std::size_t end = std::min(lower.find_first_not_of("0123456789."), lower.size());
@@ -94,7 +94,7 @@ double parse_memory(std::string_view option, std::string_view word) {
                                 static_cast<double>(power));
   const bool has_unit = !unit.empty() && unit != "b";
   if (!number || !is_known || (has_unit && power == 0) || !(bytes < 1e18)) {
-    fail(option, "a size such as 1500M or 2G", word);
+    fail(option, "a size, for example 1500M or 2G", word);
   }
   if (bytes < kLeast) {
     fail(option, "at least 32M", word);
@@ -112,7 +112,7 @@ Length parse_length(std::string_view option, std::string_view word) {
     fail(option,
          number && unit && *number > kMost
              ? fmt::format("a width of at most {}{}", kMost, word.substr(end))
-             : "a width such as 85mm, 7in or 1200px",
+             : "a width, for example 85mm, 7in or 1200px",
          word);
   }
   return {*number, *unit};
@@ -167,7 +167,7 @@ std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
   for (const std::string_view item : list_parts(word)) {
     const auto id = parse_number<TokenId>(item);
     if (!id) {
-      fail(option, "token ids such as 5,17,3", word);
+      fail(option, "token ids, for example 5,17,3", word);
     }
     ids.push_back(*id);
   }

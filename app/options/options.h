@@ -1,4 +1,4 @@
-// What commands share of what a command line asks for, as plain values.
+// Options that commands share, as plain values.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ namespace attnviz::app {
 
 inline constexpr std::uint64_t kDefaultSeed = 42;
 
-/// What --model calls the embedded model: a name before any file's.
+/// The embedded model's name for --model; it takes precedence over a file of that name.
 inline constexpr const char* kDemo = "demo";
 
-/// The model in the box.
+/// The embedded demo model.
 struct EmbeddedModel {};
 
 /// A file, a folder or a model on this machine, as find_model() takes it.
@@ -38,14 +38,14 @@ struct NamedModel {
   std::string name;
 };
 
-/// What -m can say.
+/// A value of -m.
 using GivenModel = std::variant<EmbeddedModel, NamedModel>;
 
-/// Nothing: what suits the place.
+/// Absent: chosen to suit the output.
 using StyleChoice = std::optional<TerminalStyle>;
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-/// The words for them. Text that is no drawing has the first three styles only.
+/// The names of the styles. Text other than a drawing has only the first three.
 inline constexpr std::array kStyles = {
     Choice{"auto", StyleChoice()},
     Choice{"ascii", StyleChoice(TerminalStyle::kAscii)},
@@ -56,7 +56,7 @@ inline constexpr std::array kStyles = {
     Choice{"arcs", StyleChoice(TerminalStyle::kArcs)},
     Choice{"arcs-ascii", StyleChoice(TerminalStyle::kArcsAscii)}};
 inline constexpr std::size_t kTextStyles = 3;
-/// Whether it is another figure, in pictures, too.
+/// Whether the style changes the figure, in pictures too.
 inline bool draws_arcs(StyleChoice style) noexcept {
   return style && attnviz::draws_arcs(*style);
 }
@@ -66,35 +66,35 @@ inline constexpr std::array kColors = {Choice{"auto", ColorChoice::kAuto},
 
 struct Format;
 
-/// Where the texts come from. Nothing given: standard input.
+/// The source of the texts. Without one: standard input.
 struct InputOptions {
   std::optional<std::string> text;  // "-" is standard input
   std::optional<std::filesystem::path> file;
   std::optional<std::vector<TokenId>> ids;
   bool lines = false;
   bool json_lines = false;
-  std::optional<std::string> pair;    // a second text
-  std::optional<bool> bos;            // with or without it; absent: as the tokenizer does
-  bool special = false;               // names of special tokens in the text are these tokens
-  bool chat = false;                  // a text is what a user says in a chat
-  std::optional<std::string> system;  // said before
-  bool messages = false;              // the file is a JSON list of messages
+  std::optional<std::string> pair;             // a second text
+  std::optional<bool> bos;                     // add BOS or not; absent: the tokenizer decides
+  bool special = false;                        // parse names of special tokens in the text
+  bool chat = false;                           // the text is a user's message in a chat
+  std::optional<std::string> system;           // the system message before it
+  bool messages = false;                       // the file is a JSON list of messages
   std::optional<std::filesystem::path> tools;  // a JSON list of tools that the model may call
-  bool generation_prompt = true;               // add what begins the answer after the messages
-  bool lint_prompt = false;                    // mistakes in a prompt are errors
+  bool generation_prompt = true;               // add the beginning of the answer
+  bool lint_prompt = false;                    // treat mistakes in a prompt as errors
 
-  bool may_be_blank = false;   // a text of white space is accepted: it has tokens, but no picture
-  bool may_be_absent = false;  // nothing given is no text, in place of standard input
+  bool may_be_blank = false;   // accept a text of white space, which has tokens but no picture
+  bool may_be_absent = false;  // without a source: no text instead of standard input
 
   bool many_texts() const noexcept { return lines || json_lines; }
-  /// Whether there is a text to read, wherever.
+  /// Whether any source of text was given.
   bool is_given() const noexcept { return text || file || ids || many_texts(); }
   bool reads_stdin() const {
     return text ? *text == "-" : file ? *file == "-" : !ids && (!may_be_absent || many_texts());
   }
 };
 
-/// Which model, or the sizes of a random one, and what is changed of it.
+/// The model, or the sizes of a random one, and the changes to it.
 struct ModelOptions {
   std::variant<GivenModel, RandomShape> model;
   std::optional<std::uint64_t> seed;
@@ -105,10 +105,10 @@ struct Verbosity {
   bool quiet = false;
   bool verbose = false;
   bool strict = false;                  // unknown keys or tensors in a model's files are an error
-  std::vector<GivenOption> given = {};  // of the command line
+  std::vector<GivenOption> given = {};  // on the command line
 };
 
-/// How what is printed looks.
+/// How printed output looks.
 struct StyleOptions {
   StyleChoice style;
   ColorChoice color = ColorChoice::kAuto;
@@ -116,8 +116,8 @@ struct StyleOptions {
 
 /// How a command's drawings look.
 struct LookOptions : StyleOptions {
-  FigureStyle figure;                        // of PNG and SVG files
-  std::vector<std::filesystem::path> fonts;  // of these, for what the embedded font lacks
+  FigureStyle figure;                        // style of PNG and SVG files
+  std::vector<std::filesystem::path> fonts;  // for characters that the embedded font lacks
 };
 
 /// How pictures of attention look.
@@ -125,42 +125,42 @@ struct DrawingOptions : LookOptions {
   DrawingRequest request;
 };
 
-/// Which heads, as select_heads takes them.
+/// The chosen heads, as select_heads takes them.
 struct HeadOptions {
   std::string layers;
   std::string heads;
 };
 
-/// Where a command's result goes besides the drawing.
+/// The outputs besides the drawing.
 struct OutputOptions {
   std::vector<std::string> files;  // "-" is standard output
-  const Format* format = nullptr;  // where the name does not tell it
+  const Format* format = nullptr;  // if the file name does not determine it
   bool json = false;
-  bool force = false;         // however much it is
-  ShellCommand command = {};  // that computes the same
+  bool force = false;         // regardless of the output's size
+  ShellCommand command = {};  // computes the same result
 };
 
-/// What every command that computes attention takes.
+/// Options of every command that computes attention.
 struct AttentionOptions {
   InputOptions input;
   ModelOptions model;
   std::optional<std::string> tokenizer;
-  std::optional<TruncateSide> truncate;  // of a text that is longer than the model's context
+  std::optional<TruncateSide> truncate;  // side to cut if a text exceeds the context
   AttentionRequest request;
-  WhatIf what_if;  // what the request is to leave out
+  WhatIf what_if;  // parts that the request leaves out
   HeadOptions heads;
-  bool names = false;  // of heads are measured first
+  bool names = false;  // identify the heads by test first
   bool takes_encoder_decoders = false;
   OutputOptions output;
   std::string simd = "auto";
   Verbosity verbosity;
 };
 
-/// What of the patterns is drawn.
+/// The part of the patterns that is drawn.
 struct PatternOptions {
   std::optional<AverageOver> average;
   std::optional<std::string> focus;  // as choose_token takes it
-  bool as_key = false;               // the focus
+  bool as_key = false;               // the focus is a key
 };
 
 }  // namespace attnviz::app

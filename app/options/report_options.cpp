@@ -1,5 +1,4 @@
-// The options of attnviz cite. The options of attnviz diff. The options of attnviz lesson, softmax
-// and meaning. The options of attnviz why.
+// The options of attnviz cite, diff, lesson, softmax, meaning and why.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -35,8 +34,9 @@ float parse_factor(std::string_view option, const std::string& word) {
 
 std::string parse_answer(std::string_view option, const std::string& word) {
   if (words_of(word).empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: empty or blank: there is nothing to score", option));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: the text is empty or blank, so there is no answer to score", option));
   }
   return word;
 }
@@ -48,46 +48,44 @@ void define_cite(OptionList& list, CiteOptions& options) {
   InputOptions& input = options.input;
   define_text(list, input);
   list.add_list("Input", "--doc", "FILE",
-                "put this document before TEXT, which is then a question; may be repeated. Without "
-                "any, TEXT is the whole prompt and its sentences are ranked",
+                "put this document before TEXT, the question; may be repeated. Without --doc, TEXT "
+                "is the whole prompt and its own sentences are ranked",
                 options.documents)
       .common();
   list.add_value("Input", "-f,--file", "FILE", "read TEXT from a file", input.file);
   list.add_value("Input", "--answer", "TEXT",
-                 "score this answer (default: the one that the model writes)", options.answer,
+                 "score this answer (default: the one the model writes)", options.answer,
                  parse_answer)
       .conflicts({"--generate"})
       .common();
   list.add_value(
       "Input", "--generate", "N",
       fmt::format(
-          "how many tokens the model writes at most (default {}); it ends at the end of a line",
+          "let the model write at most N tokens (default {}); it stops at the end of a line",
           options.generate),
       options.generate, count_between(1, kMost));
-  list.add_value("Input", "--span-words", "N",
-                 "cut sentences that are longer than N words, as in texts without punctuation; "
-                 "what is ranked are then spans of at most N words",
-                 options.span_words, count_between(1, kMost));
-  list.add_flag("Input", "--print-prompt", "print what the model is given, and nothing else",
+  list.add_value(
+      "Input", "--span-words", "N",
+      "cut sentences longer than N words, as in texts without punctuation, and rank the pieces",
+      options.span_words, count_between(1, kMost));
+  list.add_flag("Input", "--print-prompt", "print only the prompt that the model gets",
                 options.print_prompt)
       .conflicts({"--json", "-o"})
       .conflicts({"--truncate"}, ": the whole prompt is printed")
       .common();
-  list.add_flag(
-          "Input", "--bos",
-          "begin the prompt with the token that does (default: as the model's tokenizer has it)",
-          [&input] { input.bos = true; })
+  list.add_flag("Input", "--bos",
+                "add the beginning-of-text token (default: as the tokenizer is configured)",
+                [&input] { input.bos = true; })
       .conflicts({"--no-bos"});
-  list.add_flag("Input", "--no-bos", "begin the prompt without it",
+  list.add_flag("Input", "--no-bos", "do not add the beginning-of-text token",
                 [&input] { input.bos = false; });
-  list.add_flag("Input", "--special",
-                "names of special tokens in the prompt, such as <|endoftext|>, are these tokens",
+  list.add_flag("Input", "--special", "parse special tokens such as <|endoftext|> in the prompt",
                 input.special);
   define_tokenizer(list, options.tokenizer);
-  // The end of a prompt is what the answer stands behind.
+  // The answer follows the end of the prompt, so only the beginning can be cut.
   list.add_choice("Input", "--truncate", std::span(kTruncateSides).first(1),
-                  "leave out the beginning of a prompt that, with the answer, is longer than the "
-                  "model's context (default: refuse it)",
+                  "cut the beginning of a prompt that, with the answer, is longer than the model's "
+                  "context (default: refuse it)",
                   options.truncate);
   define_named_model(
       list, options.model.model, options.verbosity,
@@ -96,12 +94,12 @@ void define_cite(OptionList& list, CiteOptions& options) {
   define_softmax(list, options.request);
   define_what_if(list, options.what_if);
   list.add_flag("Attention", "--retrieval-heads",
-                "find the heads that copy a needle from random tokens first, and tell their "
-                "attention by itself",
+                "first find the heads that copy a needle from random tokens, and report their "
+                "attention separately",
                 options.retrieval_heads);
   list.add_value("Output", "--matters", "FACTOR",
-                 "a sentence matters if the answer is this many times less probable, or more, when "
-                 "the sentence is hidden from the answer's tokens (default 2)",
+                 "a sentence matters if hiding it makes the answer at least this many times less "
+                 "probable (default 2)",
                  options.least_factor, parse_factor);
   list.add_value(
           "Output", "--top", "N",
@@ -125,15 +123,16 @@ void define_diff(OptionList& list, DiffOptions& options) {
   define_reading(list, options.input);
   define_chat(list, options.input);
   define_cutting(list, options);
-  list.add_list("Model", kModelNames, "FILE",
-                "the model of both texts (default: demo, the embedded one); given twice: two "
-                "models to compare on one TEXT, as a base and a fine-tune, or F16 and Q4_K",
-                options.models)
+  list.add_list(
+          "Model", kModelNames, "FILE",
+          "the model for both texts (default: demo, the embedded one); given twice: two models to "
+          "compare on one TEXT, for example a base model and a fine-tune, or F16 and Q4_K",
+          options.models)
       .common();
   define_strict(list, options.verbosity);
   define_random(list, options);
-  define_attention(list, options, "all; with --head the change of each of these is drawn");
-  list.add_flag("Output", "--map", "a map of all heads in place of the table, as pictures have it",
+  define_attention(list, options, "all; --head draws the change of each chosen head");
+  list.add_flag("Output", "--map", "a map of all heads instead of the table, as in pictures",
                 options.map)
       .common();
   list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
@@ -141,7 +140,8 @@ void define_diff(OptionList& list, DiffOptions& options) {
       .only_in(Effect::kTable)
       .common();
   list.add_value("Output", "--threshold", "SHARE",
-                 "two models: from where on their residual streams are called apart (default 0.05)",
+                 "two models: relative distance at which two residual streams count as different "
+                 "(default 0.05)",
                  options.threshold, parse_share);
   for (const char* const name : {"--map", "--top", "--threshold"}) {
     list.row(name).conflicts({"--head"}, ": --head draws chosen heads");
@@ -196,7 +196,7 @@ void settle_compared(DiffOptions& options) {
     fail_diff(fmt::format(": {} gives a third text", input.file ? "--file" : "--ids"));
   }
   if (std::ranges::any_of(texts, is_blank)) {
-    throw Error(ErrorKind::kUsage, "TEXT: empty or blank: there is nothing to look at");
+    throw Error(ErrorKind::kUsage, "TEXT: the text is empty or blank");
   }
   if (!models.empty()) {
     options.model.model = given_model(models[0]);
@@ -208,7 +208,7 @@ void settle_compared(DiffOptions& options) {
 
 namespace {
 
-// Commands that teach, too, but are no lessons.
+// Some commands teach but are not lessons.
 void refuse_commands(const std::string& word) {
   constexpr std::array kTeaching = {
       Choice{"softmax", "attnviz softmax 2.1 8.7 3.2"},
@@ -232,7 +232,7 @@ void define_lesson(OptionList& list, LessonOptions& options) {
                       })
       .proposes(choice_words(kLessonChoices));
   list.add_value("Model", "--seed", "N",
-                 "seed of what is drawn at random (default " + std::to_string(kDefaultSeed) + ")",
+                 "seed of the random numbers (default " + std::to_string(kDefaultSeed) + ")",
                  options.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
   define_files(list, options.output, Result::kReport);
   define_text_style(list, options.look);
@@ -252,10 +252,11 @@ void define_lesson(OptionList& list, LessonOptions& options) {
 void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
   list.add_positionals(kScores, options.scores);
   list.add_value("Attention", "--divide-by", "N",
-                 "divide the scores by this first: the root of d_head, as 11.31 of 128 (default 1)",
+                 "first divide the scores by N, usually the square root of d_head: 11.31 for "
+                 "d_head 128 (default 1)",
                  options.divide_by, parse_positive);
-  list.add_value("Attention", "--temperature", "T", "and by this (default 1)", options.temperature,
-                 parse_positive);
+  list.add_value("Attention", "--temperature", "T", "also divide them by T (default 1)",
+                 options.temperature, parse_positive);
   define_files(list, options.output, Result::kReport);
   define_text_style(list, options.look);
   define_colormap(list, options.drawing);
@@ -267,8 +268,8 @@ void define_meaning(OptionList& list, MeaningOptions& options) {
   options.input.may_be_absent = true;
   list.add_positional(kWord, [&options](const std::string& word) { options.word = word; });
   list.add_list("Input", "--in", "TEXT",
-                "a text with the word in it; twice or more. Of several places in one text the last "
-                "is taken; bank#1 is the first",
+                "a text that contains the word; give two or more. The last occurrence in a text "
+                "counts; bank#1 is the first",
                 options.contexts);
   define_model(list, options);
   define_files(list, options.output, Result::kReport);
@@ -300,52 +301,53 @@ void define_why(OptionList& list, WhyOptions& options) {
   constexpr const char* kExample = ", as in: attnviz why TEXT --head 2.1 --query -1 --key cat";
   define_input(list, options.input);
   define_model(list, options);
-  define_attention(list, options, "none: of a score that is split");
+  define_attention(list, options, "none; the head whose score --query and --key split");
   define_names(list, options);
-  list.add_value(
-          "Prediction", "--toward", "TOKEN",
-          "the token that is asked about (default: the most probable one): \" Potter\", or id:301",
-          options.toward)
+  list.add_value("Prediction", "--toward", "TOKEN",
+                 "the token to explain (default: the most probable one): \" Potter\", or id:301",
+                 options.toward)
       .common();
   list.add_value("Prediction", "--versus", "TOKEN",
-                 "the one beside it (default: the most probable other one)", options.versus)
+                 "the token to compare it with (default: the next most probable one)",
+                 options.versus)
       .common();
   list.add_value("Prediction", "--at", "TOKEN|INDEX",
-                 "behind this token (default: the last); no text behind it is read: -1 of --hide "
-                 "is this token",
+                 "explain the prediction after this token (default: the last); later text is not "
+                 "read, so -1 in --hide is this token",
                  options.at);
   list.add_flag("Prediction", "--tokens",
-                "only what the prediction loses without each word (all parts unless one is named)",
+                "only what the prediction loses without each word (default: all parts)",
                 options.tokens);
   list.add_flag("Prediction", "--attribution", "only what heads and MLPs write into the logit",
                 options.attribution);
   list.add_list("Prediction", "--ablate-each", "PARTS",
-                "only what is lost without each of these: heads, mlps, layers (of attention), a "
-                "list with commas; may be repeated",
+                "only what is lost without each of these: heads, mlps, layers (their attention), "
+                "or a list with commas; may be repeated",
                 [&options](const std::vector<std::string>& lists) {
                   options.ablate_each = parse_parts("--ablate-each", lists);
                 })
       .proposes({"heads", "mlps", "layers"});
   list.add_choice(
       "Prediction", "--by", kReplacements,
-      "what stands in the place of what is taken out: 0, or its mean over the text (default zero)",
+      "what replaces a part that is taken out: zero, or its mean over the text (default zero)",
       options.by_mean);
   list.add_flag("Prediction", "--lens",
-                "only what the model would say if it ended after each layer", options.lens)
+                "only what the model would predict if it ended after each layer", options.lens)
       .common();
   list.add_value("Attention", "--query", "TOKEN|INDEX",
-                 "with --key and --head: split the score of this query, over what was written into "
-                 "the two tokens, in place of a prediction",
+                 "with --key and --head: explain this query's score instead of a prediction, split "
+                 "over the parts that wrote into the two tokens",
                  options.query)
       .needs({"--key"}, kExample)
       .needs({"--head"}, kExample)
       .conflicts({"--at", "--toward", "--versus", "--tokens", "--lens", "--by", "--attribution",
                   "--ablate-each"},
-                 ": a score is no prediction");
-  list.add_value("Attention", "--key", "TOKEN|INDEX", "the key of that score", options.key)
+                 ": a score is not a prediction");
+  list.add_value("Attention", "--key", "TOKEN|INDEX", "the key of the score to explain",
+                 options.key)
       .needs({"--query"}, kExample);
   for (const char* const name : {"--head", "--layer"}) {
-    list.row(name).needs({"--query"}, " and --key: it is the head whose score is split");
+    list.row(name).needs({"--query"}, " and --key: it names the head whose score is explained");
   }
   constexpr std::uint64_t kMostRows = 1'000'000;
   list.add_value("Output", "--top", "N", "only the first N rows of a table; 0: all (default 8)",

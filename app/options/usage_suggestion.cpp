@@ -25,7 +25,7 @@ bool has_space(const std::string& word) {
   return word.find(' ') != std::string::npos;
 }
 
-// A line to copy. Texts that would be read as options, or as the command, go behind --.
+// A line to copy. Texts that would be read as options or as the command go after --.
 std::string line_of(const TypedLine& line, const Words& before, const Words& texts) {
   std::string typed = "attnviz";
   const auto add = [&typed](const std::string& word) { typed += ' ' + shell_quoted(word); };
@@ -51,7 +51,7 @@ Words texts_of(const TypedLine& line) {
   return texts;
 }
 
-// What was meant, and the line to type.
+// The probable intention, and the line to type.
 Advice meant(const TypedLine& line, const NamesModel& names_model) {
   const Words texts = texts_of(line);
   const Words command = line.command.empty() ? Words() : Words{line.command};
@@ -70,7 +70,7 @@ Advice meant(const TypedLine& line, const NamesModel& names_model) {
   }
   for (const std::string& text : texts) {
     if (text.starts_with('-') && line.options.find(text.substr(0, text.find('='))) != nullptr) {
-      return {fmt::format("; behind -- {} is a text: options go before --", text)};
+      return {fmt::format("; after --, {} is read as a text: put options before --", text)};
     }
   }
   if (texts.size() == 2 && std::ranges::count(line.commands, texts.back()) > 0) {
@@ -88,7 +88,7 @@ Advice meant(const TypedLine& line, const NamesModel& names_model) {
 
 constexpr std::string_view kWordCharacters = "abcdefghijklmnopqrstuvwxyz_";
 
-// "--d-model" of d_model, "--heads" of n_heads.
+// "--d-model" for d_model, "--heads" for n_heads.
 std::string option_of(std::string_view parameter) {
   std::string option(parameter.substr(parameter.starts_with("n_") ? 2 : 0));
   std::ranges::replace(option, '_', '-');
@@ -123,7 +123,7 @@ void check_lone_word(const TypedLine& line) {
 
 namespace {
 
-// Whether a terminal could obey it, or does not show it as it is.
+// Whether a terminal could interpret it or does not show it literally.
 bool is_hidden(std::string_view text) {
   return printable_line(text) != text;
 }
@@ -136,7 +136,7 @@ bool is_plain(std::string_view word) {
          word.find_first_not_of(kPlain) == std::string_view::npos;
 }
 
-// Quotes and backslashes go outside of the single quotes: shells read them differently inside.
+// Quotes and backslashes go outside the single quotes: inside, shells read them differently.
 std::string in_single_quotes(std::string_view word) {
   std::string quoted;
   bool is_open = false;
@@ -150,15 +150,14 @@ std::string in_single_quotes(std::string_view word) {
   return quoted.empty() ? "''" : is_open ? quoted + '\'' : quoted;
 }
 
-// Writes bytes that a terminal could obey, and those that printf or a shell would interpret, in
-// octal.
+// Writes bytes that a terminal, printf or a shell could interpret in octal.
 std::string printed(std::string_view word) {
-  // Before version 5, bash expands ! there, too; fish has its own rules for $ in double quotes.
+  // Before version 5, bash expands ! here too; fish has its own rules for $ in double quotes.
   constexpr std::string_view kRead = "'\\!$`\"()";
   std::string format;
   for (const std::string_view sign : grapheme_clusters(word)) {
     const bool is_escaped = is_hidden(sign);
-    for (const char byte : sign) {  // a mark may follow a quote
+    for (const char byte : sign) {  // a combining mark may follow a quote
       const bool is_option = format.empty() && byte == '-';
       if (is_escaped || is_option || kRead.find(byte) != kRead.npos) {
         format += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
@@ -186,7 +185,7 @@ std::string shell_word(const std::string& word) {
 }
 
 std::string shell_quoted(const std::string& word) {
-  constexpr std::string_view kTold = "\"\\$`!";  // to a shell, also between double quotes
+  constexpr std::string_view kTold = "\"\\$`!";  // special to a shell even in double quotes
   const bool is_simple = word.find_first_of(kTold) == std::string::npos && !is_hidden(word);
   return is_simple && !is_plain(word) ? '"' + word + '"' : shell_word(word);
 }
@@ -199,14 +198,14 @@ std::string computing_command(std::string_view name, const ParsedWords& parsed) 
   const bool has_own_name = has_own_texts || name == "rollout";
   const bool is_of_several = name == "rollout" || parsed.given.has("--average");
   const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
-  // Readers of such a page type texts, and none goes beside a file.
+  // Readers of a live page type their own texts, which exclude a file.
   const bool is_live = parsed.given.has("--live");
   std::string command = has_own_name ? fmt::format("attnviz {}", name) : "attnviz";
   const bool has_dash = std::ranges::any_of(parsed.options, [](const auto& option) {
     return option.first->is_positional() && option.second.back().starts_with('-') &&
            option.second.back() != "-";
   });
-  // What begins with a - would be an option.
+  // A word that begins with - would be read as an option.
   const char* const before = !has_dash ? "" : name == "diff" ? "--text=" : "./";
   for (const auto& [option, words] : parsed.options) {
     const std::string& own = option->names.back();
@@ -240,8 +239,8 @@ std::string in_option_names(std::string message, std::string_view parameter) {
       });
     });
   };
-  // The first word may be the parameter; elsewhere its name is a word of the language, unless it
-  // has a low line.
+  // The first word may be the parameter; elsewhere its name is an ordinary word, unless it has an
+  // underscore.
   for (std::size_t begin = 0; begin < message.size();) {
     const std::size_t end =
         std::min(message.find_first_not_of(kWordCharacters, begin), message.size());

@@ -55,7 +55,7 @@ AblationRule parse_item(std::string_view item, bool by_mean) {
   return rule;
 }
 
-// Where `sign` stands outside of double quotes; npos where it does not.
+// The position of `sign` outside double quotes; npos if there is none.
 std::size_t find_unquoted(std::string_view text, char sign, std::size_t from = 0) {
   bool is_quoted = false;
   for (std::size_t i = from; i < text.size(); ++i) {
@@ -73,7 +73,7 @@ TokenPart token_part(std::string_view word, std::string_view rule) {
   }
   if (word.front() == '"') {
     if (word.size() < 2 || word.find('"', 1) != word.size() - 1) {
-      fail_item(kHide, "a closing quote behind the words", word);
+      fail_item(kHide, "a closing quote after the words", word);
     }
     return NamedTokens{std::string(word.substr(1, word.size() - 2)), true};
   }
@@ -100,7 +100,7 @@ std::vector<TokenPart> token_parts(std::string_view list, std::string_view rule)
   return parts;
 }
 
-// The same error, which says of what.
+// Runs `check`; its error also names the option and the word.
 template <class Check>
 void check_about(std::string_view option, std::string_view word, const Check& check) {
   try {
@@ -128,7 +128,7 @@ void add_ablations(const AblationRule& rule, const Model& model, std::vector<Abl
     const LayerWeights& weights = model.layers[layer];
     if ((rule.mlps ? !weights.has_mlp() : weights.heads.empty()) &&
         rule.layers != IndexRange{layer, layer + 1}) {
-      continue;  // of several layers those that have such parts
+      continue;  // a range skips layers without these parts
     }
     if (rule.mlps || rule.heads.is_all()) {
       ablations.push_back({layer, std::nullopt, rule.mlps, rule.by_mean});
@@ -142,12 +142,12 @@ void add_ablations(const AblationRule& rule, const Model& model, std::vector<Abl
   }
 }
 
-// Heads stand behind their layer: what is said of one is made last.
+// Heads come after their layer, so the more specific ablation is made last.
 auto in_order(const Ablation& ablation) {
   return std::tuple(ablation.layer, ablation.mlp, ablation.head);
 }
 
-// A word that is no token may be several.
+// A word that is not a token may be several tokens.
 TokenChoices choices_of(const NamedTokens& named, const TokenizedText& text) {
   if (named.quoted) {
     return tokens_of_words(text, named.words, kHide);
@@ -158,14 +158,14 @@ TokenChoices choices_of(const NamedTokens& named, const TokenizedText& text) {
     if (named.words.find_first_not_of("-0123456789") != std::string::npos) {
       try {
         return tokens_of_words(text, named.words, kHide);
-      } catch (const Error&) {  // the text does not say it at all
+      } catch (const Error&) {  // the text does not contain it
       }
     }
     throw;
   }
 }
 
-// Indices of tokens, rising.
+// Indices of tokens, ascending.
 std::vector<std::size_t> indices_of(const NamedTokens& named, const TokenizedText& text,
                                     std::vector<std::string>& notes) {
   TokenChoices choices = choices_of(named, text);
@@ -196,8 +196,8 @@ std::vector<IndexRange> ranges_in(const std::vector<TokenPart>& parts, const Tok
   return merged_ranges(std::move(ranges));
 }
 
-// Whether a head in which these edges are to be hidden sees one of them in any of the runs, without
-// what `hidden` hides.
+// Whether any head that the edges apply to sees one of them in any of the runs; edges in `hidden`
+// count as unseen.
 bool any_is_seen(const std::vector<KnockOut>& edges, const Interventions& hidden,
                  std::size_t n_tokens, const Model& model,
                  std::span<const AttentionRequest> requests) {
@@ -258,8 +258,8 @@ HideRule parse_hidden(std::string_view rule) {
   if (arrow == std::string_view::npos ||
       find_unquoted(edges, '>', arrow + 1) != std::string_view::npos) {
     fail_item(kHide,
-              "QUERIES>KEYS as in \"sat>cat\" or \"3-5>0@1\", with words that have such "
-              "signs in double quotes",
+              "QUERIES>KEYS as in \"sat>cat\" or \"3-5>0@1\", with double quotes around words that "
+              "contain > or @",
               rule);
   }
   parsed.queries = token_parts(edges.substr(0, arrow), rule);
@@ -267,7 +267,7 @@ HideRule parse_hidden(std::string_view rule) {
   if (at != std::string_view::npos) {
     const auto places = parse_head_places(rule.substr(at + 1));
     if (!places) {
-      fail_item(kHide, "layers behind @ as in @1, @0-2 or @2.1, with a head", rule);
+      fail_item(kHide, "layers after @, as in @1 or @0-2, or a head, as in @2.1", rule);
     }
     parsed.layers = places->layers;
     parsed.heads = places->heads.value_or(IndexRange{});
@@ -285,7 +285,7 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model) {
   all.erase(std::unique(all.begin(), all.end()), all.end());
   const auto twice = std::ranges::adjacent_find(all, {}, in_order);
   if (twice != all.end()) {
-    throw Error(ErrorKind::kUsage, fmt::format("{}: {} is to become both 0 and its mean", kAblate,
+    throw Error(ErrorKind::kUsage, fmt::format("{}: {} cannot become both 0 and its mean", kAblate,
                                                ablation_name(*twice)));
   }
   for (const HideRule& rule : what_if.hide) {
@@ -308,7 +308,7 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
     const std::vector<IndexRange> keys = ranges_in(rule.keys, text, notes);
     if (queries.size() * keys.size() > kMost - known.size()) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("{} {}: {} times {} places are too many: take ranges", kHide,
+                  fmt::format("{} {}: {} times {} positions are too many: use ranges", kHide,
                               in_quotes(rule.rule), queries.size(), keys.size()));
     }
     std::vector<KnockOut> edges;
@@ -319,8 +319,8 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
     }
     if (!any_is_seen(edges, all, n_tokens, model, requests)) {
       const bool by_mask = !any_is_seen(edges, {}, n_tokens, model, requests);
-      notes.push_back(fmt::format("{} {}: {} these edges already", kHide, in_quotes(rule.rule),
-                                  by_mask ? "the mask hides" : "what is said before it hides"));
+      notes.push_back(fmt::format("{} {}: {} already hides these edges", kHide,
+                                  in_quotes(rule.rule), by_mask ? "the mask" : "an earlier rule"));
     }
     std::ranges::copy_if(edges, std::back_inserter(all.knock_outs),
                          [&known](const KnockOut& one) { return known.insert(one).second; });
@@ -384,15 +384,15 @@ std::vector<Variant> parse_variants(std::string_view list) {
   }
   if (std::ranges::any_of(
           parts, [](std::string_view part) { return part == kAblated || part == kUnchanged; })) {
-    throw Error(ErrorKind::kUsage, fmt::format("{}: ablated stands alone, for {},{}; found {}",
-                                               kOption, kUnchanged, kAblated, in_quotes(list)));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: ablated is used alone and means {},{}; found {}", kOption,
+                            kUnchanged, kAblated, in_quotes(list)));
   }
   std::set<std::string> names;
   for (const std::string_view part : parts) {
     const Variant variant = parse_variant(part);
     if (!names.insert(variant.name()).second) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{}: {} stands there twice", kOption, variant.name()));
+      throw Error(ErrorKind::kUsage, fmt::format("{}: {} is given twice", kOption, variant.name()));
     }
     variants.push_back(variant);
   }
@@ -408,12 +408,9 @@ std::vector<Variant> parse_variants(std::string_view list) {
 float parse_temperature(std::string_view option, std::string_view word) {
   const float temperature = parse_decimal(option, word);
   if (!is_temperature(temperature)) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format(
-            "{}: expected a number from 1e-37 to 1e38 (the smaller, the more of a row goes to its "
-            "largest score), found {}",
-            option, in_quotes(word)));
+    throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number from 1e-37 to 1e38 (the "
+                                               "smaller, the sharper the softmax), found {}",
+                                               option, in_quotes(word)));
   }
   return temperature;
 }

@@ -1,6 +1,6 @@
-// --ablate and --hide: what a run is to leave out, before there is a model or a text. Variants of
-// one run that are drawn beside each other: masks and temperatures, or the model as it is and what
-// is left of it.
+// --ablate and --hide: the parts that a run leaves out, parsed before a model or a text is known.
+// Variants of one run that are drawn side by side: masks and temperatures, or the model unchanged
+// and ablated.
 #pragma once
 
 #include <array>
@@ -20,28 +20,27 @@
 
 namespace attnviz::app {
 
-/// What stands in the place of what is taken out: whether it is its mean.
+/// The values that replace an ablated output; true: its mean.
 inline constexpr std::array kReplacements = {Choice{"zero", false}, Choice{"mean", true}};
 
 /// An item of --ablate.
 struct AblationRule {
-  std::string item;  // as it was given
+  std::string item;  // as given on the command line
   IndexRange layers, heads;
-  bool mlps = false;  // in place of heads
+  bool mlps = false;  // instead of heads
   bool by_mean = false;
 };
 
-/// Tokens of a text by their indices, or by what the text says.
+/// Tokens of a text, by index or by the words of the text.
 struct NamedTokens {
   std::string words;
-  bool quoted =
-      false;  // words of the text, whatever they are cut into; else one token or its index
+  bool quoted = false;  // text, however it is tokenized; else one token or its index
 };
 using TokenPart = std::variant<IndexRange, NamedTokens>;
 
 /// One --hide.
 struct HideRule {
-  std::string rule;  // as it was given
+  std::string rule;  // as given on the command line
   std::vector<TokenPart> queries, keys;
   IndexRange layers, heads;
 };
@@ -54,35 +53,36 @@ struct WhatIf {
 };
 
 /// "5.1,L7,L7.mlp=mean": heads (5.1, L5H1, 5.*, *.0, 5.0-2), the attention of layers (L7, L0-3) and
-/// their MLPs. =zero or =mean behind the last item is of all that say nothing themselves. Throws
+/// their MLPs. =zero or =mean after the last item applies to all items without one. Throws
 /// Error{kUsage}.
 std::vector<AblationRule> parse_ablations(std::string_view list);
 
-/// "QUERIES>KEYS[@LAYERS[.HEADS]]": tokens are *, 3, -1, 3-5, 3- (and all behind), cat, cat#2,
-/// "the cat" in double quotes, or a list of these with commas; layers and heads *, 2 or 1-3. Throws
+/// "QUERIES>KEYS[@LAYERS[.HEADS]]": tokens are *, 3, -1, 3-5, 3- (to the end), cat, cat#2, "the
+/// cat" in double quotes, or a list of these with commas; layers and heads are *, 2 or 1-3. Throws
 /// Error{kUsage}.
 HideRule parse_hidden(std::string_view rule);
 
-/// What is taken out of the model: in order, each once; edges only have a meaning in a text. Throws
-/// Error{kUsage} for what the model does not have, also where edges are to be hidden.
+/// The parts to take out of the model: in order, each once. Edges only have a meaning in a text.
+/// Throws Error{kUsage} for parts that the model does not have, including the layers and heads
+/// whose edges are hidden.
 Interventions interventions_of(const WhatIf& what_if, const Model& model);
 
-/// The edges that are hidden in one text, each once, of rules that interventions_of() lets pass.
-/// What is to be said of how words were understood, and of rules that hide what no head of `model`
-/// sees in any of `requests`, with `n_tokens` in all when the model has written behind the text, is
-/// appended to `notes`. Throws Error{kUsage} for what the text does not have.
+/// The edges to hide in one text, each once, for rules that interventions_of() accepts. Appends to
+/// `notes` how words were understood, and which rules hide nothing that a head of `model` sees in
+/// any of `requests`, with `n_tokens` tokens including those that the model writes. Throws
+/// Error{kUsage} for tokens that the text does not have.
 std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
                                std::size_t n_tokens, const Model& model,
                                std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes);
 
-/// One mask, one temperature, or with or without interventions.
+/// One mask, one temperature, or one of unchanged and ablated.
 struct Variant {
   std::optional<Mask> mask;
   std::optional<float> temperature;
-  std::optional<bool> is_ablated;  // false: nothing is left out
+  std::optional<bool> is_ablated;  // false: no interventions
 
-  /// "causal", "T 0.5", "as it is"; "ablated", for what is left out is not known here.
+  /// "causal", "T 0.5", "as it is" or "ablated": the ablated parts are not known here.
   std::string name() const;
   /// `request` with this variant's mask or temperature, or without interventions.
   AttentionRequest applied_to(AttentionRequest request) const;
@@ -92,7 +92,8 @@ struct Variant {
 /// "ablated", which stands for "unchanged,ablated". Throws Error{kUsage}.
 std::vector<Variant> parse_variants(std::string_view list);
 
-/// A temperature: a normal number above 0. Throws Error{kUsage} that begins with `option`.
+/// A temperature: a normal floating-point number above 0. Throws Error{kUsage} that begins with
+/// `option`.
 float parse_temperature(std::string_view option, std::string_view word);
 
 }  // namespace attnviz::app

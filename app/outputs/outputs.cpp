@@ -32,7 +32,7 @@ const Format& with_content(Content content) {
   return *std::ranges::find(all_formats(), content, &Format::content);
 }
 
-// Pictures have no characters: what is only a way to write them has colours.
+// Pictures have no characters, so styles that only differ in characters become colours.
 CellStyle cells_of(StyleChoice style) {
   return style == TerminalStyle::kDots      ? CellStyle::kDots
          : style == TerminalStyle::kNumbers ? CellStyle::kNumbers
@@ -49,7 +49,7 @@ std::string alternatives(Result result, std::string_view prefix) {
   return joined(names, "or");
 }
 
-// The line that makes of an SVG what nothing here writes.
+// The command that converts an SVG to a PDF, which attnviz does not write.
 std::optional<std::string> way_to_pdf(const std::string& name) {
   fs::path path = name;
   if (ascii_lower(path.extension().string()) != ".pdf") {
@@ -82,7 +82,7 @@ Outputs::Outputs(OutputPlan plan)
       options.files.begin(), options.files.end(),
       [](const std::string& name) { return name == "-" || format_of(name) == nullptr; });
   if (options.format != nullptr && !format_is_used) {
-    throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
+    throw Error(ErrorKind::kUsage, "--format: the names of the -o files already show it");
   }
   const bool has_files = !files_.empty() || !patterns_.empty();
   stdout_is_open_ = stdout_format_ != nullptr || !has_files || !plan_.verbosity.quiet;
@@ -94,7 +94,7 @@ Outputs::Outputs(OutputPlan plan)
   }
   if (plan_.side_by_side && writes(Content::kNumbers)) {
     throw Error(ErrorKind::kUsage,
-                "--side-by-side: an .npy array has no place for several patterns; .json has");
+                "--side-by-side: an .npy array cannot hold several patterns; .json can");
   }
   if (!writes(Content::kFigure)) {
     constexpr const char* kWhy = "no picture was asked for (-o FILE.png, -o FILE.svg)";
@@ -117,14 +117,14 @@ void Outputs::open(const std::string& name) {
     const std::string expected = fmt::format("-o {}: expected a name that ends in {}, or --format",
                                              name, alternatives(plan_.result, "."));
     if (const auto line = way_to_pdf(name)) {
-      throw AdviceError(ErrorKind::kUsage, {expected + "; a PDF is made of an SVG:", {*line}});
+      throw AdviceError(ErrorKind::kUsage, {expected + "; to make a PDF from an SVG:", {*line}});
     }
     throw Error(ErrorKind::kUsage, expected);
   }
   if (name.find(kLinePlace) != std::string::npos) {
     if (!plan_.many_results) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("-o {}: {} goes with --lines or --json-lines", name, kLinePlace));
+                  fmt::format("-o {}: {} needs --lines or --json-lines", name, kLinePlace));
     }
     patterns_.push_back({format, name});
     return;
@@ -133,8 +133,8 @@ void Outputs::open(const std::string& name) {
     const fs::path path = name;
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines; for "
-                    "a file each: -o {}",
+        fmt::format("-o {}: only JSON can hold many texts (--lines, --json-lines); for one file "
+                    "each: -o {}",
                     name,
                     (path.parent_path() / (path.stem().string() + "-" + std::string(kLinePlace) +
                                            path.extension().string()))
@@ -164,7 +164,7 @@ void Outputs::open_file(const Format& format, const std::string& name, bool is_o
 void Outputs::refuse_standard_output(const fs::path& file) const {
   if (stdout_is_open_ && is_where_stdout_goes(file)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("-o {}: standard output goes there, too", file.string()));
+                fmt::format("-o {}: standard output is the same file", file.string()));
   }
 }
 
@@ -191,9 +191,9 @@ void Outputs::check_output_size(const ExpectedOutput& weights) {
   };
   if (writes(Content::kPage) && weights.n_visible > static_cast<double>(kMostPageWeights)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("a page holds at most {} million weights, and those of {} over {} are "
-                            "{:.0f} million: take fewer heads (--head 0.0, --layer 0) or a shorter "
-                            "text, or draw them (-o FILE.png)",
+                fmt::format("a page holds at most {} million weights, and {} over {} have {:.0f} "
+                            "million: choose fewer heads (--head 0.0, --layer 0) or a shorter "
+                            "text, or draw a picture (-o FILE.png)",
                             kMostPageWeights / 1'000'000, counted(weights.n_patterns, "head"),
                             counted(weights.n_tokens, "token"), weights.n_visible / 1e6));
   }
@@ -201,20 +201,20 @@ void Outputs::check_output_size(const ExpectedOutput& weights) {
   for (const File& file : files_) {
     file_bytes_ += bytes_in(*file.format);
   }
-  // A reader of standard output need not keep what came before.
+  // The reader of standard output need not keep earlier results.
   const double bytes = file_bytes_ + (stdout_is_open_ ? bytes_in(*stdout_format_) : 0.0);
   if (bytes > kMost && !plan_.options.force) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("the weights of {} over {}{} would take about {}: take fewer heads "
-                    "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
-                    "or say --force",
-                    counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
-                    bytes - earlier > kMost ? "" : " and of the texts before it", in_bytes(bytes)));
+        fmt::format(
+            "the weights of {} over {}{} would take about {}: choose fewer heads (--head 0.0, "
+            "--layer 0) or a shorter text, draw a picture (-o FILE.png), or give --force",
+            counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
+            bytes - earlier > kMost ? "" : " and of the texts before it", in_bytes(bytes)));
   }
 }
 
-// Whose cells may show their values.
+// Whether the screen shows coloured cells, which may show their values.
 bool Outputs::has_colored_screen() const {
   const auto is_such = [](const Look& look) {
     return look.terminal.style == TerminalStyle::kBlocks &&
@@ -280,7 +280,7 @@ bool Outputs::has_files_to_finish() const noexcept {
   return !committed_ && !(files_.empty() && patterns_.empty());
 }
 
-// An error, too, waits until files have their names.
+// Defers an error until the files have their names.
 void Outputs::to_standard_output(std::string_view bytes) {
   try {
     write_to_stdout(bytes);
@@ -293,7 +293,7 @@ void Outputs::to_standard_output(std::string_view bytes) {
   }
 }
 
-// A reader that has gone is no reason not to finish files.
+// Finishes the files even if the reader of standard output is gone.
 void Outputs::unless_closed(const std::function<void()>& write) {
   try {
     write();
@@ -312,7 +312,7 @@ void Outputs::write(const Export& write) {
   if (!plan_.many_results) {
     commit();
   }
-  while (!files_.empty() && files_.back().is_of_one_result) {  // opened last
+  while (!files_.empty() && files_.back().is_of_one_result) {  // these were opened last
     commit(files_.back().file);
     files_.pop_back();
   }

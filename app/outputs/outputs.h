@@ -1,4 +1,4 @@
-// Everything that a command writes of its result: files by format, and standard output.
+// All output of a command's result: files by format, and standard output.
 #pragma once
 
 #include <cstddef>
@@ -26,23 +26,23 @@ struct FirstShown;
 
 namespace attnviz::app {
 
-/// What a command may write, where to, and how it looks there.
+/// The possible outputs of a command, their destinations and their looks.
 struct OutputPlan {
   Result result;
   const OutputOptions& options;
   const LookOptions& look;
   const Verbosity& verbosity;
   const FontSet& fonts;                           // as open_fonts() gives them
-  std::vector<std::filesystem::path> read_files;  // that must not be written over
-  bool many_results = false;                      // one after the other
-  bool side_by_side = false;                      // several patterns of each head
+  std::vector<std::filesystem::path> read_files;  // must not be overwritten
+  bool many_results = false;                      // one after another
+  bool side_by_side = false;                      // several patterns for each head
 };
 
-/// How many weights a result has.
+/// The size of a result in weights.
 struct ExpectedOutput {
   std::size_t n_patterns = 0;
   std::size_t n_tokens = 0;
-  double n_visible = 0.0;  // weights of all patterns that no mask hides
+  double n_visible = 0.0;  // weights that no mask hides, in all patterns
 };
 
 /// Writes a command's result in a format.
@@ -50,48 +50,50 @@ using Export = std::function<void(const Format& format, const Look& look, const 
 
 class Outputs {
  public:
-  /// Opens every file, and says which options of figures were given although none is written,
-  /// unless quiet: that is no error, for they may stand in an alias. Throws Error{kUsage} when a
-  /// format is unknown, has no place for the results or cannot go where it is sent, and Error{kIo}
-  /// when a file cannot be opened.
+  /// Opens every file. Warns, unless quiet, about figure options when no figure is written; this is
+  /// not an error, because the options may come from an alias. Throws Error{kUsage} if a format is
+  /// unknown, cannot hold the results or cannot go to its destination, and Error{kIo} if a file
+  /// cannot be opened.
   explicit Outputs(OutputPlan plan);
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
 
-  /// Whether something is written in this format, the drawing on standard output included.
+  /// Whether anything is written in this format, including the drawing on standard output.
   bool writes(const Format& format) const;
-  /// The same of formats with such content.
+  /// As above, for any format with this content.
   bool writes(Content content) const;
 
-  /// Before each of many results: what names it, as a heading and in the names of files with
-  /// {line}, which are opened now. Throws as the constructor does.
+  /// Call before each of many results: `line` and `text` make its heading and the names of files
+  /// with {line}, which are opened now. Throws as the constructor does.
   void begin_result(std::size_t line, std::string_view text);
 
-  /// Before each result. Throws Error{kUsage} when its weights would take more than 10 GB on
-  /// standard output and, with those of all results before it, in files, unless that is forced.
+  /// Call before each result. Throws Error{kUsage} if a page would hold too many weights; and,
+  /// without --force, if the weights would take more than 10 GB on standard output and, with those
+  /// of all earlier results, in files.
   void check_output_size(const ExpectedOutput& weights);
 
-  /// How what is written in this format looks, wherever it goes.
+  /// The look of this format for each destination that it is written to.
   std::vector<Look> looks(const Format& format) const;
-  /// The text's line in a file of many texts, counted from 1; 0: not from such a file.
+  /// The text's line in a file of many texts, counted from 1; 0: no such file.
   std::size_t line() const noexcept { return file_look_.line; }
 
-  /// Whether rows are written to a person's screen while they come.
+  /// Whether rows are written to a terminal while they are computed.
   bool streams_to_screen() const;
 
-  /// Everything that is written in this format at once: files, and standard output unless nobody
-  /// reads it any more. For results that come piece by piece, in place of write(). Throws as this
-  /// does, but an error of standard output only once the files have their names.
+  /// A sink for everything that is written in this format: files, and standard output unless its
+  /// reader is gone. Replaces write() for results that come piece by piece. Throws as write() does,
+  /// but errors of standard output only after the files have their names.
   ByteSink all(const Format& format);
 
-  /// A result: into the files, which take their names unless more results are to come, and to
-  /// standard output. Throws what `write` throws, Error{kIo} when a write fails, and ClosedPipe: of
-  /// standard output neither as long as there are files to be finished, which finish() makes good.
+  /// Writes a result to the files, which take their names unless more results follow, and to
+  /// standard output. Throws what `write` throws, Error{kIo} if a write fails, and ClosedPipe.
+  /// While files are still to be finished, neither is thrown for standard output: finish() then
+  /// throws its Error.
   void write(const Export& write);
   void write(const ShownAttention& shown);
   void write(const Report& report);
 
-  /// After many results: the files take their names.
+  /// Call after many results: the files take their names.
   void finish();
 
  private:
@@ -102,7 +104,7 @@ class Outputs {
     OutputFile file;
     bool is_of_one_result;
   };
-  // A file for each result.
+  // A name with {line}, for a file for each result.
   struct NamePattern {
     const Format* format;
     std::string name;
@@ -125,54 +127,54 @@ class Outputs {
   FigureStyle figure_;
   std::deque<File> files_;
   std::vector<NamePattern> patterns_;
-  const Format* stdout_format_ = nullptr;  // the drawing, unless another is asked for
-  double file_bytes_ = 0.0;                // an estimate, of the weights of all results until now
+  const Format* stdout_format_ = nullptr;  // the drawing by default
+  double file_bytes_ = 0.0;                // estimate for the weights of all results so far
   bool stdout_is_open_ = true;
   bool committed_ = false;
   bool is_first_ = true;
-  Look stdout_look_;  // asked for once: a window may change its size meanwhile
+  Look stdout_look_;  // determined once: a window may be resized
   Look file_look_;
   std::exception_ptr stdout_failure_;
 };
 
-// When a deep model is drawn as an overview: all of its heads small, the most informative one
-// large. When attention is drawn as lines between tokens, and of which heads.
+// Decides when a deep model is drawn as an overview, with all heads small and the most informative
+// one large; and when attention is drawn as lines between tokens, and for which heads.
 
-/// More heads than these, of several layers, are drawn as an overview: as panels with labels they
+/// Beyond this number, heads of several layers are drawn as an overview: as labelled panels they
 /// would be too small to read, or too many to look at.
 constexpr std::size_t kMostHeadsAsPanels = 12;
 
-/// Whether the heads are drawn as an overview: several layers and more than kMostHeadsAsPanels
-/// heads, when nothing was said of which heads, of means or of one token, and a picture or a
-/// drawing is written. The masks of --style mask are drawn once each anyway.
+/// Whether the heads are drawn as an overview: more than kMostHeadsAsPanels heads of several
+/// layers, if neither heads, means nor one token were chosen, and a picture or a drawing is
+/// written. Never with --style mask, which draws each mask only once.
 bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs);
 
-/// Patterns that are kept, as they are shown: as an overview one document that draws_overview() and
-/// that was not drawn otherwise before, unless it has no attention weights; as lines, of more heads
-/// than one picture tells apart those of the most informative one, where none were chosen; all else
-/// as panels. Throws as arcs_figure(), and Error{kUsage} for the lines of too many heads or of
-/// scores.
+/// Chooses the figure of kept patterns: an overview for one document if draws_overview() and it has
+/// weights to judge; lines if the style asks for them, of the most informative head if there are
+/// too many for one picture and none were chosen; maps of the heads for one token in many heads of
+/// several layers; panels in all other cases. Throws as arcs_figure(), and Error{kUsage} for lines
+/// of too many heads or of scores.
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs);
 
-/// The head that a page shows first, and why: the most informative one, where there are weights of
-/// heads to judge.
+/// The head that a page shows first, and why: for attention weights the most informative one, for a
+/// comparison the one that changes most, else nothing.
 std::optional<FirstShown> first_shown(const ShownAttention& shown);
 
-/// Says which options of the drawing change nothing where it goes.
+/// Warns about drawing options that change nothing in the outputs.
 void warn_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const Verbosity& verbosity);
 
-/// The same where one token's attention is drawn as bars, which have a scale of their own.
+/// Warns about options without effect on bars of one token's attention, which have their own scale.
 void warn_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
                          Diagnostics& diagnostics);
 
-/// The same of --no-special where no document has such tokens.
+/// Warns about --no-special if no document has tokens that the tokenizer added.
 void note_nothing_special(std::span<const AttentionDocument> documents, Diagnostics& diagnostics);
 
-/// Whether the style asks for lines, and a picture or a drawing is written.
+/// Whether lines are drawn: the style asks for them, and a picture or a drawing is written.
 bool writes_arcs(StyleChoice style, const Outputs& outputs);
 
 }  // namespace attnviz::app

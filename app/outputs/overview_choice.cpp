@@ -22,7 +22,7 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
   if (heads.size() <= kMostHeadsAsPanels || heads.front().layer == heads.back().layer) {
     return false;
   }
-  // Heads that stand far apart would make a grid of nothing.
+  // Heads that are far apart would leave the grid mostly empty.
   const OverviewGrid grid(heads);
   const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
@@ -32,7 +32,7 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
 
 namespace {
 
-// Whether these are weights of heads that nobody chose.
+// Whether the document has weights of heads that were not chosen by the user.
 bool shows_heads(const AttentionDocument& document, const HeadOptions& asked) {
   const Drawing& drawing = document.drawing;
   return asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
@@ -40,7 +40,8 @@ bool shows_heads(const AttentionDocument& document, const HeadOptions& asked) {
          drawing.side_by_side.empty();
 }
 
-// Few enough heads and tokens to look at one by one; what is said of them costs no time.
+// Whether heads and tokens are few enough to look at one by one, and a remark on them takes no
+// time.
 bool is_small(const AttentionDocument& document) {
   constexpr std::size_t kMostWeights = std::size_t{1} << 20;
   return document.patterns.size() <= kMostHeadsAsPanels &&
@@ -48,14 +49,14 @@ bool is_small(const AttentionDocument& document) {
              kMostWeights;
 }
 
-// One token in many heads of several layers.
+// Whether one token is in focus in many heads of several layers.
 bool draws_maps(const AttentionDocument& document, StyleChoice style) {
   const std::vector<HeadId> heads = heads_of(document);
   return document.drawing.focus && !document.average && heads.size() > kMostHeadsAsPanels &&
          heads.front().layer != heads.back().layer && style != TerminalStyle::kMask;
 }
 
-// What random numbers tell is nothing, and of heads that were chosen nobody asks which says most.
+// Adds no remark for random weights, which say nothing, or if only some heads were chosen.
 void set_remark(ShownAttention& shown) {
   const AttentionDocument& document = shown.first();
   if (document.model) {
@@ -87,12 +88,12 @@ ArcsFigure informative_arcs(std::span<const AttentionDocument> documents,
   return figure;
 }
 
-// The most informative head where one picture cannot show all, none were chosen and there are
-// weights to judge.
+// The lines of all heads if one picture can show them; else those of the most informative head, if
+// none were chosen and the weights can be judged.
 ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadOptions& asked) {
   const AttentionDocument& document = documents.front();
   if (is_before_softmax(document.kind)) {
-    throw Error(ErrorKind::kUsage, "--style arcs draws weights, and these are scores");
+    throw Error(ErrorKind::kUsage, "--style arcs draws weights, but these are scores");
   }
   const std::size_t n_heads = document.patterns.size();
   if (n_heads <= kMostGroups) {
@@ -105,7 +106,7 @@ ArcsFigure chosen_arcs(std::span<const AttentionDocument> documents, const HeadO
     }
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("--style arcs: {} {} are too many for one picture, which tells {} apart: "
+              fmt::format("--style arcs: {} {} are too many for one picture, which can show {}: "
                           "choose them with {}",
                           n_heads,
                           document.average                        ? "means"
@@ -157,14 +158,15 @@ void warn_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
   const bool has_page = outputs.writes(Content::kPage);
   if (!is_drawn && !has_page && !outputs.writes(Content::kDocument)) {
     return warn_unused(verbosity, {"--plain-labels", "--transpose", "--no-special", "--drop-sink"},
-                       "nothing was drawn in cells");
+                       "no cells were drawn");
   }
-  if (has_page) {  // which leaves the first key out itself
-    warn_unused(verbosity, {"--plain-labels"}, "its labels show spaces as signs", " in the page");
+  if (has_page) {  // the page leaves out the first key itself
+    warn_unused(verbosity, {"--plain-labels"}, "its labels show spaces as visible marks",
+                " in the page");
     warn_unused(verbosity, {"--transpose", "--no-special"},
                 "it shows all tokens, and queries as rows", " in the page");
     if (drawing.request.pool == PoolKind::kMean) {
-      warn_unused(verbosity, {"--pool"}, "where cells are small it draws the largest of them",
+      warn_unused(verbosity, {"--pool"}, "it draws the largest weight where cells are small",
                   " in the page");
     }
   }
@@ -174,13 +176,13 @@ void warn_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
   }
   if (is_drawn && !has_page && !outputs.writes(Content::kDocument) &&
       drawing.style == TerminalStyle::kMask) {
-    warn_unused(verbosity, {"--scale", "--range"}, "the mask is drawn, without weights");
+    warn_unused(verbosity, {"--scale", "--range"}, "only the mask is drawn, without weights");
   }
   if (is_drawn && draws_arcs(drawing.style)) {
     constexpr const char* kWhy = "lines go from queries to keys, without numbers";
     if (outputs.writes(Content::kFigure)) {
       warn_unused(verbosity, {"--transpose", "--no-values"}, kWhy);
-    } else {  // the latter is said of pictures
+    } else {  // --no-values applies to pictures only
       warn_unused(verbosity, {"--transpose"}, kWhy);
     }
   }
@@ -192,7 +194,8 @@ void warn_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
   if (!is_drawn || !std::holds_alternative<BarsFigure>(shown.figure())) {
     return;
   }
-  constexpr const char* kWhy = "one token's attention is drawn as bars, from 0 to the largest";
+  constexpr const char* kWhy =
+      "one token's attention is drawn as bars from 0 to the largest weight";
   diagnostics.inform(
       Note::kUnusedOfBars,
       outputs.writes(Content::kFigure)
@@ -212,7 +215,7 @@ void note_nothing_special(std::span<const AttentionDocument> documents, Diagnost
 
 namespace {
 
-// The query whose attention changes most.
+// The head and query whose attention changes most.
 FirstShown most_changed(const AttentionDocument& document) {
   FirstShown found{document.patterns.front().head};
   float largest = -1.0f;

@@ -1,5 +1,5 @@
 // The cache of Hugging Face's tools: the files of each repository in snapshots. Ollama's store:
-// manifests by name, which name blobs by their digests.
+// manifests by name, which list blobs by their digests.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& nam
   return name.tag.empty() ? found : std::nullopt;
 }
 
-// Of each repository one, by way of the repository's folder.
+// One snapshot for each repository, found through the repository's folder.
 std::vector<fs::path> snapshots_in(const fs::path& root, Unread& unread) {
   std::vector<fs::path> repositories;
   for (const std::string& folder : names_in(root, &unread)) {
@@ -112,8 +112,8 @@ std::vector<fs::path> snapshots_in(const fs::path& root, Unread& unread) {
   return distinct_folders(std::move(snapshots));
 }
 
-// Why a snapshot without a model of its own, such as an adapter's, is not read; empty if it does
-// not look like one.
+// The reason why a snapshot without its own model, such as an adapter's, is unsupported; empty if
+// it is not one of these.
 std::string refusal(const fs::path& folder) {
   try {
     find_weights(folder);
@@ -159,7 +159,7 @@ constexpr const char* kHost = "registry.ollama.ai";
 constexpr const char* kNamespace = "library";
 constexpr const char* kTag = "latest";
 
-// The blob that a layer names.
+// The blob of a layer.
 fs::path blob_of(const fs::path& root, const JsonNode& layer) {
   constexpr std::string_view kPrefix = "sha256:";
   constexpr std::size_t kDigits = 64;
@@ -175,7 +175,7 @@ fs::path blob_of(const fs::path& root, const JsonNode& layer) {
   return root / "blobs" / fmt::format("sha256-{}", digest.substr(kPrefix.size()));
 }
 
-// What the blob of a manifest's configuration says under a key; empty when that is nothing.
+// The value of a key in the blob of a manifest's configuration; empty if there is none.
 std::string configured(const fs::path& root, const JsonNode& manifest, std::string_view key) {
   const auto config = manifest.find("config");
   if (!config || config->kind() != JsonKind::kObject) {
@@ -195,15 +195,15 @@ std::vector<JsonNode> layers_of(const JsonNode& manifest) {
                                                  : std::vector<JsonNode>();
 }
 
-// Refuses a layer that Ollama applies to the weights and attnviz does not.
+// Refuses a layer that Ollama applies to the weights, because attnviz does not.
 [[noreturn]] void refuse_layer(const fs::path& manifest, std::string_view what,
                                std::string_view digest, const fs::path& model) {
   throw AdviceError(
       ErrorKind::kUnsupported,
-      {fmt::format("{}: the model has {} ({}), which changes its weights and is not applied: merge "
-                   "it into the weights and create a model from the result, or look at the model "
-                   "without it",
-                   manifest.string(), what, digest),
+      {fmt::format(
+           "{}: the model has {} ({}), which changes its weights and is not applied: merge it into "
+           "the weights and create a model from the result, or use the model without it",
+           manifest.string(), what, digest),
        {fmt::format("attnviz -m {} \"The cat sat\"", shell_quoted(model))}});
 }
 
@@ -213,7 +213,7 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
   const JsonNode manifest = tree.root();
   bool has_tensors = false;
   std::optional<fs::path> model;
-  std::string_view what;  // that is not applied
+  std::string_view what;  // the layer that is not applied
   std::string digest;
   for (const JsonNode& layer : layers_of(manifest)) {
     const std::string type = optional_string(layer, "mediaType");
@@ -227,10 +227,11 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
     }
     fs::path blob = blob_of(root, layer);
     if (!is_file(blob)) {
-      throw Error(ErrorKind::kIo,
-                  fmt::format("{}: its blob {} is missing: the download is not complete; pull the "
-                              "model again",
-                              path.string(), blob.string()));
+      throw Error(
+          ErrorKind::kIo,
+          fmt::format(
+              "{}: its blob {} is missing, so the download is incomplete; pull the model again",
+              path.string(), blob.string()));
     }
     if (model && *model != blob) {
       what = "a second file of weights";
@@ -245,20 +246,22 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
     return *model;
   }
   if (has_tensors) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: the model has a blob a tensor; attnviz reads those in one GGUF "
-                            "file",
-                            path.string()));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format(
+            "{}: the model has one blob for each tensor; attnviz reads models in one GGUF file",
+            path.string()));
   }
-  // Where a model without weights on this machine runs.
+  // The host of a model that has no weights on this machine.
   const std::string host =
       manifest.kind() == JsonKind::kObject ? configured(root, manifest, "remote_host") : "";
-  throw Error(host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
-              fmt::format("{}: expected a layer with a model, found none{}", path.string(),
-                          host.empty() ? "" : fmt::format("; it runs at {}", in_quotes(host))));
+  throw Error(
+      host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
+      fmt::format("{}: expected a layer with a model, found none{}", path.string(),
+                  host.empty() ? "" : fmt::format("; it runs remotely at {}", in_quotes(host))));
 }
 
-// Whether a manifest stands for this file. One that is broken stands for none.
+// Whether a manifest stands for this file; false for a broken one.
 bool is_of(const fs::path& root, const fs::path& manifest, const fs::path& model) {
   try {
     return model_of(root, manifest) == model;
@@ -267,7 +270,7 @@ bool is_of(const fs::path& root, const fs::path& manifest, const fs::path& model
   }
 }
 
-// The manifest of a name, where there is one.
+// The manifest of a name, if it exists.
 std::optional<fs::path> manifest_of(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
   if (parts.size() == 1) {
@@ -289,7 +292,7 @@ std::optional<fs::path> find_ollama(const fs::path& root, const ModelName& name)
   return manifest ? std::optional(model_of(root, *manifest)) : std::nullopt;
 }
 
-// Messages that a model's author has put in front of all chats.
+// Example messages that a model's author has put before all chats.
 std::vector<ChatMessage> examples_in(const fs::path& blob) {
   const MappedFile file(blob);
   const JsonTree tree = JsonTree::parse(file.bytes(), blob.string());
@@ -301,7 +304,7 @@ std::vector<ChatMessage> examples_in(const fs::path& blob) {
   return messages;
 }
 
-// Of the parameters that a model is run with: texts that end an answer.
+// The texts that end an answer, from the parameters of a model.
 std::vector<std::string> stops_in(const fs::path& blob) {
   const MappedFile file(blob);
   const JsonTree tree = JsonTree::parse(file.bytes(), blob.string());
@@ -318,13 +321,14 @@ std::string text_in(const fs::path& blob) {
   constexpr std::size_t kLongest = std::size_t{1} << 24;
   const MappedFile file(blob);
   if (file.bytes().size() > kLongest) {
-    throw Error(ErrorKind::kUnsupported, fmt::format("{}: a text of a model of more than {} MiB",
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: a text of more than {} MiB in a model",
                                                      blob.string(), kLongest >> 20));
   }
   return std::string(file.bytes());
 }
 
-// The blobs of a model's chat template, by what they are; nothing without one that is rendered.
+// The blobs of a model's chat template, by kind; nothing without a template, or if Ollama renders
+// the model's chats without it.
 using ChatBlobs = std::map<std::string, fs::path, std::less<>>;
 std::optional<ChatBlobs> chat_blobs_in(const fs::path& root, const fs::path& path) {
   const MappedFile file(path);

@@ -31,7 +31,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Whether a part of a file's name is that of a quantisation: Q4_K_M, IQ2_XS, F16, MXFP4.
+// Whether a part of a file's name is a quantisation: Q4_K_M, IQ2_XS, F16, MXFP4.
 bool is_quantisation(std::string_view part) {
   const std::string name = ascii_lower(part);
   for (const char* exact : {"f16", "bf16", "f32"}) {
@@ -47,7 +47,7 @@ bool is_quantisation(std::string_view part) {
   return false;
 }
 
-// The last part of a stem that is the name of a quantisation; empty: none.
+// The last part of a stem that is a quantisation; empty: none.
 std::string quantisation_in(std::string_view stem) {
   while (!stem.empty()) {
     const std::size_t mark = stem.find_last_of("-.");
@@ -99,7 +99,7 @@ std::vector<std::vector<GgufChoice>> gguf_files_in_each(const std::vector<fs::pa
                                                         Unread* unread) {
   std::vector<std::vector<GgufChoice>> files;
   std::vector<fs::path> inner;
-  std::map<std::string, std::size_t> places;  // of the folder that an inner one lies in
+  std::map<std::string, std::size_t> places;  // index of an inner folder's parent
   for (const fs::path& folder : folders) {
     for (const std::string& name : names_in(folder)) {
       std::error_code ignored;
@@ -140,7 +140,7 @@ std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const 
       names.push_back(is_there(name.path()) ? file.path.string() : name.path() + ":" + file.tag);
     }
     throw Error(ErrorKind::kUsage,
-                fmt::format("model {}: there are several files, and none is Q4_K_M; give one of {}",
+                fmt::format("model {}: found several files, and none is Q4_K_M; give one of {}",
                             in_quotes(name.text()), joined(names, "and")));
   }
   return std::nullopt;
@@ -176,11 +176,11 @@ struct Repository {
   std::string owner;
   std::string name;
 
-  // What its files' names begin with.
+  // The prefix of its file names.
   std::string prefix() const { return fmt::format("{}_{}_", owner, name); }
 };
 
-// The repositories that llama.cpp's cache has manifests of: "manifest=owner=name=tag.json".
+// The repositories with a manifest in llama.cpp's cache: "manifest=owner=name=tag.json".
 std::vector<Repository> repositories_in(const std::vector<std::string>& names) {
   constexpr std::string_view kManifest = "manifest=";
   std::vector<Repository> found;
@@ -197,8 +197,8 @@ std::vector<Repository> repositories_in(const std::vector<std::string>& names) {
   return found;
 }
 
-// Files by the longest prefix of a repository that their names begin with: another repository's
-// name may go on behind one's.
+// Files by the longest repository prefix of their names: one repository's name may begin with
+// another's.
 std::map<std::string, std::vector<GgufChoice>> files_by_prefix(
     const std::vector<Repository>& repositories, std::vector<GgufChoice> files) {
   std::map<std::string, std::vector<GgufChoice>> by_prefix;
@@ -206,7 +206,7 @@ std::map<std::string, std::vector<GgufChoice>> files_by_prefix(
     by_prefix[repository.prefix()];
   }
   for (GgufChoice& file : files) {
-    std::string begin = file.tag.substr(0, file.tag.rfind('_') + 1);  // prefixes end so
+    std::string begin = file.tag.substr(0, file.tag.rfind('_') + 1);  // prefixes end with _
     while (!begin.empty() && !by_prefix.contains(begin)) {
       begin.pop_back();
       begin.resize(begin.rfind('_') + 1);
@@ -246,7 +246,7 @@ std::vector<StoreEntry> list_llama_cpp(const fs::path& root, Unread& unread) {
   }
   auto by_prefix = files_by_prefix(repositories, std::move(files));
   for (const Repository& repository : repositories) {
-    // Several manifests may tell of one: its files are the first's.
+    // If several manifests share a prefix, the first one gets its files.
     for (const GgufChoice& file : std::exchange(by_prefix[repository.prefix()], {})) {
       entries[file.path].name =
           fmt::format("{}/{}:{}", repository.owner, repository.name, file.tag);
@@ -276,7 +276,7 @@ std::vector<Store> lm_studio_stores() {
 
 std::vector<Store> llama_cpp_stores() {
   if (const auto cache = environment("LLAMA_CACHE")) {
-    const fs::path root = (fs::path(*cache) / "").parent_path();  // without a slash at its end
+    const fs::path root = (fs::path(*cache) / "").parent_path();  // drops a trailing slash
     return {{"llama.cpp", root, find_llama_cpp, list_llama_cpp}};
   }
   const auto cache = cache_home();

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Follows random_model's defaults; an estimate, so doubles instead of checked products.
+// Follows the defaults of random_model; as an estimate, it uses doubles instead of checked
+// products.
 double random_model_bytes(const RandomShape& shape) {
   constexpr double kDefaultHeadWidth = 16.0;
   const auto heads = static_cast<double>(shape.n_heads);
@@ -50,7 +51,7 @@ Model make_random_model(const RandomShape& shape, const ModelOptions& options) {
                       options.positions.value_or(Positions::kNone));
 }
 
-// Of a model without a tokenizer that can be read: ids can be given, and are shown as they are.
+// For a model without a readable tokenizer: takes ids and shows them as numbers.
 class NoTokenizer : public Tokenizer {
  public:
   explicit NoTokenizer(const Error& why) : kind_(why.kind()), why_(why.what()) {}
@@ -85,26 +86,25 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-// What the options change of a model that is whole; `given` is what -m says.
+// Applies the options that change a whole model; `given` is its name for -m.
 Model changed(Model model, const ModelOptions& options, const std::string& given,
               const char* way_out) {
   if (options.positions) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("--positions {}: {} has positions of its own: {}{}",
-                              positions_name(*options.positions), given,
-                              positions_name(model.config.positions), way_out));
+      throw Error(ErrorKind::kUsage, fmt::format("--positions {}: {} has its own positions: {}{}",
+                                                 positions_name(*options.positions), given,
+                                                 positions_name(model.config.positions), way_out));
     }
     model.config.positions = *options.positions;
   }
   if (options.seed) {
     if (model.config.random_weights) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("--seed {}: {} says that its weights are random, from seed {}",
+                  fmt::format("--seed {}: the weights of {} are random, from seed {}",
                               *options.seed, given, model.config.seed));
     }
-    model.config.seed = *options.seed;  // of embeddings that the file leaves out
+    model.config.seed = *options.seed;  // for embeddings missing in the file
   }
   return model;
 }
@@ -114,12 +114,12 @@ std::string name_of(const GivenModel& given) {
   return named == nullptr ? kDemo : named->name;
 }
 
-// A rule's name beside a whole model's name.
+// Refuses a tokenizer name for a model that has its own tokenizer.
 [[noreturn]] void refuse_other_tokenizer(const std::string& asked, const std::string& model,
                                          const ModelSource& source) {
   throw Error(ErrorKind::kUsage,
-              fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
-                          "on; leave the option out{}",
+              fmt::format("--tokenizer {}: {} has its own tokenizer, whose ids it was trained on; "
+                          "leave the option out{}",
                           asked, model, is_embedded(source) ? ", or give --random" : ""));
 }
 
@@ -160,9 +160,8 @@ Model open_model(ModelSource& source, const ModelOptions& options, Architecture 
   if (model.encoder != nullptr && architecture == Architecture::kDecoderOnly) {
     throw Error(
         ErrorKind::kUnsupported,
-        fmt::format("{}: an encoder-decoder, which this command does not take: attnviz show "
-                    "draws its attention, of the encoder, the decoder and between them, and "
-                    "attnviz info describes it",
+        fmt::format("{}: this command does not support encoder-decoders; attnviz show draws their "
+                    "attention (encoder, decoder, cross), and attnviz info describes them",
                     model.config.name));
   }
   return model;
@@ -225,7 +224,7 @@ bool is_sample(const fs::path& file) {
   return std::ranges::find(kSampleEndings, file.extension()) != std::end(kSampleEndings);
 }
 
-// Files that attnviz wrote, and those written like them, begin with their schema.
+// Files in attnviz's format begin with their schema.
 bool is_weights(const fs::path& file) {
   constexpr std::size_t kBeginning = 300;
   return MappedFile(file).bytes().substr(0, kBeginning).find("attnviz.weights/") !=
@@ -283,7 +282,7 @@ std::optional<fs::path> sample_path(const fs::path& given) {
   throw Error(ErrorKind::kIo,
               names.empty()  ? fmt::format("{}: the samples are not installed", word)
               : name.empty() ? fmt::format("{} needs a name: {}", word, joined(names, "or"))
-                             : fmt::format("{}: no such sample{}; there {} {}", word,
+                             : fmt::format("{}: unknown sample{}; there {} {}", word,
                                            did_you_mean(word, names),
                                            names.size() == 1 ? "is" : "are", joined(names, "and")));
 }

@@ -28,7 +28,7 @@ bool looks_like_weights(const fs::path& path) {
   return extension == ".json" || extension == ".safetensors" || extension == ".gguf";
 }
 
-// What well-known models are called first; behind it follow a size, a version, a tag.
+// The first part of well-known model names; a size, a version or a tag follows.
 constexpr std::string_view kFamilies[] = {
     "gpt2",       "gpt-2",      "distilgpt2", "gpt-neo",   "gpt-j",   "gpt-oss",  "bert",
     "distilbert", "roberta",    "albert",     "electra",   "t5",      "flan-t5",  "bart",
@@ -38,8 +38,8 @@ constexpr std::string_view kFamilies[] = {
     "starcoder2", "stablelm",   "olmo",       "granite",   "vicuna",  "glm",      "minicpm",
     "hunyuan",    "tinystories"};
 
-// "gpt2-medium", "llama3.2:1b", "meta-llama/Llama-3.2-1B". Without a digit or an owner it may be a
-// word of a language.
+// "gpt2-medium", "llama3.2:1b", "meta-llama/Llama-3.2-1B". Without a digit or an owner, the name
+// may be an everyday word.
 bool is_well_known(const std::string& word, bool beside_sentence) {
   constexpr std::string_view kDigits = "0123456789";
   const std::size_t slash = word.rfind('/');
@@ -53,7 +53,7 @@ bool is_well_known(const std::string& word, bool beside_sentence) {
                        name.find_first_of(kDigits) != std::string::npos);
 }
 
-// Other tags of the same model, else a name that may be meant.
+// Other tags of the same model, else a similar name.
 std::string similar_names(const ModelName& name, const std::vector<Store>& stores) {
   std::vector<std::string> tags;
   std::vector<std::string> all = {kDemo};
@@ -75,7 +75,7 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
   std::string places;
   for (const Store& store : stores) {
     if (store.title == kSampleStore) {
-      continue;  // their names say what they are
+      continue;  // their prefix identifies them
     }
     places +=
         fmt::format("{}{} ({}{})", places.empty() ? "" : ", ", store.title, short_path(store.root),
@@ -83,15 +83,15 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
   }
   const bool is_owned = name.parts.size() > 1;
   throw Error(ErrorKind::kIo,
-              fmt::format("model {}: no such file or folder, and no model of that name{}. Looked "
-                          "in {}. attnviz downloads nothing; these do: ollama pull {}{}",
+              fmt::format("model {}: found no file or folder, and no model, of that name{}. Looked "
+                          "in {}. attnviz downloads nothing; these programs do: ollama pull {}{}",
                           in_quotes(name.text()), similar_names(name, stores), places, name.text(),
                           name.parts.size() > 2 ? ""
                           : is_owned ? fmt::format(", lms get {0}, hf download {0}", name.path())
                                      : fmt::format(", hf download {}", name.path())));
 }
 
-// "checkpoint-" and 500 of "checkpoint-500".
+// Splits "checkpoint-500" into "checkpoint-" and 500.
 std::pair<std::string, double> counted_name(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
@@ -99,8 +99,8 @@ std::pair<std::string, double> counted_name(const fs::path& path) {
   return {name.substr(0, digits), number.value_or(-1.0)};
 }
 
-// For a folder one level too high (of checkpoints, or of models): throws an error that lists the
-// models in it, of numbered ones the last first. Returns if there are none.
+// For a folder one level too high (of checkpoints or models): throws an error that lists the models
+// in it, numbered ones in descending order. Returns if there are none.
 void name_models_in(const fs::path& folder) {
   constexpr std::size_t kMost = 5;
   std::vector<fs::path> models;
@@ -126,12 +126,13 @@ void name_models_in(const fs::path& folder) {
   }
   throw AdviceError(
       ErrorKind::kUsage,
-      {fmt::format("{}: the folder itself has no model; give one of the folders in it{}:",
-                   folder.string(), n_more == 0 ? "" : fmt::format(" ({} more have one)", n_more)),
+      {fmt::format("{}: the folder itself contains no model; give one of its subfolders{}:",
+                   folder.string(),
+                   n_more == 0 ? "" : fmt::format(" ({} more contain one)", n_more)),
        std::move(lines)});
 }
 
-// The model that a folder without weights of its own stands for.
+// The model in a folder without weights of its own.
 fs::path model_in(const fs::path& given) {
   const auto current = snapshot(given);
   fs::path folder = current.value_or(given);
@@ -161,11 +162,12 @@ Advice no_model(FileKind kind, const fs::path& path, std::string_view but) {
   if (described != name_of(kind)) {
     return {fmt::format("{}: {}{}", path.string(), but, described)};
   }
-  const std::string begin = fmt::format("{}: {}{}, no model; ", path.string(), but, name_of(kind));
+  const std::string begin =
+      fmt::format("{}: is {}{}, not a model; ", path.string(), but, name_of(kind));
   if (kind == FileKind::kNumPy) {
-    return {begin + "attention in it is drawn by:", {"attnviz render " + shell_quoted(path)}};
+    return {begin + "to draw the attention in it:", {"attnviz render " + shell_quoted(path)}};
   }
-  return {begin + "attnviz models lists those of this machine"};
+  return {begin + "attnviz models lists the models on this machine"};
 }
 
 bool names_model(const std::string& word, bool beside_sentence) {
@@ -187,7 +189,7 @@ bool names_model(const std::string& word, bool beside_sentence) {
     try {
       return store.find(store.root, *name).has_value();
     } catch (const Error&) {
-      return true;  // it is there, and cannot be used
+      return true;  // it exists, but cannot be used
     }
   });
 }
@@ -201,7 +203,7 @@ fs::path find_model(const fs::path& given) {
     return model_in(given);
   }
   if (const FileKind kind = kind_of_name(given); !is_there(given) && kind != FileKind::kOther) {
-    throw AdviceError(ErrorKind::kIo, no_model(kind, given, "no such file, and by its name "));
+    throw AdviceError(ErrorKind::kIo, no_model(kind, given, "file not found; its name "));
   }
   const auto name = parse_model_name(given.string());
   if (is_there(given) || looks_like_weights(given) || !name) {

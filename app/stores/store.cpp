@@ -35,10 +35,10 @@ bool is_part(std::string_view part) {
          part.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-// Without links; the path itself when it leads to no folder.
+// The path with links resolved; the path itself if it does not lead to a folder.
 std::string real_path(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {  // canonical() is slow to find out that a link has no end
+  if (!fs::is_directory(path, error)) {  // canonical() detects cyclic links only slowly
     return path.string();
   }
   const fs::path real = fs::canonical(path, error);
@@ -207,7 +207,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a file that is there and may be JSON. A pipe is read by who takes it.
+// Refuses an existing file that cannot be JSON. A pipe is left to its reader.
 void refuse_other_kinds(const fs::path& path, OpenFiles files) {
   if (!is_file(path)) {
     return;
@@ -215,7 +215,7 @@ void refuse_other_kinds(const fs::path& path, OpenFiles files) {
   const MappedFile file = files.open(path);
   const std::string_view bytes = file.bytes();
   const FileKind kind = kind_of_model_bytes(bytes);
-  if (described_kind(kind, bytes) != name_of(kind)) {  // there is advice to give
+  if (described_kind(kind, bytes) != name_of(kind)) {  // the description includes advice
     refuse_other_kind(bytes, path.string());
   }
   if (kind != FileKind::kOther || bytes.starts_with('<')) {
@@ -269,7 +269,7 @@ Model StoredModel::load(Copies copies) {
   gguf_ = std::make_shared<const GgufFiles>(path_, files_);
   Model model = load_gguf(gguf_);
   if (path_ != given_) {
-    model.set_name(given_, model.config.family);  // stores name files by their digests
+    model.set_name(given_, model.config.family);  // some stores name files by digest
   }
   return model;
 }

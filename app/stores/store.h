@@ -1,5 +1,5 @@
-// What every store of models on this machine offers, and the names by which it is asked. A model
-// that lies on this machine: what of it is read is opened and parsed once.
+// The interface of all model stores on this machine, and the names of models in them. A stored
+// model, which opens and parses each of its files once.
 #pragma once
 
 #include <filesystem>
@@ -22,59 +22,60 @@ namespace attnviz::app {
 /// "llama3.2:1b", "owner/name", "hf.co/owner/name:Q4_K_M".
 struct ModelName {
   std::vector<std::string> parts;  // 1 to 3: [[host,] owner,] name
-  std::string tag;                 // empty: not said
+  std::string tag;                 // empty: not given
 
   /// Without the tag.
   std::string path() const;
   std::string text() const;
 };
 
-/// Nothing when it is no name: parts are letters, digits, `_`, `-` and `.`, and do not begin with a
-/// dot, so that they stay below the folder that they are looked for in.
+/// Nothing if the text is not a name: parts consist of letters, digits, `_`, `-` and `.` and do not
+/// begin with a dot, so that they stay inside the folder that is searched.
 std::optional<ModelName> parse_model_name(std::string_view text);
 
-/// A model that a store has.
+/// A model in a store.
 struct StoreEntry {
   std::string name;                // as -m takes it
-  std::filesystem::path path;      // what it stands for: a file or a folder
+  std::filesystem::path path;      // the model's file or folder
   std::string problem;             // why there is no path
-  bool has_chat_template = false;  // that the store keeps beside the file
+  bool has_chat_template = false;  // kept by the store beside the file
 };
 
-/// What is wrong with folders that are there and cannot be read: "~/models: Permission denied".
+/// Errors of existing folders that cannot be read: "~/models: Permission denied".
 using Unread = std::set<std::string>;
 
 struct Store {
   std::string title;           // "Ollama"
-  std::filesystem::path root;  // which need not be there
-  /// Nothing when the store has no such model. Throws Error for one that cannot be used.
+  std::filesystem::path root;  // need not exist
+  /// Nothing if the store does not have the model. Throws Error for one that cannot be used.
   std::optional<std::filesystem::path> (*find)(const std::filesystem::path& root,
                                                const ModelName& name);
-  /// In order. Never throws for what lies in the store; what cannot be read is added to `unread`.
+  /// In order. Never throws because of the store's contents; errors are added to `unread`.
   std::vector<StoreEntry> (*list)(const std::filesystem::path& root, Unread& unread);
 };
 
-/// Nothing when it is not set, or empty.
+/// Nothing if it is unset or empty.
 std::optional<std::string> environment(const char* name);
 /// $XDG_CACHE_HOME, else ~/.cache; nothing without a home.
 std::optional<std::filesystem::path> cache_home();
-/// Whether the way to a file or folder is barred to this user.
+/// Whether this user is denied access to a file or folder.
 bool is_barred(const std::filesystem::path& path);
-/// The beginning of a file's first line; empty for what is no file.
+/// The beginning of a file's first line; empty if it is not a file.
 std::string first_line(const std::filesystem::path& path);
-/// Whether a file or folder is there, and can be looked at.
+/// Whether a file or folder exists and can be accessed.
 bool is_there(const std::filesystem::path& path);
 bool is_file(const std::filesystem::path& path);
-/// "~/.ollama/models": with the home folder written short.
+/// "~/.ollama/models": abbreviates the home folder.
 std::string short_path(const std::filesystem::path& path);
-/// The names in a folder in order, without hidden ones; none when there is no such folder. When it
-/// cannot be read, those that could, and it is added to `unread`.
+/// The sorted names in a folder, without hidden ones; none if it does not exist. If reading fails,
+/// returns the names read so far and adds the error to `unread`.
 std::vector<std::string> names_in(const std::filesystem::path& folder, Unread* unread = nullptr);
-/// Of several names of one real folder the one that is no link, else the first; none of the folders
-/// `but`. In order. A walk that looks into these alone ends, wherever links lead.
+/// `folders` without duplicates, in order: among several names of one real folder, keeps the one
+/// that is not a link, else the first; leaves out the folders `but`. A walk that enters only these
+/// ends, wherever links lead.
 std::vector<std::filesystem::path> distinct_folders(
     std::vector<std::filesystem::path> folders, const std::vector<std::filesystem::path>& but = {});
-/// What lies in folders and is no file, distinct. What cannot be read is added to `unread`.
+/// The entries of folders that are not files, without duplicates. Errors are added to `unread`.
 std::vector<std::filesystem::path> folders_in(const std::vector<std::filesystem::path>& folders,
                                               Unread& unread);
 
@@ -82,29 +83,29 @@ enum class ModelForm { kGguf, kHuggingFace, kWeightsJson };
 
 class StoredModel {
  public:
-  /// `given`: a path or a name as find_model() takes it. Looks at no more than is needed to tell
+  /// `given`: a path or a name, as find_model() takes it. Reads no more than it needs to determine
   /// the form. Throws what find_model throws.
   explicit StoredModel(std::string given);
 
-  /// As it was asked for.
+  /// The name as given.
   const std::string& given() const noexcept { return given_; }
   ModelForm form() const noexcept { return form_; }
-  /// What reading it may look at; of a Hugging Face model all that lies in its folder.
+  /// The files that reading may access; for a Hugging Face model, everything in its folder.
   std::vector<std::filesystem::path> files() const;
 
   /// Throws what load_gguf, load_hugging_face, which takes `copies`, and load_weights_json throw.
   Model load(Copies copies = Copies::kCompared);
-  /// The tokenizer that comes with a whole model, in its GGUF file or in its folder; needs no
-  /// model. Throws what load_tokenizer throws.
+  /// The tokenizer of a whole model, in its GGUF file or its folder; does not need the model to be
+  /// loaded. Throws what load_tokenizer throws.
   std::unique_ptr<ModelTokenizer> load_tokenizer();
-  /// That of the text which a decoder reads, where it has one of its own: Marian. Else null. Throws
-  /// as load_tokenizer does.
+  /// The tokenizer of the decoder's text if the model has a separate one (Marian), else null.
+  /// Throws as load_tokenizer does.
   std::unique_ptr<ModelTokenizer> load_target_tokenizer() const;
-  /// Whether load_tokenizer() threw `error` since there is none that can be read, while the model
-  /// can be.
+  /// Whether load_tokenizer() threw `error` because a readable tokenizer is missing, although the
+  /// model can be read.
   bool lacks_tokenizer(const Error& error) const;
-  /// The metadata of a GGUF file whose model has been loaded, null of others; lives as long as the
-  /// object, or a copy.
+  /// The metadata of a loaded GGUF file, null for other forms; lives as long as the object or a
+  /// copy.
   const Gguf* gguf() const noexcept { return gguf_ == nullptr ? nullptr : &gguf_->first(); }
 
  private:

@@ -1,5 +1,5 @@
-// Where a library gets no memory, the program ends there, as it does for objects of its own: not
-// all of them come back from that.
+// Ends the program when a library's allocation fails, as for the program's own objects: not all
+// libraries recover from that.
 #include <cstdlib>
 
 #if defined(__GLIBC__) && !defined(ATTNVIZ_IS_INSTRUMENTED)
@@ -11,7 +11,7 @@
 
 #include "system/process.h"
 
-// The C library's own names, for what is asked for before others can be found.
+// The C library's own functions, for allocations before others can be found.
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier)
 void* __libc_malloc(std::size_t size);
@@ -23,8 +23,8 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 namespace {
 
-// Whose malloc() and the like would be called if the program had none: the C library's, or another
-// that was loaded before it.
+// The malloc() and the like that would be called without those below: the C library's, or those of
+// another library that was loaded before it.
 template <class Function>
 class Next {
  public:
@@ -35,7 +35,7 @@ class Next {
       return known;
     }
     if (is_looking_.exchange(true)) {
-      return own_;  // looking takes memory, too
+      return own_;  // the search allocates memory too
     }
     auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
     found_.store(found != nullptr ? found : own_);
@@ -68,7 +68,8 @@ void* given(void* data, bool is_nothing) noexcept {
 
 }  // namespace
 
-// These take the C library's place for the program and all that it loads, which is to see them.
+// These replace the C library's functions for the program and everything it loads, to which they
+// must be visible.
 extern "C" {
 
 __attribute__((visibility("default"))) void* malloc(std::size_t size) noexcept {

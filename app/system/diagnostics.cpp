@@ -21,7 +21,7 @@ std::string beginning_of(std::string_view message) {
   std::size_t end = std::min(message.size(), kLongest);
   while (end > 0 && end < message.size() &&
          (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) {
-    --end;  // not within a character
+    --end;  // do not cut a character
   }
   std::string beginning = printable_line(message.substr(0, end));
   if (end < message.size()) {
@@ -35,14 +35,14 @@ std::string beginning_of(std::string_view message) {
 void warn(const Advice& advice) {
   std::string line = "attnviz: " + beginning_of(advice.message);
   for (const std::string& next : advice.lines) {
-    // With another sign, such as that of a line feed, it would be another command.
+    // A command shown with visible line feeds and the like would be a different command.
     line += printable_line(next) == next ? "\n  " + beginning_of(next) : "";
   }
   if (const std::size_t columns = stderr_columns(); columns > 0) {
     line = wrapped_message(line, columns);
   }
   line += '\n';
-  // When standard error is gone there is nobody left to tell.
+  // If standard error is gone, the failure cannot be reported anywhere.
   [[maybe_unused]] const int error = write_all(STDERR_FILENO, line);
 }
 
@@ -118,7 +118,7 @@ namespace {
 
 constexpr std::string_view kProgram = "attnviz ";
 
-// Where the word that begins at `begin` ends; a quoted text is one word.
+// The end of the word that begins at `begin`; quoted text is one word.
 std::size_t word_end(std::string_view line, std::size_t begin) {
   bool is_quoted = false;
   for (std::size_t i = begin; i < line.size(); ++i) {
@@ -130,7 +130,7 @@ std::size_t word_end(std::string_view line, std::size_t begin) {
   return line.size();
 }
 
-// Where a command that begins at `begin` ends: with the clause that names it.
+// The end of a command that begins at `begin`, including the rest of its clause.
 std::size_t command_end(std::string_view line, std::size_t begin) {
   std::size_t end = word_end(line, begin);
   while (end < line.size() && line[end - 1] != ';' && line[end - 1] != ',' &&
@@ -151,7 +151,7 @@ std::vector<std::string_view> units_of(std::string_view line) {
   return units;
 }
 
-// Where `what` stands outside of a shell's quotes.
+// The position of `what` outside shell quotes.
 std::size_t find_unquoted(std::string_view line, std::string_view what, std::size_t begin) {
   char quote = ' ';
   bool has_escapes = false;
@@ -171,7 +171,7 @@ std::size_t find_unquoted(std::string_view line, std::string_view what, std::siz
   return std::string_view::npos;
 }
 
-// A line to copy, with what stands behind it on a line of its own.
+// A line to copy, with its remark moved to a line of its own.
 std::string indented_line(std::string_view line) {
   constexpr std::string_view kColumnGap = "   ";
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());

@@ -1,5 +1,4 @@
-// What the program says to a person, on standard error. What is said to a person, in lines that a
-// terminal does not cut in the middle of words.
+// Messages to the user on standard error, wrapped so that a terminal does not cut words.
 #pragma once
 
 #include <chrono>
@@ -14,39 +13,40 @@
 
 namespace attnviz::app {
 
-/// "attnviz: message", with everything a terminal could obey made visible, line feeds too: they are
-/// from names in files and of files, and no line may look as if it were said by itself. Of a
-/// message of more than 4 KiB, as files could make it, the beginning.
+/// Prints "attnviz: message". Characters that a terminal could interpret are made visible,
+/// including line feeds: they may come from file names and file contents, and a line must not look
+/// like a message of its own. A message over 4 KiB, which a file could cause, is shortened to its
+/// beginning.
 void warn(std::string_view message);
-/// The same, with each of its lines on a line of its own behind two spaces.
+/// As above, with each of its lines indented by two spaces on a line of its own.
 void warn(const Advice& advice);
 
-/// The same unless the person wants quiet, and of something at all: an empty message is none.
+/// As warn(), unless quiet or the message is empty.
 void inform(const Verbosity& verbosity, std::string_view message);
 void inform(const Verbosity& verbosity, const Advice& advice);
 
-/// "--cell, --dpi changed nothing: no picture was asked for", of those that were given; empty where
-/// none was. `where`: " in the array", where they did something elsewhere.
+/// "--cell, --dpi changed nothing: no picture was asked for", for those options that were given;
+/// empty if none were. `where`: " in the array", if they had an effect elsewhere.
 std::string unused_note(const Verbosity& verbosity, std::initializer_list<std::string_view> options,
                         std::string_view why, std::string_view where = "");
 
-/// Says which options were given and changed nothing, and why: that is not an error, for they may
-/// stand in an alias. The second: options that have an effect there alone.
+/// Reports the given options that changed nothing, and why; this is not an error, because they may
+/// come from an alias. The second overload covers the options with only this effect.
 void warn_unused(const Verbosity& verbosity, std::initializer_list<std::string_view> options,
                  std::string_view why, std::string_view where = "");
 void warn_unused(const Verbosity& verbosity, Effect effect, std::string_view why);
 
-/// Notes that are said once, however many texts they are true of.
+/// Notes that are printed only once, for any number of texts.
 enum class Note { kRandomWeights, kFarWords, kFlatPicture, kNothingSpecial, kUnusedOfBars };
 
-/// Says notes once a command, with the first text that they are true of.
+/// Prints each note once per command, with the first text that it applies to.
 class Diagnostics {
  public:
   explicit Diagnostics(const Verbosity& verbosity) : verbosity_(verbosity) {}
 
-  /// Whether a note is worth making: neither said before nor, where quiet is wanted, in vain.
+  /// Whether a note would be printed: neither quiet nor printed before.
   bool is_due(Note note) const { return !verbosity_.quiet && !noted_.contains(note); }
-  /// Says it when it is due and there is something to say.
+  /// Prints the note if it is due and the message is not empty.
   void inform(Note note, std::string_view message);
   const Verbosity& verbosity() const noexcept { return verbosity_; }
 
@@ -55,7 +55,7 @@ class Diagnostics {
   std::set<Note> noted_;
 };
 
-/// Says how long each phase took, when asked to be verbose.
+/// With --verbose, prints how long each phase took.
 class Phases {
  public:
   explicit Phases(const Verbosity& verbosity) : verbose_(verbosity.verbose) {}
@@ -69,9 +69,9 @@ class Phases {
   Clock::time_point begin_ = Clock::now();
 };
 
-/// `message`, without a line end behind it, broken between words so that no line is wider than
-/// `columns` where that can be. What is to be copied stays whole, on a line of its own if need be:
-/// lines that are indented, commands that begin with "attnviz", and what is quoted.
+/// Wraps `message`, which has no final line end, between words so that lines fit in `columns` if
+/// possible. Text to be copied stays whole, if need be on its own line: indented lines, commands
+/// that begin with "attnviz", and quoted text.
 std::string wrapped_message(std::string_view message, std::size_t columns);
 
 }  // namespace attnviz::app

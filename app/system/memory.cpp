@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// The number behind `key` in a file of "key number" lines; an empty key takes the first number.
+// The number after `key` in a file of "key number" lines; an empty key takes the first number.
 std::optional<double> read_number(const std::string& path, std::string_view key = {}) {
   std::ifstream file(path);
   std::string word;
@@ -39,7 +39,7 @@ double free_on_machine() {
   return kibibytes ? *kibibytes * kKibibyte : kUnlimited;
 }
 
-// Where a version of control groups keeps what.
+// The files of a version of control groups.
 struct ControlGroups {
   std::string_view entry;  // before the group's name in /proc/self/cgroup
   const char* root;
@@ -55,7 +55,7 @@ constexpr ControlGroups kVersions[] = {
 
 double free_in(const ControlGroups& version, const std::string& group) {
   const std::string folder = version.root + group + '/';
-  const auto limit = read_number(folder + version.limit);  // "max" is no number
+  const auto limit = read_number(folder + version.limit);  // "max" is not a number
   const auto used = read_number(folder + version.used);
   if (!limit || !used) {
     return kUnlimited;
@@ -64,8 +64,8 @@ double free_in(const ControlGroups& version, const std::string& group) {
   return std::max(0.0, *limit - *used + cache);
 }
 
-// The limits of this process's group and of all groups around it. A container may see its group at
-// the root and still be told the name that it has outside.
+// The least memory that this process's group and the groups around it leave. A container may see
+// its group at the root although its entry has the name from outside.
 double free_in_control_groups() {
   double least = kUnlimited;
   std::ifstream entries("/proc/self/cgroup");
@@ -85,7 +85,7 @@ double free_in_control_groups() {
   return least;
 }
 
-// Of ulimit -v and -d.
+// The limits of ulimit -v and -d.
 double process_limit() {
   double least = kUnlimited;
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
@@ -97,7 +97,7 @@ double process_limit() {
   return least;
 }
 
-// Of this process alone, with the stacks of its threads; 0 where the system does not tell.
+// The memory of this process alone, with the stacks of its threads; 0 if unknown.
 double own_memory() {
   constexpr int kFieldsBefore = 5;  // proc(5): size resident shared text lib data
   std::ifstream file("/proc/self/statm");
@@ -109,24 +109,24 @@ double own_memory() {
 }
 
 double given_limit = kUnlimited;
-// Of a thread. The system's own, of 8 MB, would count whole, however little of it is used.
+// Size of a thread's stack. The system's default of 8 MB would count in full, even if hardly used.
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
-// What out_of_memory() says, before objects are made and after they end, too.
+// The text of out_of_memory(), also valid before and after the lifetime of static objects.
 constinit std::array<char, 64> out_of_memory_text{"out of memory"};
 
 double available_memory() {
   if (given_limit != kUnlimited) {
-    constexpr double kUnforeseen = 16e6;  // large pages that are not full, and what is small
+    constexpr double kUnforeseen = 16e6;  // partly filled large pages, and small allocations
     const double stacks = static_cast<double>(available_threads() * kStack);
     return std::max(0.0, given_limit - own_memory() - kUnforeseen - stacks);
   }
   return std::min({free_on_machine(), free_in_control_groups(), process_limit()});
 }
 
-constexpr double kAlwaysThere = 64e6;  // asking the system costs more than most pictures
+constexpr double kAlwaysThere = 64e6;  // asking the system takes longer than most pictures
 
-// What there is, when that is less.
+// The available memory, if less than `bytes`.
 std::optional<double> too_little_for(double bytes) {
   if (bytes <= kAlwaysThere && given_limit == kUnlimited) {
     return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<double> too_little_for(double bytes) {
   return bytes > available ? std::optional(available) : std::nullopt;
 }
 
-constexpr double kRoundedUp = 1e6;  // an estimate is no less than what is there
+constexpr double kRoundedUp = 1e6;  // makes the estimate exceed what is available
 
 [[noreturn]] void refuse(double bytes, double available, std::string_view what,
                          std::string_view hint) {
@@ -221,7 +221,7 @@ void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
       most_that_fits(n_heads, *available, [&](std::size_t n) { return bytes(n, n_tokens); });
   const std::size_t tokens =
       most_that_fits(n_tokens, *available, [&](std::size_t n) { return bytes(n_heads, n); });
-  std::string hint = heads > 0 ? fmt::format("take fewer heads (--head 0.0; {} would fit) or a ",
+  std::string hint = heads > 0 ? fmt::format("choose fewer heads (--head 0.0; {} would fit) or a ",
                                              counted(heads, "head"))
                                : "take a ";
   hint += tokens > 0 ? fmt::format("shorter text ({} would fit)", counted(tokens, "token"))

@@ -26,17 +26,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostNames = 1000;  // of temporary files that are tried
-constexpr int kMostLinks = 40;    // as Linux: more is a loop
-constexpr mode_t kMode = 0666;    // the system takes away what the umask forbids
+constexpr int kMostNames = 1000;  // temporary names to try
+constexpr int kMostLinks = 40;    // as in Linux: more is a loop
+constexpr mode_t kMode = 0666;    // before the umask
 
 [[noreturn]] void fail(const fs::path& path, int error) {
   throw Error(ErrorKind::kIo, fmt::format("{}: cannot write: {}", path.string(),
                                           std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
 }
 
-// "/dev/stdout", "/dev/fd/5", "/proc/self/fd/5": which of what is open it names. A link that only
-// lies there, as in /dev/shm, names a file.
+// The open descriptor in "/dev/stdout", "/dev/fd/5" or "/proc/self/fd/5". A link that is merely
+// located in a folder such as /dev/shm names a file.
 std::optional<int> named_descriptor(fs::path path) {
   std::error_code error;
   const fs::path open_files = fs::canonical("/proc/self/fd", error);
@@ -58,7 +58,7 @@ std::optional<int> named_descriptor(fs::path path) {
   return std::nullopt;
 }
 
-// Only the owner of a file, or of the folder, may replace it where the folder is sticky, as /tmp.
+// In a sticky folder such as /tmp, only the owner of a file or of the folder may replace the file.
 bool is_barred_by_owner(const fs::path& target, const struct stat& file) {
   struct stat folder {};
   const fs::path parent = target.parent_path();
@@ -67,18 +67,19 @@ bool is_barred_by_owner(const fs::path& target, const struct stat& file) {
          (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != self && file.st_uid != self;
 }
 
-// What is open, as a file to name.
+// The path of an open file, for linkat().
 std::string open_name(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
 
-// Whether a name was free, which what is open then has. Sets errno where it was not.
+// Links the open file to a name; false, with errno set, if that fails.
 bool take_name(int fd, const char* name) {
   return linkat(AT_FDCWD, open_name(fd).c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-// A replaced file keeps its permissions, or gives fewer: not to run as its owner, who may be
-// another now, and none to a group that is another. Failing that, the new file's are good enough.
+// The new file gets the permissions of the file it replaces, without setuid and setgid, because the
+// owner may differ, and without the group's if the group differs. If this fails, the new file's own
+// permissions are good enough.
 void keep_permissions(int fd, const fs::path& replaced, const struct stat& info) {
   constexpr mode_t kAll = 0777;
   constexpr mode_t kOfGroup = 070;
@@ -86,7 +87,7 @@ void keep_permissions(int fd, const fs::path& replaced, const struct stat& info)
   struct stat own {};
   const bool has_group = (fstat(fd, &own) == 0 && own.st_gid == info.st_gid) ||
                          fchown(fd, static_cast<uid_t>(-1), info.st_gid) == 0;
-  // With a list of who may, the group's bits are what all of these may at most.
+  // With an access list, the group's bits are the upper limit for all its entries.
   constexpr const char* kAccessList = "system.posix_acl_access";
   std::array<char, 4096> list{};
   const ssize_t size = getxattr(replaced.c_str(), kAccessList, list.data(), list.size());
@@ -95,7 +96,7 @@ void keep_permissions(int fd, const fs::path& replaced, const struct stat& info)
     return;
   }
   const bool has_list = size > 0 || (size < 0 && errno == ERANGE);
-  // The folder may have given it a list of its own.
+  // The folder may have given the new file an access list.
   const bool has_own_list =
       fremovexattr(fd, kAccessList) != 0 && errno != ENODATA && errno != EOPNOTSUPP;
   if (!has_group || has_list || has_own_list) {
@@ -121,7 +122,7 @@ fs::path follow_links(fs::path path) {
 void reserve_standard_streams() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) < 0) {
-      // Takes the lowest free number, which is this one. The wrong way round, so that use fails.
+      // Takes the lowest free number, which is this one. The wrong direction makes any use fail.
       [[maybe_unused]] const int reserved =
           open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
@@ -139,7 +140,7 @@ void write_to_stdout(std::string_view bytes) {
 }
 
 void refuse_to_overwrite(std::string_view option, const fs::path& name, const fs::path& read) {
-  std::error_code ignored;  // what does not exist is not overwritten
+  std::error_code ignored;  // a missing file cannot be overwritten
   if (fs::is_regular_file(name, ignored) && fs::equivalent(name, read, ignored)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} {}: is read, and would be overwritten", option, name.string()));
@@ -156,7 +157,7 @@ bool is_where_stdout_goes(const fs::path& name) {
 
 bool same_place(const fs::path& a, const fs::path& b) {
   const auto place = [](const fs::path& path) {
-    std::error_code error;  // of a name that no file can have
+    std::error_code error;  // for names that no file can have
     const fs::path found = fs::weakly_canonical(fs::absolute(follow_links(path), error), error);
     return error ? path : found;
   };
@@ -170,7 +171,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
     fail(path, EISDIR);
   }
   if (const auto fd = named_descriptor(path)) {
-    // The same place in the file, and its end for what appends: opened anew it would begin at 0.
+    // Keeps the position in the file and append mode; a reopened file would begin at 0.
     const int mode = fcntl(*fd, F_GETFL);
     fd_ = mode >= 0 && (mode & O_ACCMODE) == O_RDONLY ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, 0);
     if (fd_ < 0) {
@@ -185,7 +186,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
     }
     return;
   }
-  if (exists && access(path.c_str(), W_OK) != 0) {  // a rename would replace it all the same
+  if (exists && access(path.c_str(), W_OK) != 0) {  // rename() would replace it anyway
     fail(path_, errno);
   }
   target_ = follow_links(path);
@@ -204,7 +205,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   }
 }
 
-// Whether the file system has such files, and the system a way to name them in the end.
+// Whether the file system has unnamed files, and the system a way to name them later.
 bool OutputFile::open_without_name() {
 #ifdef O_TMPFILE
   const fs::path folder = target_.parent_path();
@@ -218,7 +219,7 @@ bool OutputFile::open_without_name() {
 }
 
 void OutputFile::take_free_name(const std::function<bool(const char* name)>& take) {
-  const SignalsHeld held;  // a signal before it is noted would leave the file behind
+  const SignalsHeld held;  // otherwise a signal could leave the file on disk
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     temporary_ = target_.parent_path() / fmt::format(".attnviz-{}-{}", getpid(), attempt);
     if (take(temporary_.c_str())) {
@@ -241,7 +242,7 @@ void OutputFile::open_beside_target() {
   });
 }
 
-// A name cannot be given in place of another file: the file gets one of its own first.
+// linkat() cannot replace a file, so the new one first gets a temporary name.
 void OutputFile::give_name() {
   take_free_name([this](const char* name) { return take_name(fd_, name); });
 }
@@ -272,14 +273,14 @@ void OutputFile::commit() {
   require_whole_files();
   bool is_there = false;
   if (unfinished_ && temporary_.empty()) {
-    // Where nothing is to be replaced, at once: then there is no moment with a temporary file.
+    // If no file is replaced, the name is taken at once, without a temporary file.
     is_there = take_name(fd_, target_.c_str());
     if (!is_there) {
       give_name();
     }
   }
   const int fd = std::exchange(fd_, -1);
-  if (close(fd) != 0) {  // network file systems tell of a full disk only now
+  if (close(fd) != 0) {  // network file systems may report a full disk only here
     const int error = errno;
     if (is_there) {
       unlink(target_.c_str());
@@ -289,7 +290,7 @@ void OutputFile::commit() {
   if (temporary_.empty()) {
     return;
   }
-  const SignalsHeld held;  // or a file of the same name that is not ours any more could go
+  const SignalsHeld held;  // or a later file of the same name could be removed
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     fail(path_, errno);
   }

@@ -1,5 +1,5 @@
-// What the program asks of its process: memory before it is taken, rights that it gives up before
-// it reads a file, and the signals that end it.
+// The program's demands on its process: memory checked before it is allocated, rights that it gives
+// up before it reads a file, and the signals that end it.
 #pragma once
 
 #include <cstddef>
@@ -13,63 +13,63 @@
 
 namespace attnviz::app {
 
-/// From now on this process takes at most `bytes` of memory of its own, stacks of threads among
-/// them; mapped files do not count. What would take more gets std::bad_alloc where the system keeps
-/// such a limit (RLIMIT_DATA, since Linux 4.7), and is refused by require_memory() everywhere.
+/// From now on this process takes at most `bytes` of its own memory, including the stacks of
+/// threads but not mapped files. Allocations beyond that fail if the system enforces this limit
+/// (RLIMIT_DATA, since Linux 4.7); require_memory() refuses them everywhere.
 void limit_memory(double bytes);
 
 /// "64 MB", "2.5 GB", "10240 GB".
 std::string in_bytes(double bytes);
 
-/// "out of memory", and what --max-memory allows where it is given. Takes no memory.
+/// "out of memory", with the limit of --max-memory if given. Allocates nothing.
 std::string_view out_of_memory() noexcept;
 
-/// An Error's message; one about memory also names the limit.
+/// An Error's message; if it is about memory, adds the limit.
 std::string with_limit(std::string_view message);
 
-/// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`". Free
-/// is what limit_memory() leaves; without it what the machine has, its control group or the
-/// address space's limit, whichever is least.
+/// Throws Error{kUsage} if `bytes` are not free: "`what` needs about 10240 GB of memory, and 21 GB
+/// are free: `hint`". Free memory is what limit_memory() leaves; without a limit, the least of what
+/// the machine, its control groups and the process's limits leave.
 void require_memory(double bytes, std::string_view what, std::string_view hint);
 
-/// An estimate for so many heads of a text of so many tokens; grows with both.
+/// An estimate for a number of heads of a text with a number of tokens; grows with both.
 using BytesForHeads = std::function<double(std::size_t n_heads, std::size_t n_tokens)>;
 
-/// The same of something made for heads of a text, as `what` "inspecting"; names how many heads
-/// and tokens would fit.
+/// As above, for data of heads of a text; `what` is a word like "inspecting". The error says how
+/// many heads and tokens would fit.
 void require_memory_for_heads(const BytesForHeads& bytes, std::string_view what,
                               std::size_t n_heads, std::size_t n_tokens);
 
-// What the program gives up before it reads a model or a text.
+// The rights that the program gives up before it reads a model or a text.
 
-/// Takes from this process, for good and as far as the system can, what no command needs: sockets,
-/// other programs, signals to other processes and a look into them, typing into the terminal, and
-/// writing anywhere but into the folders of `outputs`, where files take their names, and into
-/// `outputs` themselves, and below `folders`. Permissions of other files it may still change.
-/// Reading stays: models, fonts and what they refer to may lie anywhere. Call it before a second
-/// thread is there.
+/// Permanently removes, as far as the system can, the rights that no command needs: sockets,
+/// running other programs, signals to other processes and inspecting them, typing into the
+/// terminal, and writing. Writing remains possible to `outputs`, to the folders in which they take
+/// their names, and below `folders`. Permissions of other files can still be changed. Reading stays
+/// unrestricted: models, fonts and the files they refer to may be anywhere. Call it before there is
+/// a second thread.
 ///
-/// Returns what the system could not do, as a sentence without its end, or nothing.
+/// Returns what the system could not restrict, as a sentence without its end, or nothing.
 std::string enter_sandbox(std::span<const std::filesystem::path> outputs,
                           std::span<const std::filesystem::path> folders);
 
-// What ends the program from outside, and how it leaves its files and its terminal then.
+// Ending on signals and on lack of memory, with files and terminal cleaned up.
 
-/// Whatever ends the program removes unfinished files and gives the terminal back as it was first.
-/// SIGINT, SIGTERM and SIGHUP end it with 130. A mapped file that has become shorter ends it with
-/// a message and exit code 1. A closed pipe and a file that has become too large are errors of the
-/// write instead of signals.
+/// Signals that end the program first remove unfinished files and erase the progress line. SIGINT,
+/// SIGTERM and SIGHUP end it with exit code 130. A mapped file that has become shorter ends it with
+/// a message and exit code 1. A closed pipe and a file that is too large become errors of the write
+/// instead of signals.
 void install_signal_handlers();
 
-/// Says that there is no more memory, removes unfinished files and ends the program with 1.
+/// Reports that memory has run out, removes unfinished files and ends the program with exit code 1.
 [[noreturn]] void end_out_of_memory() noexcept;
 
-/// From now on where there is no memory for an object, the program ends there. An exception would
-/// not come through functions that may not throw, and its message would need memory, too.
+/// From now on, a failed allocation of an object ends the program. An exception could not pass
+/// through noexcept functions, and its message would need memory too.
 void end_without_memory();
 
-/// While it lives, the first of SIGINT, SIGTERM and SIGHUP is noted in its place, so that what has
-/// been done can be kept; the second one ends the program. One at a time.
+/// While it exists, the first SIGINT, SIGTERM or SIGHUP is only recorded, so that completed work
+/// can be saved; the second one ends the program. Only one instance may exist at a time.
 class Interruption {
  public:
   Interruption() noexcept;
@@ -80,22 +80,22 @@ class Interruption {
   bool is_requested() const noexcept;
 };
 
-/// Waits until something can be read, or its end, or an error of it. False when an Interruption was
-/// requested before that.
+/// Waits until the input has data, its end, or an error. Returns false if an Interruption was
+/// requested first.
 bool wait_to_read(int fd) noexcept;
 
-/// A place among the files that are removed when the program ends early. Freed with the object.
+/// A slot in the list of files that are removed if the program ends early. Freed with the object.
 class UnfinishedFile {
  public:
   static constexpr std::size_t kMost = 16;
 
-  /// Throws Error{kUsage} when all places are taken.
+  /// Throws Error{kUsage} if all slots are taken.
   UnfinishedFile();
   ~UnfinishedFile();
   UnfinishedFile(const UnfinishedFile&) = delete;
   UnfinishedFile& operator=(const UnfinishedFile&) = delete;
 
-  /// The file there is now: `name` stays valid until the next call. nullptr: none.
+  /// Sets the current file: `name` must stay valid until the next call. nullptr: none.
   void is(const char* name) noexcept;
 
  private:

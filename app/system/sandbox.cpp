@@ -11,7 +11,7 @@
 
 #include "system/output_file.h"
 
-// Sanitizers trace at the end, and coverage is written beside the build.
+// Not with sanitizers, which trace at exit, or coverage, which writes beside the build.
 #if defined(__linux__) && !defined(ATTNVIZ_IS_INSTRUMENTED) && \
     __has_include(<linux/landlock.h>) && __has_include(<linux/seccomp.h>)
 #define ATTNVIZ_HAS_SANDBOX_HEADERS 1
@@ -36,10 +36,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where numbers of system calls are known to mean what the headers say.
+// Machines on which the numbers of system calls are known to match the headers.
 #if defined(__x86_64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
-constexpr std::uint32_t kFirstOfOtherSizes = 0x40000000;  // of pointers: x32
+constexpr std::uint32_t kFirstOfOtherSizes = 0x40000000;  // x32, with other pointer sizes
 #elif defined(__aarch64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
@@ -48,9 +48,10 @@ constexpr std::uint32_t kMachine = 0;
 constexpr std::uint32_t kFirstOfOtherSizes = UINT32_MAX;
 #endif
 
-// Sockets, other programs, other processes and new doors into the kernel. io_uring would do for a
-// process what the filter forbids it. The list is short: the kernel tries it for each call at
-// start. Of what is forbidden by its arguments see below.
+// Sockets, other programs, other processes and new ways into the kernel. io_uring would perform the
+// forbidden calls for a process. The list is short, because the kernel tries the filter for each
+// call number when it is installed. Calls that are forbidden only for certain arguments follow
+// below.
 constexpr std::array kForbidden = {SYS_socket,
                                    SYS_socketpair,
                                    SYS_connect,
@@ -73,17 +74,17 @@ constexpr std::array kForbidden = {SYS_socket,
                                    SYS_rt_tgsigqueueinfo,
                                    SYS_pidfd_send_signal};
 
-// Two type into the terminal as if the user did, who may have a shell there. By the others signals
-// that descriptors send reach another process.
+// Two of these type into the terminal as if the user did, who may have a shell there. The others
+// make descriptors send signals to another process.
 constexpr std::array<std::uint32_t, 4> kForbiddenRequests = {TIOCSTI, TIOCLINUX, FIOSETOWN,
                                                              SIOCSPGRP};
 constexpr std::array<std::uint32_t, 3> kForbiddenOfDescriptors = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
 
-// As the program that the kernel runs at each system call. The answer is an error, which libraries
-// such as the C library know how to go on from.
+// The filter as a program that the kernel runs at each system call. Refused calls return an error,
+// which libraries (the C library, for example) can handle.
 std::vector<sock_filter> filter_of_calls() {
   constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
-  // The lower half of what is passed: descriptors and requests are no larger.
+  // The lower half of an argument: descriptors and requests fit in it.
   constexpr std::size_t kFirstArgument =
       offsetof(seccomp_data, args) +
       (std::endian::native == std::endian::little ? 0 : sizeof(std::uint32_t));
@@ -102,7 +103,7 @@ std::vector<sock_filter> filter_of_calls() {
     filter.push_back(refuse);
   }
   const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  // What a call with one of its arguments, by number, may be: one of `values`, or all but these.
+  // Restricts a call by one argument, given by its index: to `values`, or to all others.
   const auto judge = [&](long call, std::size_t argument, std::span<const std::uint32_t> values,
                          bool are_allowed) {
     const auto n = static_cast<std::uint8_t>(2 * values.size() + 2);
@@ -116,7 +117,7 @@ std::vector<sock_filter> filter_of_calls() {
   };
   const std::uint32_t self[] = {static_cast<std::uint32_t>(getpid()), 0};
   judge(SYS_tgkill, 0, std::span(self).first(1), true);  // abort() needs it
-  judge(SYS_prlimit64, 0, self, true);  // a limit of the time of another process ends it
+  judge(SYS_prlimit64, 0, self, true);                   // a time limit could end another process
   judge(SYS_ioctl, 1, kForbiddenRequests, false);
   judge(SYS_fcntl, 1, kForbiddenOfDescriptors, false);
   filter.push_back(allow);
@@ -130,8 +131,8 @@ bool forbid_calls() {
   }
   std::vector<sock_filter> filter = filter_of_calls();
   const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
-  // Older kernels would make the processor slower for a filtered process, unless told not to; the
-  // oldest do not know that.
+  // Older kernels would slow down a filtered process unless this flag is set; the oldest do not
+  // know the flag.
   for (const unsigned flags : {unsigned{SECCOMP_FILTER_FLAG_SPEC_ALLOW}, 0U}) {
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0) {
       return true;
@@ -140,9 +141,9 @@ bool forbid_calls() {
   return false;
 }
 
-constexpr std::uint64_t kTruncate = std::uint64_t{1} << 14;  // younger than some headers
+constexpr std::uint64_t kTruncate = std::uint64_t{1} << 14;  // newer than some headers
 
-// What the system's version of Landlock can forbid: a right it does not know would be an error.
+// The rights that this version of Landlock can forbid: an unknown right would be an error.
 std::uint64_t forbidden_rights(long version) noexcept {
   const std::uint64_t first =
       LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -152,7 +153,8 @@ std::uint64_t forbidden_rights(long version) noexcept {
   return first | (version >= 3 ? kTruncate : 0);
 }
 
-// A file, or everything below a folder. What does not exist is left out: opening it says why.
+// Allows writing to a file, or to everything below a folder. Skips missing paths: opening them
+// reports why.
 void allow_writing(int rules, const fs::path& path, std::uint64_t known) {
   const int fd = open(path.c_str(), O_PATH | O_CLOEXEC);
   struct stat info {};
@@ -161,7 +163,7 @@ void allow_writing(int rules, const fs::path& path, std::uint64_t known) {
     const std::uint64_t of_folders =
         of_files | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE;
     const landlock_path_beneath_attr rule = {S_ISDIR(info.st_mode) ? of_folders : of_files, fd};
-    // Pipes are on no file system that is restricted.
+    // Fails for pipes, which are not on a restricted file system.
     syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
   }
   if (fd >= 0) {
@@ -204,17 +206,17 @@ std::string enter_sandbox(std::span<const fs::path> outputs, std::span<const fs:
   const auto problem = [](const char* what) {
     return std::string(what) + ": " + std::strerror(errno);  // NOLINT(concurrency-mt-unsafe)
   };
-  // Without it only an administrator may give up rights.
+  // Otherwise only an administrator may give up rights.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return problem("the program runs with all rights");
   }
   std::string problems;
   if (!forbid_writing_elsewhere(outputs, folders)) {
-    problems = problem("the program keeps the right to write anywhere (Landlock)");
+    problems = problem("the program can still write anywhere (Landlock is missing)");
   }
   if (!forbid_calls()) {
     problems += (problems.empty() ? "" : "; ") +
-                problem("the program keeps the right to open sockets (seccomp)");
+                problem("the program can still open sockets (seccomp is missing)");
   }
   return problems;
 }
@@ -223,7 +225,7 @@ std::string enter_sandbox(std::span<const fs::path> outputs, std::span<const fs:
 
 std::string enter_sandbox(std::span<const std::filesystem::path> /*outputs*/,
                           std::span<const std::filesystem::path> /*folders*/) {
-  return "this build does not know how to give up rights";
+  return "this build cannot give up rights";
 }
 
 #endif

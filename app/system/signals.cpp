@@ -21,7 +21,7 @@ namespace attnviz::app {
 
 namespace {
 
-// A handler may do no more than unlink these.
+// A signal handler may only unlink these.
 struct UnfinishedPlace {
   std::atomic<bool> is_taken;
   std::atomic<const char*> name;
@@ -30,7 +30,7 @@ std::array<UnfinishedPlace, UnfinishedFile::kMost> unfinished_places{};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
-// Which end the program as if it handled none: the caller may want a core, or to know of a limit.
+// These end the program as if unhandled: the caller may want a core dump, or to learn of a limit.
 constexpr int kOtherEndings[] = {SIGQUIT,   SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
                                  SIGABRT,   SIGSEGV, SIGBUS,  SIGFPE,    SIGILL,  SIGTRAP, SIGSYS,
 #ifdef SIGPWR
@@ -41,14 +41,14 @@ constexpr int kOtherEndings[] = {SIGQUIT,   SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF
 #endif
                                  SIGPOLL};
 
-// Of Interruption.
+// State of Interruption.
 std::atomic<bool> is_patient{false};
 std::atomic<bool> is_interrupted{false};
 std::atomic<std::int64_t> interrupted_at{0};  // seconds
 static_assert(std::atomic<bool>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// Whoever stops a group of processes often sends the signal twice at once; that is one.
+// Stopping a group of processes often sends the signal twice at once; that counts as one.
 bool is_first_interruption() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -77,7 +77,7 @@ extern "C" void end_interrupted(int) {
   _exit(kInterrupted);
 }
 
-// A line on standard error, without what say() needs memory for.
+// Prints a line on standard error without the memory that warn() would need.
 void say_of_file(const char* name, std::string_view what) noexcept {
   for (const std::string_view part :
        {std::string_view("attnviz: "), std::string_view(name), what, std::string_view("\n")}) {
@@ -91,7 +91,7 @@ extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {
     pause();  // another thread ends the program
   }
   leave_nothing_behind();
-  // Also where the disk fails, which nothing tells apart.
+  // Also covers disk failures, which cannot be distinguished.
   const char* const name = signal == SIGBUS ? mapped_file_at(info->si_addr) : nullptr;
   if (name != nullptr) {
     say_of_file(name, kBecameShorter);
@@ -100,10 +100,10 @@ extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   sigaction(signal, &action, nullptr);
-  std::raise(signal);  // which comes when this returns
+  std::raise(signal);  // takes effect when this returns
 }
 
-// What the caller ignores, as nohup does, and what a sanitizer handles, stays as it is.
+// Leaves signals alone that the caller ignores, as nohup does, or that a sanitizer handles.
 void handle_unless_set(int signal, const struct sigaction& action) noexcept {
   struct sigaction inherited {};
   sigaction(signal, nullptr, &inherited);
@@ -167,7 +167,7 @@ bool wait_to_read(int fd) noexcept {
   }
   sigset_t usual;
   pthread_sigmask(SIG_SETMASK, nullptr, &usual);
-  const SignalsHeld held;  // between the look and the wait one would be missed
+  const SignalsHeld held;  // a signal between check and wait would be missed
   while (!is_interrupted.load()) {
     pollfd waited = {fd, POLLIN, 0};
     if (ppoll(&waited, 1, nullptr, &usual) >= 0 || errno != EINTR) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The functions of fontconfig in use, with the types that its headers give them.
+// The functions of fontconfig in use, with their types from its headers.
 struct Fontconfig {
 #define ATTNVIZ_FONTCONFIG_FUNCTIONS(use)                                                        \
   use(CharSetAddChar) use(CharSetCreate) use(CharSetDestroy) use(CharSetHasChar)                 \
@@ -36,7 +36,7 @@ struct Fontconfig {
 #undef ATTNVIZ_FONTCONFIG_MEMBER
 };
 
-// Opened when a character is first looked for: the program starts without it and works without it.
+// Loaded at the first search for a character: the program starts and works without it.
 std::optional<Fontconfig> load() {
   const auto library = SharedLibrary::load("libfontconfig.so.1");
   Fontconfig functions = {};
@@ -48,7 +48,7 @@ std::optional<Fontconfig> load() {
   return std::nullopt;
 }
 
-// While it lives, what is said on standard error is lost.
+// While it exists, output on standard error is discarded.
 class Hush {
  public:
   Hush() noexcept
@@ -79,7 +79,7 @@ const Fontconfig* fontconfig() {
   static const std::optional<Fontconfig> loaded = [] {
     std::optional<Fontconfig> functions = load();
     if (functions) {
-      const Hush hush;  // it complains where it may keep no lists of fonts
+      const Hush hush;  // Init() complains if it cannot cache font lists
       functions->Init();
     }
     return functions;
@@ -105,17 +105,17 @@ FontFile font_file(const fs::path& path, unsigned face) {
   return font;
 }
 
-// One that is listed but gone or broken is told once, with what it was wanted for.
+// Reports once that a listed font is missing or broken, and the consequence.
 void tell_unusable(const Verbosity& verbosity, const std::string& path, const Error& error) {
   static std::set<std::string> told;
   if (told.insert(path).second) {
     inform(verbosity,
-           fmt::format("{}; what this installed font was to draw becomes boxes", error.what()));
+           fmt::format("{}; characters that need this installed font become boxes", error.what()));
   }
 }
 
-// An installed font that has the character, as fontconfig chooses it: upright and regular, a colour
-// font for emoji. Nothing without fontconfig, or when no font has it.
+// The installed font that fontconfig chooses for the character: upright and regular, a colour font
+// for emoji. Nothing without fontconfig, or if no font has the character.
 std::optional<FontFile> find_system_font(char32_t code_point, const Verbosity& verbosity) {
   const Fontconfig* fc = fontconfig();
   if (fc == nullptr) {
@@ -163,7 +163,7 @@ std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files, const Verbo
   }
   if (!fonts.empty() && !can_draw_other_fonts()) {
     throw Error(ErrorKind::kUnsupported,
-                "--font: fonts are drawn with HarfBuzz, which this system lacks; install "
+                "--font: drawing other fonts needs HarfBuzz, which this system lacks; install "
                 "libharfbuzz0b");
   }
   return std::make_unique<FontSet>(std::move(fonts), [verbosity](char32_t code_point) {

@@ -1,4 +1,4 @@
-// Fonts for a picture's texts: files that the user names, and those installed on the system.
+// Fonts for the text in pictures: files named by the user, and those installed on the system.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace attnviz::app {
 
-/// The embedded font, the `files`, the installed fonts. Installed ones are looked for only when a
-/// picture needs them, and told of where they cannot be used. Throws Error{kIo} for a file that
-/// cannot be read, Error{kMalformed} for one that is no font, and Error{kUnsupported} when files
-/// are given and the system lacks HarfBuzz.
+/// The embedded font, the `files` and the installed fonts. Installed fonts are searched only when a
+/// picture needs them; unusable ones are reported. Throws Error{kIo} for a file that cannot be
+/// read, Error{kMalformed} for one that is not a font, and Error{kUnsupported} if files are given
+/// and the system lacks HarfBuzz.
 std::unique_ptr<FontSet> open_fonts(std::span<const std::filesystem::path> files,
                                     const Verbosity& verbosity);
 

@@ -23,11 +23,11 @@ namespace {
 constexpr std::size_t kWidestTerminal = 10'000;
 
 std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never changed
   return value == nullptr ? std::string_view() : value;
 }
 
-// What COLUMNS says, else what the terminal behind `stream` does; 0: neither does.
+// COLUMNS, else the width of the terminal on `stream`; 0 if neither is known.
 std::size_t columns_of(int stream) {
   const auto said = parse_number<std::size_t>(environment("COLUMNS")).value_or(0);
   if (said > 0 && said <= kWidestTerminal) {
@@ -60,8 +60,7 @@ bool can_do_colors() {
   return stdout_is_terminal() && !term.empty() && term != "dumb";
 }
 
-// What programs that read a pipe expect: of LC_ALL, LC_CTYPE and LANG the first that is set
-// decides.
+// Decides what readers of a pipe expect: the first of LC_ALL, LC_CTYPE and LANG that is set counts.
 bool is_utf8_locale() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const std::string_view locale = environment(name); !locale.empty()) {
@@ -124,7 +123,7 @@ TerminalOptions file_drawing(StyleChoice style, ColorChoice color) {
 
 namespace {
 
-// What is shown is padded to these, so that nothing is left of a longer one.
+// Texts are padded to this width, so that nothing of a longer one remains.
 constexpr std::size_t kColumns = 46;
 std::atomic<bool> line_is_there{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // for the signal handler
@@ -150,14 +149,14 @@ std::string duration(double seconds) {
                      std::fmod(minutes, kMinute));
 }
 
-// A line that a narrow terminal wraps could not be taken away.
+// A line that wraps on a narrow terminal could not be erased.
 bool has_room() noexcept {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return !known || size.ws_col > kColumns;
 }
 
-// "attention 42 %, 12 s left" for `done` in (0, 1] of the work after `seconds` of it. 7-bit.
+// "attention 42 %, 12 s left" for a share `done` in (0, 1] after `seconds`. 7-bit.
 std::string progress_text(std::string_view what, double done, double seconds) {
   const double left = seconds * (1.0 - done) / done;
   return fmt::format("{} {:.0f} %, {} left", what, std::floor(100.0 * done), duration(left));

@@ -1,5 +1,5 @@
-// What the standard streams are: a terminal or not, how wide, with which colours. One line on a
-// terminal that tells how far slow work is.
+// Properties of the standard streams: terminal or not, width, colours. A progress line for slow
+// work on a terminal.
 #pragma once
 
 #include <chrono>
@@ -13,25 +13,25 @@
 namespace attnviz::app {
 
 bool stdin_is_terminal();
-/// Whether somebody may have a text there: no terminal, nor /dev/null.
+/// Whether standard input may contain a text: neither a terminal nor /dev/null.
 bool stdin_is_pipe_or_file();
-/// Whether a text lies there and waits. Reads nothing, and does not wait for it.
+/// Whether standard input has bytes waiting. Neither reads nor waits.
 bool stdin_has_unread();
 bool stdout_is_terminal();
 
-/// How wide standard error is where it is a terminal; 0 elsewhere.
+/// The width for standard error (COLUMNS, else the terminal's) if it is a terminal; else 0.
 std::size_t stderr_columns();
 
 /// How to draw on standard output. Colour: `color`, else NO_COLOR, else CLICOLOR_FORCE, else
-/// whether it is a terminal. Style auto: blocks on a terminal that can do more than TERM=dumb and
-/// into pipes of a UTF-8 locale, else ascii. Width: COLUMNS, else the terminal's, else 80.
+/// whether it is a terminal. Default style: blocks on a terminal better than TERM=dumb and into
+/// pipes of a UTF-8 locale, else ascii. Width: COLUMNS, else the terminal's, else 80.
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color);
 
-/// How to draw into a text file: 120 columns, ascii and no colour unless chosen otherwise.
+/// How to draw into a text file: 120 columns; ascii and no colour by default.
 TerminalOptions file_drawing(StyleChoice style, ColorChoice color);
 
-/// The line on standard error, when that is a terminal wide enough and the program is not to be
-/// quiet. Comes when the work has taken a while, and goes when it ends. For one thread at a time.
+/// A line on standard error, if that is a terminal wide enough and the program is not quiet.
+/// Appears after a short delay, and disappears when the work ends. For one thread at a time.
 class ProgressLine {
  public:
   /// `what` must outlive it.
@@ -40,8 +40,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// What is to be told the share of the work that is done, while the line lives; empty where the
-  /// line is not to be seen.
+  /// The function to call with the share of completed work while the line exists; empty if the line
+  /// is not visible.
   ProgressReport report();
 
  private:
@@ -55,7 +55,7 @@ class ProgressLine {
   Clock::time_point next_;
 };
 
-/// Takes the line away, if there is one. Safe in a signal handler.
+/// Erases the line, if there is one. Safe in a signal handler.
 void erase_progress_line() noexcept;
 
 }  // namespace attnviz::app

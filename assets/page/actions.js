@@ -28,7 +28,7 @@ export function actionButtons(store, drawn, help) {
       () => true,
       () => false,
     );
-    note.textContent = ` ${copied ? "Copied." : "Copy this line."} ${commandLimits(store.data, store.state)}`;
+    note.textContent = ` ${copied ? "The command is copied." : "Copy this command."} ${commandLimits(store.data, store.state)}`;
     announce(note.textContent);
     if (!copied) {
       getSelection()?.selectAllChildren(command);

@@ -36,7 +36,7 @@ export class Arcs {
       {
         class: "arcs",
         role: "group",
-        "aria-label": "lines between queries and keys; the table below has the same numbers",
+        "aria-label": "lines between queries and keys; the table below shows the same numbers",
       },
       this.canvas,
       this.filler,

@@ -135,13 +135,13 @@ export function commandLimits(data, state) {
   // Means of all or of chosen heads have nothing beside them.
   const compares = state.compare >= 0 && state.compare !== state.head;
   if (compares && (isMade || state.average === "heads" || state.average === "layers")) {
-    limits.push("the pattern beside it");
+    limits.push("the pattern that it is compared with");
   }
   if (state.units === "sentences" || state.units === "turns" || state.folds.length > 0) {
-    limits.push("tokens taken together");
+    limits.push("groups of tokens");
   }
   if (state.picks.length > 1) {
     limits.push("several picked tokens");
   }
-  return limits.length > 0 ? `Not in this line: ${limits.join(", ")}.` : "";
+  return limits.length > 0 ? `The command does not contain: ${limits.join(", ")}.` : "";
 }

@@ -17,8 +17,8 @@ export class Controls {
     /** Each shows its part of the state again. @type {(() => void)[]} */
     this.refreshers = [];
     const several = heads.length > 1;
-    const { isAttention, absent } = wordsFor(data.drawing);
-    this.element = make("div", { class: "controls", role: "group", "aria-label": "how it is shown" });
+    const { isAttention, showAbsent } = wordsFor(data.drawing);
+    this.element = make("div", { class: "controls", role: "group", "aria-label": "display options" });
     this.element.append(
       this.choice(
         "Colours",
@@ -33,14 +33,14 @@ export class Controls {
         [
           ["linear", "linear"],
           ["sqrt", "square root"],
-          ["log", "logarithm"],
-          ["row-max", "row's largest"],
+          ["log", "logarithmic"],
+          ["row-max", "largest weight of the row"],
         ],
         "scale",
       ),
     );
-    const stretch = this.flag("Stretch to the largest", "stretch");
-    stretch.title = "the colour scale ends at the largest weight in view";
+    const stretch = this.flag("Scale colours to the largest weight", "stretch");
+    stretch.title = "the colour scale ends at the largest visible weight";
     if (unitKinds(data).length > 1) {
       this.element.append(
         this.choice(
@@ -57,9 +57,9 @@ export class Controls {
           [
             ["", "none"],
             ["heads", "heads of the layer"],
-            ["layers", "this head, all layers"],
+            ["layers", "this head in all layers"],
             ["all", "all heads"],
-            ["chosen", "heads I choose …"],
+            ["chosen", "chosen heads …"],
           ],
           "average",
         ),
@@ -68,8 +68,8 @@ export class Controls {
     if (several) {
       this.element.append(
         this.choice(
-          "Beside it",
-          [["-1", "nothing"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))],
+          "Compare with",
+          [["-1", "none"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))],
           "compare",
         ),
       );
@@ -88,10 +88,10 @@ export class Controls {
     }
     this.element.append(stretch);
     if (data.shape[1] > 1 && !data.drawing.zero_centred && isAttention) {
-      this.element.append(this.flag("Leave out the first token", "dropSink"));
+      this.element.append(this.flag("Hide the first token", "dropSink"));
     }
     if (data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
-      this.element.append(this.flag(`Show what is ${absent}`, "showMask"));
+      this.element.append(this.flag(showAbsent, "showMask"));
     }
     this.refresh();
   }

@@ -13,7 +13,7 @@ const DRAG_FROM = 5;
 const SETTLE_MS = 120;
 /** Of PointerEvent.button; fingers and pens touch with it. */
 const MAIN_BUTTON = 0;
-const HELP = "Heatmap. Arrow keys move from cell to cell, Enter picks the row's token, plus and minus zoom.";
+const HELP = "Heatmap. The arrow keys move from cell to cell, Enter picks the row's token, plus and minus zoom.";
 
 export class Heatmap {
   /**

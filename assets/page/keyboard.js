@@ -5,17 +5,17 @@ import { headTitle } from "./patterns.js";
 import { wordsFor } from "./words.js";
 
 const KEYS = [
-  ["[  and  ]", "the head before, the head behind"],
-  ["d", "turn the direction: what the rows say, or what the columns say"],
-  ["/", "search a token; Enter: the next one, Shift+Enter: the one before, Alt+Enter: pick all"],
-  ["Escape", "pick nothing"],
-  ["?", "this help"],
-  ["arrow keys", "in the overview: another head; in the heatmap: another cell; in the text: another token"],
+  ["[  and  ]", "previous head, next head"],
+  ["d", "switch the direction: read rows or columns"],
+  ["/", "search for a token; Enter: next match, Shift+Enter: previous match, Alt+Enter: pick all matches"],
+  ["Escape", "clear the selection"],
+  ["?", "show this help"],
+  ["arrow keys", "move to another head (overview), cell (heatmap) or token (text)"],
   ["Enter", "pick the token under the cursor"],
-  ["Space", "add it to those picked, or take it away; in the overview likewise a head, when choosing heads for a mean"],
-  ["Shift + arrow keys", "in the text: pick several"],
-  ["+  −  0", "in the heatmap: zoom in, zoom out, all in view (also the wheel, or two fingers)"],
-  ["Shift + click", "on a token: pick several; on a head: show it beside the other"],
+  ["Space", "add the token to the picked ones, or remove it; in the overview: the same for a head, while you choose heads to average"],
+  ["Shift + arrow keys", "in the text: pick several tokens"],
+  ["+  −  0", "in the heatmap: zoom in, zoom out, show everything (or use the wheel or two fingers)"],
+  ["Shift + click", "on a token: pick several; on a head: compare it with the current one"],
 ];
 
 /** @param {Drawing} drawing */
@@ -24,16 +24,16 @@ export function helpDialog(drawing) {
   const dialog = make(
     "dialog",
     { "aria-labelledby": "help-title" },
-    make("h2", { id: "help-title", text: "Reading this page" }),
+    make("h2", { id: "help-title", text: "How to read this page" }),
     make("p", {
       text: !words.isAttention
         ? `${words.cells}.`
-        : "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1. A page of differences shows how that changes from one pattern to another: more or less than before, so that a row sums to 0.",
+        : "Each row is a token that looks (a query), and each column is a token that it can look at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1. On a page of differences each number is a change from one pattern to another, and a row adds up to 0.",
     }),
     make("p", {
       text: !words.isAttention
-        ? `The overview has every ${words.pattern} as a small picture. Choose one: the heatmap shows it cell by cell. ${words.pick}`
-        : "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The strongest shade of the text stands for the largest weight there.",
+        ? `The overview shows every ${words.pattern} as a small picture. Choose one, and the heatmap shows it cell by cell. ${words.pick}`
+        : "The overview shows every head as a small picture. Choose one, and the heatmap shows it cell by cell. Pick tokens, and the text and the lines show what they look at, or what looks at them. If you pick several tokens, their weights are added. The darkest shade in the text stands for the largest weight there.",
     }),
     make("h3", { text: "Keys" }),
     make(

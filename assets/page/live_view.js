@@ -132,7 +132,7 @@ export class LiveView {
     return make(
       "details",
       { class: "without" },
-      make("summary", { text: "Leave heads out" }),
+      make("summary", { text: "Take heads out" }),
       ...layers.map((layer) =>
         make("div", { class: "head-row" }, ...heads.filter((head) => head.layer === layer).map(button)),
       ),

@@ -83,7 +83,7 @@ function showPage(data, place) {
 
 /** @param {unknown} error */
 function failure(error) {
-  return make("p", { role: "alert", text: `This page cannot be shown: ${error}` });
+  return make("p", { role: "alert", text: `The page cannot be displayed: ${error}` });
 }
 
 class Page {
@@ -135,7 +135,7 @@ class Page {
     const overview = section(
       "overview-panel",
       `All ${words.pattern}s`,
-      `Each small picture is one ${words.pattern}; a row of pictures is one layer. Choose one to look into it.`,
+      `Each small picture is one ${words.pattern}, and each row of pictures is one layer. Choose a picture to see it in detail.`,
       this.overview.element,
       this.headRows.element,
     );
@@ -143,7 +143,7 @@ class Page {
     const heatmap = section(
       "heatmap-panel",
       `One ${words.pattern}`,
-      `${words.cells}${data.drawing.zero_centred ? " that changes" : ""}.`,
+      `${words.cells}${data.drawing.zero_centred ? " this changes" : ""}.`,
       make("div", { class: "legend" }, this.legend, this.legendName),
       this.heatmapBox,
     );
@@ -151,7 +151,7 @@ class Page {
       "token-panel",
       "Tokens",
       data.drawing.zero_centred
-        ? "Point at a token, or pick several, to see where their attention changes."
+        ? "Point at a token, or pick several, to see how their attention changes."
         : words.pick,
       this.tools.element,
       this.text.element,
@@ -165,7 +165,7 @@ class Page {
         section(
           "live-panel",
           "Try it",
-          "The model runs in this page: type a text and see what its heads do.",
+          "The model runs inside this page: type a text and see what its heads do.",
           new LiveView(data, this.blobs, (other, fragment) => this.replace(other, fragment)).element,
         ),
       );
@@ -180,7 +180,7 @@ class Page {
         section(
           "steps-panel",
           "Step by step",
-          "How the weights of one token come about, with the head's own numbers.",
+          "This is how the weights of one token are computed, with the real numbers of the head.",
           this.steps.element,
         ),
       );
@@ -196,7 +196,7 @@ class Page {
     return make(
       "details",
       { class: "toolbar", open: !matchMedia("(max-width: 600px)").matches },
-      make("summary", { text: "Switches, and saving this view" }),
+      make("summary", { text: "Options, saving and copying" }),
       make("div", { class: "tools" }, this.controls.element, buttons),
     );
   }

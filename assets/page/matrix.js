@@ -182,9 +182,9 @@ function codeError({ code, low, high, curve }) {
  */
 export function exactnessText({ error, sums }, high, made) {
   if (!error) {
-    return made ? "computed from exact ones (float32)" : "exact (float32)";
+    return made ? "computed from exact numbers (float32)" : "exact (float32)";
   }
-  return sums ? "differ in how exact they are: see each cell" : `± at most ${error(high).toPrecision(2)}`;
+  return sums ? "differ in precision: point at a cell" : `± at most ${error(high).toPrecision(2)}`;
 }
 
 /** Who may see whom, [rows, cols]. */

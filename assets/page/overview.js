@@ -54,7 +54,7 @@ export class Overview {
     this.caption = make("p", { class: "readout" });
     this.show = make(
       "select",
-      { "aria-label": "what the small pictures show", change: () => this.draw() },
+      { "aria-label": "contents of the small pictures", change: () => this.draw() },
       make("option", { value: "", text: "patterns" }),
       ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}`, title: scoreWords(name) })),
     );
@@ -239,7 +239,7 @@ export class Overview {
     return [
       headTitle(head),
       firstDocument(this.store.data, this.store.state).name,
-      head.leftOut ? "left out" : "",
+      head.leftOut ? "taken out" : "",
       head.names.join(", "),
       toldScore(head, this.show.value),
     ]

@@ -348,7 +348,7 @@ function strongest(shown, sums, picked, asKey, count, drawing) {
   const words = wordsFor(drawing);
   const isChange = drawing.zero_centred;
   if (picked.length === 0) {
-    return `Nothing is picked: pick a token${words.isAttention ? " to see its attention" : ""}.`;
+    return words.isAttention ? "Pick a token to see its attention." : "Pick a token.";
   }
   const units = asKey ? shown.keys : shown.queries;
   const others = asKey ? shown.queries : shown.keys;
@@ -369,8 +369,8 @@ function strongest(shown, sums, picked, asKey, count, drawing) {
   }
   if (isChange) {
     return asKey
-      ? `Attention to ${names} changes most from ${list}`
-      : `${names} ${picked.length > 1 ? "change" : "changes"} most at ${list}`;
+      ? `The attention to ${names} changes most from ${list}`
+      : `The attention of ${names} changes most toward ${list}`;
   }
   return asKey ? words.mostBack(names, list) : words.most(names, picked.length > 1, list);
 }

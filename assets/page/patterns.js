@@ -70,13 +70,13 @@ function averageTitle(state, heads, head) {
   const count = averagedHeads(state, heads, head).length;
   switch (state.average) {
     case "heads":
-      return `L${layer}, mean of ${count} heads`;
+      return `L${layer}, average of ${count} heads`;
     case "layers":
-      return `H${number}, mean of ${count} layers`;
+      return `H${number}, average of ${count} layers`;
     case "all":
-      return `mean of all ${count} heads`;
+      return `average of all ${count} heads`;
     case "chosen":
-      return count > 1 ? `mean of ${count} chosen heads` : headTitle(heads[averagedHeads(state, heads, head)[0]]);
+      return count > 1 ? `average of ${count} chosen heads` : headTitle(heads[averagedHeads(state, heads, head)[0]]);
     default:
       return headTitle(heads[head]);
   }

@@ -57,7 +57,7 @@ function sortableTable(head, rows) {
     const heading = make("th", { scope: "col" }, make("button", { type: "button", text, click: sort }));
     return heading;
   });
-  const caption = make("caption", { text: `${counted(rows.length, "row")}; a heading sorts by its column.` });
+  const caption = make("caption", { text: `${counted(rows.length, "row")}; click a heading to sort by that column.` });
   return make("table", {}, caption, make("thead", {}, make("tr", {}, ...headings)), body);
 }
 

@@ -61,7 +61,7 @@ function partNote({ shown }, layout, data) {
   const [from, to] = wordsFor(data.drawing).isAttention ? ["queries", "keys"] : ["rows", "columns"];
   const [n, m] = data.shape;
   const ofRows = n === m ? "" : ` of ${n}`;
-  return `a part: ${from} ${side(shown.queries, rows)}${ofRows}, ${to} ${side(shown.keys, cols)} of ${m}`;
+  return `part of the picture: ${from} ${side(shown.queries, rows)}${ofRows}, ${to} ${side(shown.keys, cols)} of ${m}`;
 }
 
 /**
@@ -88,19 +88,19 @@ function viewNotes(scene, layouts) {
   if (without.length > 0) {
     notes.push(
       `without head${without.length > 1 ? "s" : ""} ${without.join(", ")}`,
-      "heads that are left out still have attention, but add nothing new",
+      "heads that are taken out still have attention, but their output does not depend on it",
     );
   }
   const merged = [
-    ...(state.units === "tokens" ? [] : [`tokens merged to ${state.units}`]),
+    ...(state.units === "tokens" ? [] : [`tokens merged into ${state.units}`]),
     ...(state.folds.length > 0 ? [`folded: ${state.folds.map(([begin, end]) => `${begin}-${end - 1}`).join(", ")}`] : []),
   ];
   if (merged.length > 0) {
-    notes.push(`${merged.join(", ")}: sums over keys, means over queries`);
+    notes.push(`${merged.join(", ")}: summed over keys, averaged over queries`);
   }
   if (state.dropSink) {
     const [first] = (data.keys ?? data.queries).label;
-    notes.push(`first token (${first}) left out, what is left of each row scaled to sum to 1`);
+    notes.push(`first token (${first}) hidden, the rest of each row rescaled to sum to 1`);
   }
   return notes;
 }

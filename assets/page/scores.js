@@ -2,14 +2,14 @@
 
 /** Ends of a sentence that begins with a number. */
 const WORDS = /** @type {Record<string, string>} */ ({
-  previous: "of the weight on the token before",
-  self: "of the weight on the token itself",
-  first: "of the weight on the first token",
-  duplicate: "of the weight on earlier copies of the token",
-  induction: "of the weight on what followed earlier copies",
-  entropy_fraction: "of the largest entropy: how far the weight is spread",
-  confidence: "is the largest weight of a row",
-  distance_mean: "tokens: how far it looks",
+  previous: "of the weight is on the previous token",
+  self: "of the weight is on the token itself",
+  first: "of the weight is on the first token",
+  duplicate: "of the weight is on earlier copies of the token",
+  induction: "of the weight is on tokens that followed earlier copies",
+  entropy_fraction: "of the largest possible entropy: how far the weight is spread out",
+  confidence: "is the largest weight of a row, on average",
+  distance_mean: "tokens: how far away it looks, on average",
 });
 const OF_NAMES = /** @type {Record<string, string>} */ ({
   "previous-token": "previous",

@@ -85,14 +85,30 @@ export function drawnWhere({ data, state }, title, query, changed) {
   const { heads } = data.documents[0];
   const places = averagedHeads(state, heads, state.head);
   const made = [
-    [places.length !== 1 || places[0] !== state.head, places.length > 1 ? "a mean of heads" : "another head"],
-    [state.dropSink, "rows without the first token, made to sum to 1"],
-    [state.units !== "tokens" || state.folds.length > 0, "tokens taken together"],
-    [changed, "the weights without what the sliders change"],
+    [places.length !== 1 || places[0] !== state.head, places.length > 1 ? "an average of heads" : "another head"],
+    [state.dropSink, "rows without the first token, rescaled to sum to 1"],
+    [state.units !== "tokens" || state.folds.length > 0, "groups of tokens"],
+    [changed, "the weights before the sliders changed them"],
   ].flatMap(([does, what]) => (does ? [what] : []));
   return made.length > 0
-    ? `These are the weights of “${query}” in ${title}; the heatmap shows something else: ${made.join(", ")}.`
-    : `These are the row of “${query}” in the heatmap of ${title}.`;
+    ? `They are the weights of “${query}” in ${title}; the heatmap shows something else: ${made.join(", ")}.`
+    : `They are the row of “${query}” in the heatmap of ${title}.`;
+}
+
+/**
+ * The scale of most models is 1 / √d_head.
+ * @param {StepHead} head
+ */
+function scaleSentence(head) {
+  const root = Math.sqrt(head.d_head);
+  const purpose = "so that long vectors do not make the softmax too sharp.";
+  if (Math.abs(head.scale * root - 1) < 1e-4) {
+    const value = Number.isInteger(root) ? "" : ` = ${Number(root.toPrecision(3))}`;
+    return `Every dot product is divided by √${head.d_head}${value}, ${purpose}`;
+  }
+  return head.scale === 1
+    ? "This model does not scale the dot products."
+    : `Every dot product is multiplied by ${Number(head.scale.toPrecision(4))}, ${purpose}`;
 }
 
 /**
@@ -107,13 +123,12 @@ export function drawnWhere({ data, state }, title, query, changed) {
 export function stepsOf(made, head, temperature, query, drawn) {
   /** @type {Step[]} */
   const steps = [];
-  const factor = Number(head.scale.toPrecision(4));
   if (made.dots) {
     steps.push(
       {
         title: "Dot product",
         column: "dot product",
-        says: `The query vector of “${query}” is multiplied with the key vector of every token, number by number, and summed: the more alike they point, the larger.`,
+        says: `The query vector of “${query}” is multiplied by each key vector, number by number, and the products are added: the more closely the two point the same way, the larger the sum.`,
         before: null,
         after: made.dots,
         vectors: "dot",
@@ -121,7 +136,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
       {
         title: "Scale",
         column: "scaled",
-        says: `Every dot product is multiplied by ${factor}, so that long vectors do not make the softmax too sharp.`,
+        says: scaleSentence(head),
         before: made.dots,
         after: made.scaled,
         vectors: "",
@@ -131,7 +146,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     steps.push({
       title: "Scores",
       column: "score",
-      says: `How well “${query}” matches every key, as the model gives it.`,
+      says: `The model gives these scores: how well “${query}” matches each key.`,
       before: null,
       after: made.scaled,
       vectors: "",
@@ -141,7 +156,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     steps.push({
       title: "Soft cap",
       column: "capped",
-      says: `Scores are bent so that none goes beyond ±${head.soft_cap}.`,
+      says: `Large scores are compressed so that all of them stay within ±${head.soft_cap}.`,
       before: made.scaled,
       after: made.capped,
       vectors: "",
@@ -151,7 +166,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     steps.push({
       title: "Bias",
       column: "with bias",
-      says: "A number for the position is added: the further away, the less.",
+      says: "A number that depends on the distance is added: the farther away the key, the lower its score.",
       before: made.capped,
       after: made.biased,
       vectors: "",
@@ -161,7 +176,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     steps.push({
       title: "Temperature",
       column: "tempered",
-      says: `Scores are divided by the temperature ${temperature}: above 1 the weights become more even, below 1 sharper. One score may be moved by hand.`,
+      says: `Scores are divided by the temperature ${temperature}: above 1 the weights become more even, below 1 sharper. You can also change one score by hand.`,
       before: made.biased,
       after: made.tempered,
       vectors: "",
@@ -171,7 +186,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Mask",
       column: "masked",
-      says: "Tokens that this one may not see get the score −∞: nothing will be left of them.",
+      says: "Keys that this query cannot see get the score −∞, so their weight becomes 0.",
       before: made.tempered,
       after: made.masked,
       vectors: "",
@@ -179,7 +194,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Softmax",
       column: "weight",
-      says: `e is raised to each score and divided by the sum: weights that are positive and sum to 1. ${drawn}`,
+      says: `Each score s becomes e^s, divided by the sum of all of them: the weights are positive and add up to 1. ${drawn}`,
       before: made.masked,
       after: made.weights,
       vectors: "weight",
@@ -187,7 +202,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Weighted sum",
       column: "weight",
-      says: "Each token's value vector counts as much as its weight; their sum is what the query takes away.",
+      says: "Each value vector is multiplied by its weight, and the products are added: the sum is the output of the head for this query.",
       before: null,
       after: made.weights,
       vectors: "sum",

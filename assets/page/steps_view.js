@@ -42,13 +42,13 @@ export class StepsView {
     this.rest = make("p", { class: "quiet" });
     this.signs = make("p", {
       class: "quiet",
-      text: "In the vectors orange is above 0 and blue below; the stronger the colour, the further from 0.",
+      text: "In the vectors, orange is above 0 and blue is below 0; the stronger the colour, the farther from 0.",
     });
     const usual = this.usualTemperature();
     this.temperature = this.slider("temperature", Math.min(0.1, usual), Math.max(5, usual), usual);
     this.change = this.slider("change of one score", -10, 10, 0);
     this.keyChoice = make("select", {
-      "aria-label": "whose score",
+      "aria-label": "key whose score changes",
       change: () => {
         this.changedKey = Number(this.keyChoice.value);
         this.draw();
@@ -141,7 +141,7 @@ export class StepsView {
     this.missing.hidden = head !== undefined;
     this.body.hidden = !head;
     if (!head) {
-      this.missing.replaceChildren(`The page has no vectors of ${headTitle(chosen)}, but of `, ...this.headButtons());
+      this.missing.replaceChildren(`The page does not contain the vectors of ${headTitle(chosen)}. It contains those of `, ...this.headButtons());
       this.play(false);
       return;
     }
@@ -244,8 +244,8 @@ export class StepsView {
     const title = headTitle(scene.data.documents[0].heads[scene.state.head]);
     const changed = temperature !== this.usualTemperature() || this.change.get() !== 0;
     const steps = stepsOf(made, inputs.head, temperature, query, drawnWhere(scene, title, query, changed));
-    const other = scene.state.asKey ? " Picked are keys now, and this view follows a query." : "";
-    this.followed.textContent = `The query “${query}”, token ${this.query}, of ${title}.${other}`;
+    const other = scene.state.asKey ? " You have picked keys, but this view follows a query." : "";
+    this.followed.textContent = `This is the query “${query}” (${this.query}) of ${title}.${other}`;
     // A slider may add a step: the one in view stays.
     const same = steps.findIndex(({ title }) => title === this.shownTitle);
     this.step = this.moved || same < 0 ? Math.min(this.step, steps.length - 1) : same;
@@ -261,7 +261,7 @@ export class StepsView {
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
     const others = numberText(made.weights.reduce((sum, part, key) => (keys.includes(key) ? sum : sum + part), 0));
-    const cut = `The ${keys.length} of ${labels.length} keys with the largest weights; the others have ${others} together.`;
+    const cut = `These are the ${keys.length} of ${labels.length} keys with the largest weights; the others have ${others} together.`;
     this.rest.textContent = keys.length < labels.length ? cut : "";
     this.canvas.setAttribute(
       "aria-label",

@@ -63,15 +63,15 @@ export function rowTable({ data, state, panels }) {
   const places = [...units.keys()]
     .sort((a, b) => Number(isHidden(a)) - Number(isHidden(b)) || size(b) - size(a))
     .slice(0, MOST_ROWS);
-  const cut = places.length < units.length ? ` The ${MOST_ROWS} largest of ${units.length}.` : "";
+  const cut = places.length < units.length ? ` These are the ${MOST_ROWS} largest of ${units.length}.` : "";
   return {
-    head: ["token", "place", ...panels.map((panel) => panel.title)],
+    head: ["token", "position", ...panels.map((panel) => panel.title)],
     rows: places.map((place) => [
       isolated(units[place].label),
       String(units[place].begin),
       ...columns.map(({ text }) => text(place)),
     ]),
-    note: `${asked(names || "nothing", state.asKey, data.drawing)}${cut}`,
+    note: `${names ? asked(names, state.asKey, data.drawing) : "No token is picked."}${cut}`,
   };
 }
 
@@ -100,7 +100,7 @@ function weightColumn(shown, picked, asKey, absent) {
  */
 function asked(names, asKey, drawing) {
   if (drawing.zero_centred) {
-    return asKey ? `Where attention to ${names} changes.` : `Where attention of ${names} changes.`;
+    return asKey ? `How the attention to ${names} changes.` : `How the attention of ${names} changes.`;
   }
   const words = wordsFor(drawing);
   return asKey ? words.column(names) : words.row(names);

@@ -13,8 +13,8 @@ export class TokenPanel {
     this.direction = directionSwitch(store);
     this.search = make("input", {
       type: "search",
-      placeholder: "search a token ( / )",
-      "aria-label": "search a token",
+      placeholder: "search for a token ( / )",
+      "aria-label": "search for a token",
       spellcheck: "false",
       input: () => this.find(0),
       keydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
@@ -31,8 +31,8 @@ export class TokenPanel {
     });
     this.fold = make("button", {
       type: "button",
-      text: "fold the picked",
-      title: "take the tokens from the first picked to the last one together",
+      text: "fold picked tokens",
+      title: "group the tokens from the first picked one to the last",
       click: () => this.foldPicked(),
     });
     this.unfold = make("button", { type: "button", text: "unfold", click: () => this.set({ folds: [] }) });

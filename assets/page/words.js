@@ -13,54 +13,58 @@
  * @property {(names: string, list: string) => string} mostBack  of a column
  * @property {string} hidden  what a cell without a number is
  * @property {string} absent  the same where there is little room
+ * @property {string} showAbsent  the switch that draws these cells
  * @property {boolean} isAttention
  */
 
 /** @type {Words} */
 const ATTENTION = {
   pattern: "head",
-  cells: "Each row is a token that looks, each column one that is looked at; the colour says how much",
+  cells: "Each row is a token that looks, and each column is a token that it looks at; the colour shows how much",
   pick: "Point at a token, or pick several, to see what they attend to.",
-  directions: ["where it looks", "who looks at it"],
+  directions: ["what it looks at", "what looks at it"],
   does: ["looks", "at"],
-  row: (names) => `Where ${names} looks.`,
-  column: (names) => `Who looks at ${names}.`,
+  row: (names) => `Attention of ${names}.`,
+  column: (names) => `Attention to ${names}.`,
   most: (names, several, list) => `${names} ${several ? "look" : "looks"} most at ${list}`,
-  mostBack: (names, list) => `Most looks at ${names} come from ${list}`,
-  hidden: "masked, may not be seen",
+  mostBack: (names, list) => `${names} gets the most attention from ${list}`,
+  hidden: "masked, cannot be seen",
   absent: "masked",
+  showAbsent: "Show masked cells",
   isAttention: true,
 };
 
 /** @type {Words} */
 const ROUTER = {
   pattern: "router",
-  cells: "Each row is a token, each column an expert; the colour says what the expert's output is multiplied by",
+  cells: "Each row is a token, and each column is an expert; the colour shows the factor that the expert's output is multiplied by",
   pick: "Point at a token, or pick several, to see which experts they get.",
   directions: ["which experts it gets", "which tokens get it"],
   does: ["gets", "of"],
-  row: (names) => `Which experts ${names} gets.`,
-  column: (names) => `Which tokens get expert ${names}.`,
-  most: (names, several, list) => `${several ? `tokens ${names} get` : `token ${names} gets`} most of expert ${list}`,
-  mostBack: (names, list) => `Most of expert ${names} is given to token ${list}`,
+  row: (names) => `Experts for ${names}.`,
+  column: (names) => `Tokens for expert ${names}.`,
+  most: (names, several, list) => `${several ? `tokens ${names} get` : `token ${names} gets`} the most from expert ${list}`,
+  mostBack: (names, list) => `Expert ${names} gives the most to token ${list}`,
   hidden: "not chosen",
   absent: "not chosen",
+  showAbsent: "Show experts that are not chosen",
   isAttention: false,
 };
 
 /** @type {Words} */
 const DECAY = {
   pattern: "state",
-  cells: "Each row is the token now, each column one that the state took in; the colour says how much of it is left",
-  pick: "Point at a token, or pick several, to see how much of others is left there.",
+  cells: "Each row is the current token, and each column is a token that the state has read; the colour shows how much of it is left",
+  pick: "Point at a token, or pick several, to see how much of the other tokens is left there.",
   directions: ["what is left there", "where it is left"],
   does: ["keeps", "of"],
-  row: (names) => `What is left at ${names}.`,
-  column: (names) => `Where ${names} is left.`,
-  most: (names, several, list) => `${names} ${several ? "keep" : "keeps"} most of ${list}`,
-  mostBack: (names, list) => `Most of ${names} is left at ${list}`,
-  hidden: "not yet there",
-  absent: "not yet there",
+  row: (names) => `How much is left at ${names}.`,
+  column: (names) => `How much of ${names} is left.`,
+  most: (names, several, list) => `${names} ${several ? "keep" : "keeps"} the most of ${list}`,
+  mostBack: (names, list) => `The most of ${names} is left at ${list}`,
+  hidden: "not read yet",
+  absent: "not read yet",
+  showAbsent: "Show tokens that are not read yet",
   isAttention: false,
 };
 

@@ -104,7 +104,7 @@ TEST_CASE("pronouns: with the space before them, as a sentence begins, and with 
   }
 }
 
-TEST_CASE("pronouns: a content word has a letter and is no function word") {
+TEST_CASE("pronouns: a content word has a letter and is not a function word") {
   for (const char* word : {"cat", " Anna", "\u0120Tom", "Hello", "Anna's", " one", "dog,",
                            "\"Tom\"", "\u732b", "\u010aensu"}) {
     CAPTURE(std::string(word));

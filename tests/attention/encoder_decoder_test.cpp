@@ -196,12 +196,12 @@ TEST_CASE("rows of cross-attention sum to 1 over the source, whatever the temper
   }
 }
 
-TEST_CASE("a decoder that looks at another text is refused without one") {
+TEST_CASE("a decoder that attends to another text is refused without one") {
   const Model model = t5();
   const HalfText target{{0, 9}};
   RunObserver nobody;
   CHECK_THROWS_WITH_AS(run(model, target.view(), {}, nobody),
-                       doctest::Contains("expected what its encoder makes of one"), Error);
+                       doctest::Contains("expected the output of its encoder"), Error);
   CHECK_THROWS_AS(Decoding(model, {}, 4).feed(target.ids), Error);
 }
 

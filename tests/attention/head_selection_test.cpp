@@ -154,7 +154,7 @@ TEST_CASE("select_heads: among given heads, whose layers and numbers need not be
   CHECK(select_heads(available, "5.1", "") == std::vector<HeadId>{{5, 1}});
   CHECK(select_heads(available, "*.1", "3-9") == std::vector<HeadId>{{5, 1}});
   CHECK_THROWS_WITH_AS(select_heads(available, "0.1", ""),
-                       "\"0.1\": there is no such head: there are 2.1, 2.3, 5.1, 5.3", Error);
+                       "\"0.1\": unknown head: the model has 2.1, 2.3, 5.1, 5.3", Error);
   CHECK_THROWS_AS(select_heads(available, "", "0-1"), Error);
   CHECK_THROWS_AS(select_heads(available, "5.1", "2"), Error);
 }

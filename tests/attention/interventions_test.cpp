@@ -224,14 +224,14 @@ TEST_CASE("interventions: what the model does not have is refused by name") {
   };
   CHECK(refusal({{{3, 3, false, false}, {3, {}, true, true}}, {}}).empty());
   CHECK(refusal({{{4, {}, false, false}}, {}}) ==
-        "layer 4: expected at most 3, for the model has 4 layers");
+        "layer 4: expected at most 3, because the model has 4 layers");
   CHECK(refusal({{{0, 7, false, false}}, {}}) ==
-        "head 7: expected at most 3, for the layer has 4 heads");
+        "head 7: expected at most 3, because the layer has 4 heads");
   CHECK(refusal(hidden({{{}, {}, {0, 4}, {3, 4}}, {}})).empty());
   CHECK(refusal(hidden({{{}, {}, {2, 6}, {}}})) ==
-        "layer 5: expected at most 3, for the model has 4 layers");
+        "layer 5: expected at most 3, because the model has 4 layers");
   CHECK(refusal(hidden({{{}, {}, {}, {4}}})) ==
-        "head 4: expected at most 3, for the layer has 4 heads");
+        "head 4: expected at most 3, because the layer has 4 heads");
   ModelBuilder builder(3, 8);
   builder.add_layer({{4, 4}}, OutputForm::kPerLayer);
   CHECK_THROWS_WITH_AS(check_interventions(builder.model, {{{0, {}, true, false}}, {}}),

@@ -109,14 +109,14 @@ TEST_CASE("where not all names are wrapped, the message lists the nearest that a
   saved.tensor("model.embed_tokens.weight").name = "_orig_mod.model.embed_tokens.weight";
   const test::Failure failure = saved.failure();
   CHECK(failure.kind == ErrorKind::kMalformed);
-  CHECK(failure.message.find("embed_tokens.weight: no such tensor (the nearest are "
+  CHECK(failure.message.find("embed_tokens.weight: missing tensor (the nearest are "
                              "_orig_mod.model.embed_tokens.weight, ") != std::string::npos);
   SavedModel other(kSmallLlama);
   for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
     other.tensor(layer + "self_attn.q_proj.weight").name = layer + "attention.q_proj.weight";
   }
   CHECK(other.failure().message.ends_with(
-      "model.layers.0.self_attn.q_proj.weight: no such tensor (the nearest are "
+      "model.layers.0.self_attn.q_proj.weight: missing tensor (the nearest are "
       "model.layers.0.attention.q_proj.weight, model.layers.1.attention.q_proj.weight and "
       "model.layers.0.self_attn.k_proj.weight)"));
 }

@@ -34,7 +34,7 @@ class Drawn(PageTest):
         page = program.page("demo", TEXT)
         n = page.data["shape"][0]
         browser.open(page.path, "#head=2.1")
-        self.assertNotIn("a part:", "".join(text for text, _ in texts(saved_svg())))
+        self.assertNotIn("part of the picture:", "".join(text for text, _ in texts(saved_svg())))
         for _ in range(2):
             press_button("+")
             browser.frame()  # zooming goes on from what is drawn
@@ -51,7 +51,7 @@ class Drawn(PageTest):
             self.assertTrue(left <= x - half and x + half <= left + width and
                             top + 8 <= y <= top + height, one)
         note = "".join(text for text, _ in texts(root)).replace(" ", "")
-        found = re.search(r"apart:queries(\d+)–(\d+),keys(\d+)–(\d+)of(\d+)", note)
+        found = re.search(r"partofthepicture:queries(\d+)–(\d+),keys(\d+)–(\d+)of(\d+)", note)
         self.assertIsNotNone(found, note)
         first, last, begin, end, of = map(int, found.groups())
         self.assertEqual(of, n)

@@ -68,7 +68,7 @@ class Heatmaps(PageTest):
                 from_label, to_label, number = readout()
                 self.assertEqual((from_label, to_label), (self.labels[query], self.labels[key]))
                 if key > query:
-                    self.assertEqual(number, "masked, may not be seen")
+                    self.assertEqual(number, "masked, cannot be seen")
                 else:
                     self.assert_number(number, self.weight(query, key))
                     corners.append((x, y - 0.3 * down))  # beside the number in the cell
@@ -206,7 +206,7 @@ class Heatmaps(PageTest):
     def test_the_cursor_stays_in_heatmaps_that_become_smaller(self):
         page = program.page("smaller", "The unbelievably wobbly cats", "--live")
         drop = """[...document.querySelectorAll("label.flag")].find(
-            (one) => one.textContent.startsWith("Leave out")).firstChild.click()"""
+            (one) => one.textContent.startsWith("Hide the first")).firstChild.click()"""
         words = """const select = [...document.querySelectorAll(".controls select")].find(
             (one) => [...one.options].some((option) => option.value === "words"));
             select.value = "words";

@@ -207,7 +207,7 @@ class LiveModel(PageTest):
         told = program.json(TEXT, "--ablate", "0.3,2.1")["attention"][2][1]
         browser.open(self.page.path, shown)
         self.assertTrue(browser.wait_for(said))
-        self.assertIn("left out", browser.wait_for(caption))
+        self.assertIn("taken out", browser.wait_for(caption))
         self.assert_rows(dict(enumerate(told[-1])))
         self.assertEqual(browser.run("""return [...document.querySelectorAll(
             ".without button[aria-pressed=true]")].map((one) => one.textContent).join();"""), "L0H3,L2H1")

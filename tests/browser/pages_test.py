@@ -60,7 +60,7 @@ class OtherPages(PageTest):
               (one) => one.textContent.includes("The heads as a table")).open = true;
             setTimeout(done, 100);""")
         chosen = heads[page.data["chosen"]]["scores"]["previous"]
-        self.assertIn(f"{chosen:.2f} of the weight on the token before",
+        self.assertIn(f"{chosen:.2f} of the weight is on the previous token",
                       browser.run("""return document.querySelector(".overview .readout").textContent;"""))
         cells = browser.run("""
             const table = [...document.querySelectorAll("details")].find(
@@ -81,7 +81,7 @@ class OtherPages(PageTest):
                     show.value = "self";
                     show.dispatchEvent(new Event("change"));""")
                 self.assertEqual(browser.frame(caption).split(" · ")[:2], ["L1H1", name])
-                self.assertIn(f"{score:.2f} of the weight on the token itself", browser.frame(caption))
+                self.assertIn(f"{score:.2f} of the weight is on the token itself", browser.frame(caption))
         first, second = (one["heads"][5]["scores"]["self"] for one in page.data["documents"])
         self.assertNotAlmostEqual(first, second, delta=0.01)
         self.assertTrue(browser.run('return document.querySelector(".reason").textContent')
@@ -114,14 +114,14 @@ class OtherPages(PageTest):
         page = program.page("beside", TEXT)
         state = """(() => {
             const select = [...document.querySelectorAll(".controls label")].find(
-              (one) => one.textContent.startsWith("Beside it")).querySelector("select");
+              (one) => one.textContent.startsWith("Compare with")).querySelector("select");
             return [select.disabled, select.selectedOptions[0].text]; })()"""
         drawn = 'document.querySelector(".overview-list canvas").toDataURL()'
         # Pictures of heads are drawn when there is time.
         rested = "setTimeout(() => done(%s), 700)" % drawn
         for average in ("average=chosen&heads=2.1,2.3", "average=all"):
             browser.open(page.path, f"#{average}&head=2.1&compare=0.1")
-            self.assertEqual(browser.frame(state), [True, "nothing"])
+            self.assertEqual(browser.frame(state), [True, "none"])
             framed = browser.run_later(rested)
             browser.open(page.path, f"#{average}&head=2.1")
             self.assertEqual(browser.run_later(rested), framed)
@@ -208,10 +208,10 @@ class OtherPages(PageTest):
     def test_steps_say_what_the_heatmap_shows(self):
         page = program.page("two heads", "inspect", TEXT, "--head", "2.1,3.0")
         for fragment, expected in (
-                ("#head=2.1&token=2", "These are the row of “␣cat” in the heatmap of L2H1."),
-                ("#head=2.1&token=2&average=all", "heatmap shows something else: a mean of heads."),
+                ("#head=2.1&token=2", "They are the row of “␣cat” in the heatmap of L2H1."),
+                ("#head=2.1&token=2&average=all", "heatmap shows something else: an average of heads."),
                 ("#head=2.1&token=2&drop-sink=on", "something else: rows without the first token"),
-                ("#head=2.1&token=2&merge=words", "something else: tokens taken together."),
+                ("#head=2.1&token=2&merge=words", "something else: groups of tokens."),
                 ("#head=2.1&token=2&as-key=on", "the row of “.”")):
             with self.subTest(fragment=fragment):
                 browser.open(page.path, fragment)
@@ -221,7 +221,7 @@ class OtherPages(PageTest):
             slider.value = "2";
             slider.dispatchEvent(new Event("input", {bubbles: true}));""")
         browser.frame()
-        self.assertIn("without what the sliders change", self.softmax_says())
+        self.assertIn("before the sliders changed them", self.softmax_says())
 
     def test_steps_tell_of_the_keys_that_they_leave_out(self):
         text = " ".join(["The cat sat on a mat because it was tired."] * 4)
@@ -229,7 +229,7 @@ class OtherPages(PageTest):
         weights = sorted(program.json(text)["attention"][2][1][-1])
         browser.open(page.path)
         said = browser.frame('document.querySelector(".steps-panel").innerText')
-        found = re.search(r"The 24 of (\d+) keys with the largest weights; "
+        found = re.search(r"These are the 24 of (\d+) keys with the largest weights; "
                           r"the others have ([\d.e-]+) together", said)
         self.assertIsNotNone(found, said)
         self.assertEqual(int(found.group(1)), len(weights))

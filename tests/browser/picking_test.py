@@ -60,7 +60,7 @@ class Picking(PageTest):
                 self.assert_dog_is_shown()
                 browser.press("Escape")
                 browser.press("Escape")
-                self.assert_said("Nothing is picked")
+                self.assert_said("Pick a token")
 
     def test_what_is_searched_is_not_hidden_by_a_pointer_that_rests(self):
         browser.point(*self.middle())
@@ -80,7 +80,7 @@ class Picking(PageTest):
         focus(".stage")
         browser.press("ArrowUp")
         browser.press("Escape")
-        self.assert_said("Nothing is picked")
+        self.assert_said("Pick a token")
 
     def test_enter_picks_the_row_of_the_cursor_and_leaves_it_there(self):
         focus(".stage")
@@ -136,5 +136,5 @@ class Picking(PageTest):
     def test_folding_leaves_nothing_pointed_at(self):
         browser.open(self.page.path, "#head=2.1&token=2,4")
         browser.point(*self.middle())
-        press_button("fold the picked")
+        press_button("fold picked tokens")
         self.assert_said("“␣cat␣sat␣on” looks most at")

@@ -60,12 +60,12 @@ class WhatAPageSays(PageTest):
         plain = program.page("plain", TEXT)
         for page, fragment, limit in (
                 (means, "", "which of the 4 patterns"), (sides, "#document=1", "which document"),
-                (plain, "#average=heads&compare=0.0", "the pattern beside it")):
+                (plain, "#average=heads&compare=0.0", "the pattern that it is compared with")):
             with self.subTest(limit=limit):
                 browser.open(page.path, fragment)
-                self.assertIn(f"Not in this line: {limit}", copied()[1])
+                self.assertIn(f"The command does not contain: {limit}", copied()[1])
         browser.open(plain.path, "#compare=0.0")
-        self.assertNotIn("Not in this line", copied()[1])
+        self.assertNotIn("The command does not contain", copied()[1])
 
     def test_a_copied_line_shows_and_keeps_signs_that_cannot_be_seen(self):
         text = "a\x03b\n\x7f\u0085 it's \\ \u202exyz"
@@ -135,7 +135,7 @@ class WhatAPageSays(PageTest):
         browser.open(page.path, "#token=6")
         most = max(row[21:28], key=abs)
         said = sentence()
-        self.assertRegex(said, "changes most at")
+        self.assertRegex(said, "changes most toward")
         self.assertAlmostEqual(float(said.split()[-1]), most, delta=0.0006)
 
     def test_a_page_opens_in_the_direction_it_was_asked_for(self):
@@ -167,14 +167,14 @@ class WhatAPageSays(PageTest):
             self.assertTrue(page.data["triangle"])
             browser.open(page.path)
             self.assertRegex(said_of_cell("ArrowUp", "ArrowUp", "ArrowUp", "End"), r": 0\.000$")
-            self.assertNotIn("Show what is masked", browser.run(
+            self.assertNotIn("Show masked cells", browser.run(
                 'return document.querySelector(".controls").textContent'))
 
     def test_weights_in_colours_of_two_sides_are_no_changes(self):
         page = program.page("colours", TEXT, "--colormap", "blue-red", "--drop-sink")
         browser.open(page.path)
         self.assertTrue(browser.run("""return [...document.querySelectorAll("label.flag")].find(
-            (one) => one.textContent.startsWith("Leave out")).firstChild.checked"""))
+            (one) => one.textContent.startsWith("Hide the first")).firstChild.checked"""))
         for panel in (".heatmap-panel", ".token-panel"):
             said = browser.run("return document.querySelector(arguments[0]).innerText", panel)
             self.assertNotIn("change", said)
@@ -210,11 +210,11 @@ class WhatAPageSays(PageTest):
         page = program.page("router", "-m", str(models / "qwen2moe"), "--ids", "1,2,3",
                             "--show", "router")
         browser.open(page.path, "#token=1")
-        self.assertRegex(sentence(), r"^token “2” gets most of expert “\d” ")
+        self.assertRegex(sentence(), r"^token “2” gets the most from expert “\d” ")
         browser.open(page.path, "#token=1&as-key=on")
-        self.assertRegex(sentence(), r"^Most of expert “1” is given to token “\d” ")
+        self.assertRegex(sentence(), r"^Expert “1” gives the most to token “\d” ")
         controls = browser.run('return document.querySelector(".controls").textContent')
-        self.assertIn("Show what is not chosen", controls)
+        self.assertIn("Show experts that are not chosen", controls)
         self.assertNotIn("masked", controls)
 
     def test_masked_weights_are_no_zeros_in_the_table(self):
@@ -255,15 +255,15 @@ class WhatAPageSays(PageTest):
     def test_saved_pictures_say_what_the_view_makes_of_weights(self):
         page = program.page("made", TEXT, "--live")
         for fragment, words in (
-                ("", ""), ("drop-sink=on", "first token (<|bos|>) left out, what is left of each row"),
-                ("merge=words", "tokens merged to words: sums over keys, means over queries"),
-                ("fold=2-4", "folded: 2-4: sums over keys, means over queries")):
+                ("", ""), ("drop-sink=on", "first token (<|bos|>) hidden, the rest of each row"),
+                ("merge=words", "tokens merged into words: summed over keys, averaged over queries"),
+                ("fold=2-4", "folded: 2-4: summed over keys, averaged over queries")):
             with self.subTest(fragment=fragment):
                 browser.open(page.path, f"#{fragment}")
                 saved = self.saved_words()
                 self.assertIn(words.replace(" ", ""), saved)
                 if not fragment:
-                    self.assertNotRegex(saved, "leftout|merged|folded|without")
+                    self.assertNotRegex(saved, "tokenhidden|merged|folded|without")
         browser.open(page.path)
         for name in ("L0H3", "L2H1"):
             press_button(name)

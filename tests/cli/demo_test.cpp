@@ -141,12 +141,11 @@ TEST_CASE("demo: the default model, by name and without") {
   const ProgramResult plain = attnviz({text});
   CHECK(plain.exit_code == 0);
   CHECK(plain.err.empty());
-  CHECK(contains(plain.out, "attention: demo\n"));
-  CHECK(mentions(plain.out, {"demo", "attnviz"}));
+  CHECK(mentions(plain.out, {"attention: demo\n", "demo", "attnviz"}));
   CHECK(attnviz({"-m", "demo", text}).out == plain.out);
   const json document = attnviz_json({text});
   CHECK(document["model"]["name"] == "demo");
-  CHECK(document["model"]["origin"] == "embedded in attnviz, trained on generated text");
+  CHECK(contains(document["model"]["origin"], "attnviz"));
   CHECK(document["model"]["family"] == "llama");
   CHECK(document["tokens"].size() == 11);
   for (const char* command : {"inspect", "tokenize"}) {
@@ -154,8 +153,7 @@ TEST_CASE("demo: the default model, by name and without") {
   }
   const std::string info = attnviz({"info"}).out;
   CHECK(attnviz({"info", "-m", "demo"}).out == info);
-  CHECK(mentions(info, {"info", "demo", "llama"}));
-  CHECK(mentions(info, {"attnviz"}));
+  CHECK(mentions(info, {"info", "demo", "llama", "attnviz"}));
   CHECK(mentions(attnviz({"inspect", text}).out, {"demo", "attnviz"}));
 }
 
@@ -176,11 +174,11 @@ TEST_CASE("demo: what was drawn is drawn again from its document, with the model
   const ProgramResult drawn = attnviz({"The cat sat", "-o", file});
   REQUIRE(drawn.exit_code == 0);
   REQUIRE(attnviz({"The cat sat", "-q", "-o", folder.file("a.png")}).exit_code == 0);
-  CHECK(contains(read_file(folder.file("a.png")),
-                 "\"origin\": \"embedded in attnviz, trained on generated text\""));
+  const json origin = read_json(file)["model"]["origin"];
+  CHECK(contains(read_file(folder.file("a.png")), "\"origin\": " + origin.dump()));
   const ProgramResult again = attnviz({"render", file});
   CHECK(again.exit_code == 0);
-  CHECK(mentions(again.out, {"demo", "attnviz"}));
+  CHECK(contains(again.out, "demo: " + origin.get<std::string>()));
 }
 
 TEST_CASE("demo: each of more than 2,000 common words is one token") {
@@ -276,12 +274,11 @@ TEST_CASE("demo: a text longer than its context is refused, with what would take
   }
   const ProgramResult run = attnviz({text});
   CHECK(run.exit_code == 2);
-  CHECK(contains(run.err, "256"));
-  CHECK(contains(run.err, "--truncate"));
+  CHECK(mentions(run.err, {"256", "--truncate"}));
   CHECK(attnviz({text, "--truncate", "right", "-q"}).exit_code == 0);
 }
 
-TEST_CASE("demo: a head looks at the token before, and one at what came next the time before") {
+TEST_CASE("demo: a head looks at the previous token, and one at what came next the time before") {
   const json pairs = reference("random_pairs.json");
   std::vector<json> texts;
   for (const json& row : pairs["rows"]) {

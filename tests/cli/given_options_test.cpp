@@ -156,8 +156,7 @@ TEST_CASE("titles and colours of a map that nobody draws are told") {
   CHECK(mentions(said({"heads", "The cat sat", "--title", "a"}), {"--title"}));
   CHECK(!contains(said({"heads", "The cat sat", "--title", "a", "--score", "first"}), "--title"));
   const std::string why = said({"why", "The cat", "--colormap", "magma", "--json", "--top", "3"});
-  CHECK(mentions(why, {"--colormap"}));
-  CHECK(mentions(why, {"--top"}));
+  CHECK(mentions(why, {"--colormap", "--top"}));
   CHECK(mentions(said({"softmax", "1", "2", "--title", "a"}), {"--title", "pict"}));
 }
 
@@ -184,7 +183,7 @@ TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the lo
   };
   const auto is_told = [](std::string text) {
     std::ranges::replace(text, '\n', ' ');  // notes are wrapped
-    return mentions(text, {"layer 0", "5 tokens", "layer 2"});
+    return contains(text, "5 tokens") && contains(text, "layer 2");
   };
   const std::string longest = "{\"ids\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n";
   const std::string all = longest + "{\"ids\": [1, 2, 3]}\n";
@@ -216,7 +215,7 @@ TEST_CASE("heads: layers that see otherwise are told of attention in a file, too
 
 TEST_CASE("heads: a head that looks at all alike passes for a sink by what it sees") {
   const auto is_told = [](const char* text, const char* mask) {
-    return mentions(attnviz({"heads", text, "--mask", mask}).out, {"sink"});
+    return contains(attnviz({"heads", text, "--mask", mask}).out, "sink");
   };
   const char* const few = "The cat sat on the";
   const char* const many = "The cat sat on the mat because it was tired and it ran to the house";

@@ -130,8 +130,7 @@ TEST_CASE("--hide: legends and documents say an edge once that was asked for twi
   const Words twice = {"The cat sat", "--head", "1.0",    "--hide", "sat>cat",
                        "--hide",      "2>1",    "--hide", "sat>cat"};
   const std::string legend = attnviz(twice).out;
-  CHECK(mentions(legend, {"token 3", "token 2"}));
-  CHECK(mentions(legend, {"token 2", "token 1"}));
+  CHECK(mentions(legend, {"token 3", "token 2", "token 1"}));
   CHECK(attnviz_json(twice)["interventions"].size() == 2);
   const Words overlapping = {"The cat sat", "--head", "1.0", "--hide", "3>2", "--hide", "3>1,2"};
   CHECK(mentions(attnviz(overlapping).out, {"token 3", "tokens 1-2"}));

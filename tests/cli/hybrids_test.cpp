@@ -194,8 +194,7 @@ TEST_CASE("--show decay draws what states keep, and calls it no attention") {
                     folder.file("x.svg"), "-o", folder.file("x.html"), "-o", folder.file("x.npy")});
   CAPTURE(drawn.err);
   CHECK(drawn.exit_code == 0);
-  CHECK(contains(drawn.out, "state decay"));
-  CHECK(contains(drawn.out, "L2 state 1"));
+  CHECK(mentions(drawn.out, {"state decay", "L2 state 1"}));
   CHECK(!contains(drawn.out, "L0 state"));
   write_file(folder.file("a.json"), document.dump());
   CHECK(contains(attnviz({"render", folder.file("a.json")}).out, "L0 state 0"));
@@ -391,8 +390,7 @@ TEST_CASE("what leaves output gates out says so") {
   CHECK(contains(heads["notes"].dump(), note));
   const ProgramResult rolled =
       attnviz({"rollout", "-m", kQwenHybrid, "--ids", kHybridIds, "--weighted"});
-  CHECK(contains(rolled.out, note));
-  CHECK(mentions(rolled.out, {"states"}));
+  CHECK(mentions(rolled.out, {note, "states"}));
 }
 
 }  // namespace attnviz::test

@@ -67,8 +67,7 @@ TEST_CASE("info: a folder's model, with or without -m, and without a tokenizer")
   const ProgramResult run = attnviz({"info", "-m", kModels + "gemma2-softcap-window"});
   CHECK(run.exit_code == 0);
   CHECK(run.err.empty());
-  CHECK(mentions(run.out, {"gemma2"}));
-  CHECK(contains(run.out, "layers 0, 2: window 5; layer 1: causal"));
+  CHECK(mentions(run.out, {"gemma2", "layers 0, 2: window 5; layer 1: causal"}));
   CHECK(contains(run.out, "none:"));  // what follows is a path, which may need a line of its own
   CHECK(attnviz({"info", kModels + "gemma2-softcap-window"}).out == run.out);
 
@@ -103,8 +102,8 @@ TEST_CASE("info: weights JSON, and random ones are said to be so") {
   CHECK(run.exit_code == 0);
   CHECK(contains(run.out, "words"));
   // Heads of 1 to 9 dimensions, without W_O.
-  CHECK(mentions(run.out, {"1/sqrt(d_head)"}));
-  CHECK(contains(run.out, "W_O value-up         0      4        0          0\n"));
+  CHECK(
+      mentions(run.out, {"1/sqrt(d_head)", "W_O value-up         0      4        0          0\n"}));
   const json made = attnviz_json({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
   CHECK(made["layers"][0]["score_scale"].is_null());
   const TemporaryFolder folder;
@@ -150,16 +149,14 @@ TEST_CASE("info: a trained model with its tokenizer") {
 TEST_CASE("info: -v says what of a model's files was passed over, and why") {
   const ProgramResult run = attnviz({"info", kModels + "llama-mha-untied", "-v"});
   CHECK(run.exit_code == 0);
-  CHECK(mentions(run.err, {"torch_dtype"}));
-  CHECK(mentions(run.err, {"model.layers.0.self_attn.rotary_emb.inv_freq"}));
+  CHECK(mentions(run.err, {"torch_dtype", "model.layers.0.self_attn.rotary_emb.inv_freq"}));
   CHECK_FALSE(contains(run.err, "hidden_size"));
   const std::string read = attnviz({"info", kModels + "gpt2-tied", "-v"}).err;
   CHECK_FALSE(read.empty());
   CHECK_FALSE(contains(read, "eos_token_id"));  // it ends what --generate writes
   const std::string gguf = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/models/bert-pair.gguf";
   const ProgramResult of_gguf = attnviz({"info", gguf, "-v"});
-  CHECK(mentions(of_gguf.err, {"bert.pooling_type"}));
-  CHECK(mentions(of_gguf.err, {"tokenizer.ggml.pre", "tokenizer"}));
+  CHECK(mentions(of_gguf.err, {"bert.pooling_type", "tokenizer.ggml.pre", "tokenizer"}));
 }
 
 TEST_CASE("info: a setting that may change something ends with exit code 4 and its name") {

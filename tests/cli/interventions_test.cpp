@@ -230,8 +230,7 @@ TEST_CASE("inspect: steps of an ablated head say what stands for its context, an
   // What is added to x is what is left: the other heads' part is as it was.
   check_alike(zero["for_query"]["other_heads"], base["heads"][0]["for_query"]["other_heads"], 1e-4);
   const std::string steps = attnviz(with(arguments, {"--ablate", "1.2", "--explain"})).out;
-  CHECK(mentions(steps, {"= 0"}));
-  CHECK(contains(steps, "ablated"));
+  CHECK(mentions(steps, {"= 0", "ablated"}));
   const std::string mlp = attnviz(with(arguments, {"--ablate", "L1.mlp"})).out;
   CHECK(mentions(mlp, {"MLP"}));
 }
@@ -274,9 +273,7 @@ TEST_CASE("--side-by-side ablated: the model as it is beside what is left of it"
   const Words text = {"The cat sat", "--head", "3.0"};
   const ProgramResult one =
       attnviz(with(text, {"--side-by-side", "ablated", "--ablate", "2.1=mean"}));
-  CHECK(mentions(one.out, {"L3H0"}));
-  CHECK(mentions(one.out, {"L3H0", "2.1"}));
-  CHECK(mentions(one.out, {"head 2.1"}));
+  CHECK(mentions(one.out, {"L3H0", "2.1", "head 2.1"}));
   CHECK(!contains(one.out, "(masks)"));
   const ProgramResult several = attnviz(
       with(text, {"--side-by-side", "unchanged,ablated", "--ablate", "L2", "--hide", "sat>cat"}));
@@ -375,7 +372,7 @@ TEST_CASE("--ablate and --hide: what cannot be is refused by name, before slow w
   CHECK(contains(refused("--ablate", "2.1,"), "\"\""));
   CHECK(mentions(refused("--ablate", "2.1=median"), {"\"median\""}));
   CHECK(mentions(refused("--ablate", "2.1=zero,2.1=mean"), {"2.1"}));
-  CHECK(contains(refused("--ablate", "0-99999999999.0"), "3"));
+  CHECK(mentions(refused("--ablate", "0-99999999999.0"), {"--ablate 0-99999999999.0", " 3"}));
   CHECK(mentions(error_of({"--random", "The cat", "--ablate", "L0.mlp"}), {"MLPs"}));
   // The largest number, and the one whose successor it is, are no words for all that there are.
   for (const std::string last : {"18446744073709551614", "18446744073709551615"}) {
@@ -384,15 +381,15 @@ TEST_CASE("--ablate and --hide: what cannot be is refused by name, before slow w
     CHECK(mentions(refused("--ablate", "L0-" + last + ".mlp"), {"2.1"}));
     CHECK(mentions(refused("--hide", "sat>0-" + last), {"3-5"}));
     CHECK(mentions(refused("--hide", "sat>" + last + "-"), {"3-5"}));
-    CHECK(contains(refused("--hide", "sat>cat@0-" + last), "@"));
+    CHECK(mentions(refused("--hide", "sat>cat@0-" + last), {"--hide", "@", last}));
   }
-  CHECK(contains(refused("--ablate", "L0-18446744073709551613"), "3"));
+  CHECK(mentions(refused("--ablate", "L0-18446744073709551613"), {"--ablate L0-", " 3"}));
   CHECK(mentions(refused("--hide", "cat"), {"QUERIES>KEYS"}));
   CHECK(mentions(refused("--hide", "a>b>c"), {"QUERIES>KEYS"}));
   CHECK(contains(refused("--hide", ">cat"), ">cat"));
   CHECK(contains(refused("--hide", "sat>\"cat"), "--hide"));
   CHECK(mentions(refused("--hide", "5-3>cat"), {"3-5", "3-"}));
-  CHECK(contains(refused("--hide", "sat>cat@x"), "@"));
+  CHECK(mentions(refused("--hide", "sat>cat@x"), {"--hide", "@0-2", "\"sat>cat@x\""}));
   CHECK(mentions(refused("--hide", "sat>cat@9"), {"layer 9"}));
   CHECK(mentions(refused("--hide", "sat>cat@1.9"), {"head 9"}));
   CHECK(mentions(refused("--hide", "sat>kat"), {"\"kat\"", "\"cat\""}));

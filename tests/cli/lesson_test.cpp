@@ -269,8 +269,7 @@ TEST_CASE("softmax: prints the table, and rows for spreadsheets") {
   const std::string out = attnviz({"softmax", "1000", "1001"}).out;
   // Each finite, exp(88.5) = 2.72e38, and their sum above 3.40e38.
   const std::string sum = attnviz({"softmax", "88.5", "88.5"}).out;
-  CHECK(contains(sum, "2.72e+38       0"));
-  CHECK(mentions(sum, {"3.4e38"}));
+  CHECK(mentions(sum, {"2.72e+38       0", "3.4e38"}));
   CHECK(contains(out, "inf     nan"));
   CHECK(attnviz({"softmax", "0", "0", "-o", "-", "--format", "csv"}).out ==
         "score,divided,exponential,weight\n0,0,1,0.5\n0,0,1,0.5\n");

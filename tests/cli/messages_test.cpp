@@ -39,9 +39,7 @@ TEST_CASE("a line feed in a folder of models is seen where models are listed") {
     run.environment[name] = "/no\nfolder";
   }
   const std::string listed = run_program(ATTNVIZ_PROGRAM, run).out;
-  CHECK(mentions(listed, {"Ollama", "/no⏎folder"}));
-  CHECK(mentions(listed, {"llama.cpp", "/no⏎folder"}));
-  CHECK(mentions(listed, {"Hugging Face", "/no⏎folder/hub"}));
+  CHECK(mentions(listed, {"Ollama", "/no⏎folder", "llama.cpp", "Hugging Face", "/no⏎folder/hub"}));
   run.arguments = {"models", "--style", "ascii"};
   CHECK(contains(run_program(ATTNVIZ_PROGRAM, run).out, "/no\\nfolder"));
 }
@@ -88,8 +86,7 @@ TEST_CASE("what the system says of a file names the file") {
   std::filesystem::create_symlink("loop", folder.file("loop"));
   const ProgramResult run = in_folder(folder, {"cat", "-o", "a.json", "-o", "./loop/x/a.json"});
   CHECK(run.exit_code == 1);
-  CHECK(contains(run.err, "loop"));
-  CHECK(contains(run.err, ": Too many levels of symbolic links\n"));
+  CHECK(mentions(run.err, {"loop", ": Too many levels of symbolic links\n"}));
   CHECK(folder.names() == std::vector<std::string>{"loop"});
 }
 

@@ -50,12 +50,13 @@ class Home {
     CAPTURE(result.err);
     return result.exit_code == 0 ? parse_json(result.out)["token_ids"][0].get<int>() : -1;
   }
-  void check_fails(const std::string& name, int exit_code, const std::string& part) const {
+  void check_fails(const std::string& name, int exit_code,
+                   const std::vector<std::string>& named) const {
     const ProgramResult result = run({"tokenize", "-m", name, "a"});
     CAPTURE(name);
     CAPTURE(result.err);
     CHECK(result.exit_code == exit_code);
-    CHECK(contains(result.err, part));
+    CHECK(mentions(result.err, named));
   }
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   std::filesystem::path path() const { return folder_.path(); }

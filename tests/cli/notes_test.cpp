@@ -56,8 +56,7 @@ TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture
   for (const Words& where : {Words{"-o", "a.html"}, Words{"-o", "-", "--format", "html"}}) {
     Words all = {"--no-special", "--transpose", "--plain-labels"};
     all.insert(all.end(), where.begin(), where.end());
-    CHECK(contains(errors(all), "--no-special, --transpose"));
-    CHECK(mentions(errors(all), {"--plain-labels"}));
+    CHECK(mentions(errors(all), {"--no-special, --transpose", "--plain-labels"}));
     Words sink = {"--drop-sink"};
     sink.insert(sink.end(), where.begin(), where.end());
     CHECK_FALSE(contains(errors(sink), "--drop-sink"));
@@ -146,8 +145,7 @@ TEST_CASE(
     return more;
   };
   const ProgramResult both = in_folder(folder, with({"--layer", "0,1", "-o", "both.json"}));
-  CHECK(mentions(both.out, {"layer 0", "window 5", "cap 1.75"}));
-  CHECK(mentions(both.out, {"layer 1", "cap 1.75"}));
+  CHECK(mentions(both.out, {"layer 0", "window 5", "cap 1.75", "layer 1"}));
   CHECK_FALSE(contains(in_folder(folder, with({"--layer", "1"})).out, "layer 0"));
   const nlohmann::json document = read_json(folder.file("both.json"));
   CHECK(document["model"]["family"] == "gemma2");

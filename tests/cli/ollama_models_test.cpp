@@ -112,10 +112,9 @@ TEST_CASE("models tells of which cannot be run why, with their family and size")
   CHECK(model["family"] == "rwkv7");
   CHECK(model["parameters"] == 40);
   CHECK(model["chat_template"] == true);
-  CHECK(contains(model["problem"], "not one of the families that are read"));
+  CHECK(contains(model["problem"], "rwkv"));
   const std::string text = home.run({"models"}).out;
-  CHECK(contains(text, "rwkv7"));
-  CHECK(mentions(text, {"rwkv"}));
+  CHECK(mentions(text, {"rwkv7", "rwkv"}));
 }
 
 TEST_CASE("Ollama's models: a template without end is that of its model alone") {
@@ -130,8 +129,7 @@ TEST_CASE("Ollama's models: a template without end is that of its model alone") 
   std::filesystem::resize_file(home.path() / blob, std::uintmax_t{100} << 30);
   const ProgramResult listed = home.run({"models"});
   CHECK(listed.exit_code == 0);
-  CHECK(contains(listed.out, "good"));
-  CHECK(contains(listed.out, "huge"));
+  CHECK(mentions(listed.out, {"good", "huge"}));
   CHECK(contains(home.run({"models", "--names"}).out, "good"));
   const ProgramResult used = home.run({"tokenize", "-m", "huge", "--chat", "a"});
   CHECK(used.exit_code == 4);

@@ -188,9 +188,9 @@ TEST_CASE("the page's policy allows its own script and style, and nothing from e
     if (script.empty()) {
       MESSAGE("SKIPPED: no /usr/bin/python3 to compute SHA-256");
     } else {
-      CHECK(contains(policy, "script-src 'sha256-" + script + "';"));
-      CHECK(contains(policy,
-                     "style-src 'sha256-" + sha256(between(page, "<style>", "</style>")) + "';"));
+      CHECK(mentions(policy,
+                     {"script-src 'sha256-" + script + "';",
+                      "style-src 'sha256-" + sha256(between(page, "<style>", "</style>")) + "';"}));
     }
     // The name of SVG is no address that is asked for, and url(#…) is in the same file.
     const std::string& code = page;
@@ -248,8 +248,7 @@ TEST_CASE("--live goes with the demo model as it is, and with a page") {
     arguments.insert(arguments.end(), other.begin(), other.end());
     const ProgramResult result = attnviz(arguments);
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, "--live"));
-    CHECK(contains(result.err, other.front()));
+    CHECK(mentions(result.err, {"--live", other.front()}));
     CHECK(result.out.empty());
   }
   write_file(folder.file("w.json"), attnviz({"weights"}).out);
@@ -263,8 +262,7 @@ TEST_CASE("--live goes with the demo model as it is, and with a page") {
     run.arguments = arguments;
     const ProgramResult result = attnviz(run);
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, "--live"));
-    CHECK(contains(result.err, ".html"));
+    CHECK(mentions(result.err, {"--live", ".html"}));
   }
   CHECK(folder.names() == Words{"w.json"});
 }
@@ -279,8 +277,7 @@ TEST_CASE("more weights than a page holds are refused before any work") {
   const ProgramResult result = attnviz(
       {"--random", "--layers", "4", "--heads", "8", "-q", "-o", folder.file("a.html")}, text);
   CHECK(result.exit_code == 2);
-  CHECK(mentions(result.err, {"48 million weights"}));
-  CHECK(contains(result.err, "--head 0.0"));
+  CHECK(mentions(result.err, {"48 million weights", "--head 0.0"}));
   CHECK(folder.names().empty());
 }
 

@@ -28,9 +28,8 @@ double sum_of(const json& row) {
 TEST_CASE("rollout: one pattern for all layers; title, legend and JSON say what it is") {
   const ProgramResult drawn = attnviz({"rollout", "The cat sat"});
   CHECK(drawn.exit_code == 0);
-  CHECK(contains(drawn.out, "attention rollout: demo\n"));
-  CHECK(contains(drawn.out, " rollout L0-L3\n"));
-  CHECK(mentions(drawn.out, {"rollout", "layers 0", "16 heads", "0.5", "residual stream"}));
+  CHECK(mentions(drawn.out, {"attention rollout: demo\n", " rollout L0-L3\n", "rollout", "layers 0",
+                             "16 heads", "0.5", "residual stream"}));
   const json document = attnviz_json({"rollout", "The cat sat"});
   CHECK(document["rollout"] == json{{"residual", 0.5}, {"over", "mean"}, {"weighted", false}});
   CHECK(!document.contains("average"));

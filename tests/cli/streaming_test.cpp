@@ -133,8 +133,7 @@ TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that
   CHECK(result.exit_code == 0);
   const std::size_t told = result.out.find("\rattnviz: attention ");
   REQUIRE(told != std::string::npos);
-  CHECK(contains(result.out.substr(told, 47), " %, "));
-  CHECK(contains(result.out.substr(told, 47), " left"));
+  CHECK(mentions(result.out.substr(told, 47), {" %, ", " left"}));
   const std::size_t last = result.out.rfind(" left");
   const std::size_t erased = result.out.find("\r" + std::string(46, ' ') + "\r", last);
   CHECK(erased < last + 60);

@@ -130,8 +130,7 @@ TEST_CASE("without the first token the others keep their indices") {
     text += fmt::format("word{} ", i);
   }
   const ProgramResult run = attnviz({"--random", text, "--head", "0.1", "--drop-sink", "-q"});
-  CHECK(contains(run.out, "\n 1 word1 "));
-  CHECK(contains(run.out, "\n39 word39 "));
+  CHECK(mentions(run.out, {"\n 1 word1 ", "\n39 word39 "}));
   CHECK_FALSE(contains(run.out, "0 word0 "));
 }
 
@@ -148,7 +147,7 @@ TEST_CASE("messages: broken between words on a terminal of standard error, and n
       CHECK(display_width(line) <= 40);
       said += (said.empty() ? "" : " ") + line;
     }
-    if (line.ends_with("others")) {
+    if (said.size() + 1 >= whole.size()) {
       break;
     }
   }

@@ -94,8 +94,7 @@ TEST_CASE(
   CHECK(document["tokens"] == json(kCatWithBothEnds));
   CHECK(document["marks"] == json({{"special", {0, 3}}, {"added", {0, 3}}}));
   const ProgramResult drawn = attnviz({"-m", model.path(), "the cat", "--head", "0.0"});
-  CHECK(contains(drawn.out, "*[CLS]"));
-  CHECK(mentions(drawn.out, {"* special token", "tokenizer"}));
+  CHECK(mentions(drawn.out, {"*[CLS]", "* special token", "tokenizer"}));
   const ProgramResult table = attnviz({"tokenize", "-m", model.path(), "the cat"});
   CHECK(mentions(table.out, {"0-0        special"}));
 }
@@ -197,14 +196,14 @@ TEST_CASE("--truncate: a text longer than the context is cut at one end, and tha
   text += " mat";
   const ProgramResult refused = attnviz({"-m", model.path(), text});
   CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "34 tokens"));
-  CHECK(contains(refused.err, "--truncate"));
+  CHECK(mentions(refused.err, {"34 tokens", "--truncate"}));
   const json left = model.tokens({text, "--truncate", "left"});
   REQUIRE(left["tokens"].size() == 24);
   CHECK(left["tokens"][0] == "[CLS]");
   CHECK(left["tokens"][1] == "the");
   CHECK(left["tokens"][22] == "mat");
-  CHECK(left["notes"] == json({"text cut at its beginning: 24 of its 34 tokens"}));
+  REQUIRE(left["notes"].size() == 1);
+  CHECK(mentions(left["notes"][0], {"24", "34 tokens"}));
   const json right = model.tokens({text, "--truncate", "right"});
   CHECK(right["tokens"][1] == "sat");
   CHECK(right["tokens"][22] == "the");

@@ -352,8 +352,7 @@ TEST_CASE("tour: standard input that is a pipe or a file is the text; where it i
 
 TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
   const std::string own = attnviz({"tour", "Anna met Tom and she smiled"}).out;
-  CHECK(contains(own, "\"she\""));
-  CHECK(contains(own, "TEXT=\"Anna met Tom and she smiled\""));
+  CHECK(mentions(own, {"\"she\"", "TEXT=\"Anna met Tom and she smiled\""}));
   CHECK(attnviz({"tour", "-"}, "Anna met Tom and she smiled\n").out == own);
   CHECK(contains(attnviz({"tour"}).out, kTourText));
 }
@@ -368,8 +367,7 @@ TEST_CASE("tour: of a text that is longer than the context it says what it takes
   CHECK(titles(run.out) == "123456");
   std::string words = run.out;
   std::replace(words.begin(), words.end(), '\n', ' ');
-  CHECK(mentions(words, {"256 tokens", "1,2"}));
-  CHECK(mentions(words, {"256"}));
+  CHECK(mentions(words, {"256 tokens", "1,2", "256"}));
 }
 
 TEST_CASE("tour: of another model, before or behind the command") {
@@ -404,8 +402,7 @@ TEST_CASE("tour: random weights have no heads that specialise, which is told") {
   CHECK(run.exit_code == 0);
   CHECK(mentions(run.out, {"Temperature"}));
   CHECK(!contains(run.out, "induction"));
-  CHECK(mentions(run.err, {"seed 42"}));
-  CHECK(mentions(run.err, {"attnviz heads --random"}));
+  CHECK(mentions(run.err, {"seed 42", "attnviz heads --random"}));
   CHECK(contains(run.out, "attnviz --random \"$TEXT\""));
   for (int screen = 1; screen <= 5; ++screen) {
     CHECK(contains(run.out, fmt::format("{} of 5: ", screen)));

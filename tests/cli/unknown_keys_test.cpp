@@ -56,8 +56,7 @@ TEST_CASE("unknown keys: a model is drawn, and one line names the first few and 
   CHECK(mentions(few, {"k1, k2, k3, k4, k5", "2", "-v"}));
   CHECK_FALSE(contains(few, "k6"));
   const std::string all = many.run(with_ids({"-v"})).err;
-  CHECK(mentions(all, {"attnviz", "k1"}));
-  CHECK(mentions(all, {"attnviz", "k7"}));
+  CHECK(mentions(all, {"attnviz", "k1", "k7"}));
   CHECK(many.run(with_ids({"-q"})).err.empty());
   const OddModel none({});
   CHECK_FALSE(contains(none.run(kIds).err, "--strict"));
@@ -189,8 +188,7 @@ TEST_CASE("unknown keys: those of a GGUF file's model and of its tokenizer are n
                                           .file());
   const ProgramResult run = in_folder(folder, {"ab", "-m", "odd.gguf"});
   CHECK(run.exit_code == 0);
-  CHECK(mentions(run.err, {"odd", "llama.invented", "reward.weight"}));
-  CHECK(mentions(run.err, {"odd", "tokenizer.ggml.invented"}));
+  CHECK(mentions(run.err, {"odd", "llama.invented", "reward.weight", "tokenizer.ggml.invented"}));
   const Keys all = {"llama.invented", "reward.weight", "tokenizer.ggml.invented"};
   for (const char* command : {"show", "info"}) {
     const ProgramResult json = in_folder(

@@ -81,8 +81,8 @@ TEST_CASE("MappedFile: a file of /proc that has nothing to read now is not waite
 TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path") {
   CHECK_THROWS_WITH_AS(MappedFile("/no/such/file"),
                        "/no/such/file: cannot read: No such file or directory", Error);
-  CHECK_THROWS_WITH_AS(MappedFile("/dev/zero"),
-                       "/dev/zero: cannot read: a device, where a file was expected", Error);
+  CHECK_THROWS_WITH_AS(MappedFile("/dev/zero"), "/dev/zero: cannot read: a device, not a file",
+                       Error);
   CHECK_THROWS_WITH_AS(MappedFile("/"), "/: cannot read: Is a directory", Error);
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("GGUF metadata: messages name file and key, and say what was expected 
   };
   const std::vector<Case> cases = {
       {[&] { metadata.size("eight"); },
-       "m.gguf: eight: expected a whole number from 1 to 2147483648, found no such key"},
+       "m.gguf: eight: expected a whole number from 1 to 2147483648, but the key is missing"},
       {[&] { metadata.size("zero"); },
        "m.gguf: zero: expected a whole number from 1 to 2147483648, "
        "found u32 0"},
@@ -101,7 +101,8 @@ TEST_CASE("GGUF metadata: messages name file and key, and say what was expected 
       {[&] { metadata.id("minus"); }, "expected a whole number from 0 to 4294967295, found i32 -1"},
       {[&] { metadata.id("2^32"); }, "found u64 4294967296"},
       {[&] { metadata.id("half"); }, "found f32 0.5"},
-      {[&] { metadata.positive("eight"); }, "expected a finite number greater than 0, found no"},
+      {[&] { metadata.positive("eight"); },
+       "m.gguf: eight: expected a finite number greater than 0"},
       {[&] { metadata.positive("zero"); }, "found u32 0"},
       {[&] { metadata.positive("below"); }, "found f64 -0.25"},
       {[&] { metadata.positive("nan"); },
@@ -114,7 +115,7 @@ TEST_CASE("GGUF metadata: messages name file and key, and say what was expected 
       {[&] { metadata.flag_or("llama", true); }, "expected a bool, found string \"llama\""},
       {[&] { metadata.text("seven"); }, "expected a string of UTF-8, found u32 7"},
       {[&] { metadata.text("latin"); }, "expected a string of UTF-8, found string \"caf<E9>\""},
-      {[&] { metadata.text("eight"); }, "expected a string of UTF-8, found no such key"},
+      {[&] { metadata.text("eight"); }, "expected a string of UTF-8, but the key is missing"},
       {[&] { metadata.text_or("words", ""); }, "found [string x 2]"},
       {[&] { metadata.strings("llama"); }, "expected an array of strings, found string \"llama\""},
       {[&] { metadata.strings("scores"); }, "expected an array of strings, found [f32 x 2]"},

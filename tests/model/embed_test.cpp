@@ -101,7 +101,7 @@ TEST_CASE("embed: inputs for another number of tokens are refused with both numb
   model.inputs = {kTwoEmbeddings, 3, 2, 2};
   CHECK(message_of(model, {"one", "two"}) ==
         "w.json: \"inputs\" is for 3 tokens, but the text has 2: give a text of 3 tokens, or "
-        "\"embeddings\" by token in place of \"inputs\"");
+        "\"embeddings\" by token instead of \"inputs\"");
 }
 
 TEST_CASE("embed: inputs that say their text name it") {

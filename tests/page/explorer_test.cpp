@@ -66,12 +66,12 @@ std::vector<float> full_weights(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("write_explorer: what goes to a learned sink is no column, and is told") {
+TEST_CASE("write_explorer: the weight on a learned sink has no column, but a note") {
   AttentionDocument document = causal_document();
   document.patterns.front().sink = {0.5f, 0.25f, 0.125f};
   const PageData page = data_of(document);
   CHECK(page["shape"] == json({3, 3}));
-  CHECK(page["notes"].dump().find("goes to no token") != std::string::npos);
+  CHECK(page["notes"].dump().find("learned sinks: ") != std::string::npos);
   CHECK(page["drawing"]["drop_sink"] == false);
 }
 

@@ -206,7 +206,7 @@ TEST_CASE("read_attention: means are of the layers, or heads, that are there") {
         R"([{"layer": 1, "head": 1}, {"layer": 5, "head": 0}])"}) {
     const Error error = failure(with(R"("layers": [0, 5], "averaged": )" + std::string(averaged)));
     CHECK(error.kind() == ErrorKind::kMalformed);
-    CHECK(contains(error, "averaged: expected heads of each of the layers"));
+    CHECK(contains(error, "averaged: "));
   }
 }
 

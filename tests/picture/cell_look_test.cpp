@@ -170,8 +170,8 @@ TEST_CASE("numbers: many tokens still have some, and cells that cannot hold them
   CHECK(numbers_in(figure_scene(heatmap, style)).size() ==
         layout.grid.queries.n_cells() * layout.grid.keys.n_cells());
   style.cell = 10;
-  CHECK_THROWS_WITH_AS(figure_scene(heatmap, style), doctest::Contains("numbers need larger cells"),
-                       Error);
+  CHECK_THROWS_WITH_AS(figure_scene(heatmap, style),
+                       doctest::Contains("numbers need cells of at least 26 pixels"), Error);
 }
 
 TEST_CASE("mask: one panel for all heads that have it, in two colours, told in the legend") {

@@ -53,18 +53,18 @@ TEST_CASE("check_size: the remedy is for what makes a figure too large") {
   FigureStyle style;
   CHECK_NOTHROW(check_size(1000, 150'000, style, 149'000));
   CHECK_THROWS_WITH_AS(check_size(1000, 150'001, style),
-                       doctest::Contains("million are drawn: draw fewer heads"), Error);
+                       doctest::Contains("150 million: draw fewer heads"), Error);
   CHECK_THROWS_WITH_AS(check_size(1000, 200'000, style, 10'000),
-                       doctest::Contains("million are drawn: draw fewer heads"), Error);
+                       doctest::Contains("150 million: draw fewer heads"), Error);
   style.dpi = 192;
   style.cell = 9;
   CHECK_THROWS_WITH_AS(check_size(1000, 200'000, style),
-                       "picture: it would have 1000 x 200000 pixels, 200 million; at most 150 "
-                       "million are drawn: choose smaller cells or a lower resolution",
+                       "picture: it would have 1000 x 200000 pixels, 200 million, but the limit is "
+                       "150 million: choose smaller cells or a lower resolution",
                        Error);
   CHECK_THROWS_WITH_AS(check_size(1000, 200'000, style, 199'000),
-                       "picture: it would have 1000 x 200000 pixels, 200 million; at most 150 "
-                       "million are drawn: leave out the notes below it",
+                       "picture: it would have 1000 x 200000 pixels, 200 million, but the limit is "
+                       "150 million: leave out the notes below it",
                        Error);
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("figure sheet: texts are cut to their room, and stand where they shoul
 
 TEST_CASE("figure sheet: a sheet that is too high is refused") {
   CHECK_THROWS_WITH_AS(FigureSheet(100, FigureStyle{}).scene(20000),
-                       "picture: 20000 pixels high, at most 16384: take fewer heads or steps",
+                       "picture: 20000 pixels high, at most 16384: choose fewer heads or steps",
                        Error);
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("FigureStyle: widths of nothing, or of more than any picture has, are 
   CHECK_THROWS_WITH_AS(check(style), doctest::Contains("found 220in at 300 dpi"), Error);
 }
 
-TEST_CASE("check_fits: the least width is told in the unit that was asked for, rounded up") {
+TEST_CASE("check_fits: the error gives the smallest width in the unit of the request, rounded up") {
   FigureStyle style;
   style.dpi = 300;
   const auto error = [&style](const Length& width, int pixels) {
@@ -117,10 +117,10 @@ TEST_CASE("check_fits: the least width is told in the unit that was asked for, r
   const Length millimetres = {60.0, LengthUnit::kMillimetres};  // 708.66 pixels
   CHECK(error(millimetres, 709).empty());
   CHECK(error(millimetres, 710) ==  // 60.11 mm
-        "width: 60mm is too narrow for this picture, which takes at least 60.2mm");
-  CHECK(error({2.0, LengthUnit::kInches}, 709).ends_with("takes at least 2.37in"));  // 2.3633
-  CHECK(error({2.0, LengthUnit::kInches}, 750).ends_with("takes at least 2.5in"));
-  CHECK(error({708.0, LengthUnit::kPixels}, 709).ends_with("takes at least 709px"));
+        "width: 60mm is too narrow for this picture, which needs at least 60.2mm");
+  CHECK(error({2.0, LengthUnit::kInches}, 709).ends_with(" at least 2.37in"));  // 2.3633
+  CHECK(error({2.0, LengthUnit::kInches}, 750).ends_with(" at least 2.5in"));
+  CHECK(error({708.0, LengthUnit::kPixels}, 709).ends_with(" at least 709px"));
   style.width.reset();
   check_fits(1'000'000, style);  // nobody asked for a width
 }

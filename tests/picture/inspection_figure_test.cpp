@@ -215,7 +215,7 @@ TEST_CASE("inspection figure: of a given width nothing is clipped, from the leas
     FigureStyle narrow;
     narrow.width = Length{299.0, LengthUnit::kPixels};
     CHECK_THROWS_WITH_AS(render_inspection_figure(sample.page, narrow),
-                         "width: 299px is too narrow for this picture, which takes at least 300px",
+                         "width: 299px is too narrow for this picture, which needs at least 300px",
                          Error);
   }
 }

@@ -181,7 +181,7 @@ TEST_CASE("arcs_figure: more heads than colours are refused, what is no number i
   odd[3] = std::numeric_limits<float>::quiet_NaN();
   const ArcsFigure figure = arcs_of(arcs_document(odd));
   CHECK(figure.panels[0].groups[0].edges.size() == 5);
-  CHECK(figure.notes.back() == "what is no finite number has no line");
+  CHECK(figure.notes.back() == "numbers that are not finite have no line");
 }
 
 TEST_CASE("arcs_figure: more lines than can be drawn begin higher") {
@@ -246,7 +246,7 @@ TEST_CASE("arcs_figure: what is no attention goes by its own names") {
   const ArcsFigure states = arcs_of(document);
   CHECK(states.panels[0].groups[0].name == "L2 state 1");
   CHECK(states.query_axis == "token now");
-  CHECK(states.key_axis == "token taken in");
+  CHECK(states.key_axis == "token stored");
   document.kind = PatternKind::kRouter;
   const ArcsFigure experts = arcs_of(document);
   CHECK(experts.panels[0].groups[0].name == "L2 experts");

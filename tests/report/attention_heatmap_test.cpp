@@ -162,7 +162,7 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
   CHECK(causal.panels[0].values(1, 1) == 0.75f);
   CHECK(causal.panels[0].is_visible(0, 0));
   CHECK_FALSE(causal.panels[0].is_visible(0, 1));
-  CHECK(causal.notes.back().find("(The) left out") != std::string::npos);
+  CHECK(causal.notes.back().find("(The)") != std::string::npos);
   const auto explains_star = [](const Heatmap& heatmap) {
     return std::ranges::any_of(heatmap.notes,
                                [](const std::string& note) { return note.starts_with("* "); });
@@ -181,7 +181,7 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
   CHECK_THROWS_AS(attention_heatmap(document), Error);
 }
 
-TEST_CASE("attention_heatmap: without added tokens rows stay as they are, and the notes say so") {
+TEST_CASE("attention_heatmap: without added tokens rows are not rescaled, and the notes say so") {
   AttentionDocument document = marked_document();
   const Heatmap left = attention_heatmap(document);
   CHECK(left.query_labels == Strings{"the", "cat"});
@@ -193,24 +193,24 @@ TEST_CASE("attention_heatmap: without added tokens rows stay as they are, and th
   CHECK(left.panels[0].values(0, 1) == 0.125f);
   CHECK(left.panels[0].values(1, 0) == 0.0f);
   CHECK(left.panels[0].values(1, 1) == 0.25f);
-  CHECK(left.notes == Strings{R"(left out, rows as they are: 2 tokens ("[CLS]", "[SEP]"))"});
+  CHECK(left.notes == Strings{R"(hidden: 2 tokens ("[CLS]", "[SEP]"); rows not rescaled)"});
   document.drawing.no_special = false;
   CHECK(attention_heatmap(document).notes == Strings{"* special token, added by the tokenizer"});
 }
 
-TEST_CASE("attention_heatmap: notes on what is left out speak of queries where keys are rows") {
+TEST_CASE("attention_heatmap: notes on hidden tokens mention queries if keys are rows") {
   AttentionDocument document = marked_document();
   document.drawing.transposed = document.drawing.no_special = true;
   CHECK(attention_heatmap(document).notes ==
-        Strings{R"(left out, the weights of each query as they are: 2 tokens ("[CLS]", "[SEP]"))"});
+        Strings{R"(hidden: 2 tokens ("[CLS]", "[SEP]"); the weights of each query not rescaled)"});
   document.marks = {};
   document.drawing.no_special = false;
   document.drawing.drop_sink = true;
   CHECK(attention_heatmap(document).notes ==
-        Strings{"first token ([CLS]) left out, what is left of each query scaled to sum to 1"});
+        Strings{"first token ([CLS]) hidden, the rest of each query rescaled to sum to 1"});
   document.drawing.transposed = false;
   CHECK(attention_heatmap(document).notes ==
-        Strings{"first token ([CLS]) left out, what is left of each row scaled to sum to 1"});
+        Strings{"first token ([CLS]) hidden, the rest of each row rescaled to sum to 1"});
 }
 
 TEST_CASE("attention_heatmap: special tokens that stand in the text stay, with their mark") {
@@ -220,7 +220,7 @@ TEST_CASE("attention_heatmap: special tokens that stand in the text stay, with t
   CHECK(left.query_labels == Strings{"the", "cat", "*[SEP]"});
   CHECK(left.first_query == 1);
   CHECK(left.notes ==
-        Strings{"* special token", R"(left out, rows as they are: 1 token ("[CLS]"))"});
+        Strings{"* special token", R"(hidden: 1 token ("[CLS]"); rows not rescaled)"});
   document.marks = {};
   const Heatmap all = attention_heatmap(document);  // nothing to leave out is nothing to say
   CHECK(all.query_labels.size() == 4);

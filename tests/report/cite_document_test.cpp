@@ -137,10 +137,10 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   CHECK(cite_conclusion(one) ==
         "The answer rests most on a.md:2:1, \"Line.\": when the answer cannot attend to it, it is "
         "50 × less probable. 1 of 3 sentences matters (2 × less probable, or more); when it cannot "
-        "attend to any of them it is 100 × less probable.");
+        "attend to any of them, it is 100 × less probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)));
   CHECK(contains(several, "No single sentence matters"));
-  CHECK(contains(several, "When it cannot attend to any of them it is 30 × less probable"));
+  CHECK(contains(several, "any of them, it is 30 × less probable"));
   const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0));
   CHECK(contains(none, "No sentence matters"));
   CHECK(contains(none, "equally probable"));

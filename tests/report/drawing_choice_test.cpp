@@ -41,10 +41,10 @@ TEST_CASE("drawing choice: what the tokenizer added and the first key are not le
   request.no_special = true;
   CHECK(choose_drawing(request, 0.0f, {}).no_special);
   request.drop_sink = true;
-  CHECK_THROWS_WITH_AS(choose_drawing(request, 0.0f, {}),
-                       "no_special leaves rows as they are, drop_sink scales them: take one of "
-                       "them",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      choose_drawing(request, 0.0f, {}),
+      "no_special keeps rows unchanged and drop_sink rescales them: use only one of the two",
+      Error);
   AttentionDocument document;
   document.drawing.drop_sink = true;  // as a file may have it
   request.drop_sink = false;

@@ -170,7 +170,8 @@ TEST_CASE("bars_subject: numbers of the tokens are those of the picture") {
   CHECK(subject.first_index.of(2) == 4);
 }
 
-TEST_CASE("focus_maps: layers by heads of the six tokens that get most in the mean, in order") {
+TEST_CASE(
+    "focus_maps: layers by heads of the six tokens with the most attention in the mean, in order") {
   const FocusRowsOfHeads sample = eight_tokens();
   const auto maps = focus_maps(sample.heatmap, kFourHeads, {7, 10, false});
   REQUIRE(maps);
@@ -193,13 +194,15 @@ TEST_CASE("focus_maps: layers by heads of the six tokens that get most in the me
   CHECK(maps->title == "attention of \"x\"");
   // The seventh gets 2 % in each head; the eighth is masked, and none of them.
   CHECK(maps->notes ==
-        std::vector<std::string>{"6 of 7 tokens: those that get most, in the mean over the heads; "
-                                 "each other gets 2.0 % at most",
+        std::vector<std::string>{"6 of 7 tokens: those with the most attention on average over the "
+                                 "heads; no other gets more than 2.0 %",
                                  "mask causal"});
   check(*maps);
 }
 
-TEST_CASE("focus_maps: what is no number comes first, the others as they follow") {
+TEST_CASE(
+    "focus_maps: the largest mean weights in text order, NaN among them, and a note on the "
+    "others") {
   const float nan = std::nanf("");
   const FocusRowsOfHeads sample(
       {0.5f, 0.01f, nan, 0.4f, 0.39f, 0.38f, 0.37f, 0.06f, 0.05f, 0.04f, 0.03f, 0.02f}, 1, 12);
@@ -211,7 +214,7 @@ TEST_CASE("focus_maps: what is no number comes first, the others as they follow"
   }
   CHECK(titles == std::vector<std::string>{"\"w0\" (0)", "\"w2\" (2)", "\"w3\" (3)", "\"w4\" (4)",
                                            "\"w5\" (5)", "\"w6\" (6)"});
-  CHECK(maps->notes.front().find("each other gets 6.0 % at most") != std::string::npos);
+  CHECK(maps->notes.front().find("gets more than 6.0 %") != std::string::npos);
 }
 
 TEST_CASE("focus_maps: heads that are not there, or do not see a token, are no cells") {

@@ -140,9 +140,9 @@ TEST_CASE("batch_shape: two heads of 6 dimensions that share keys and values, 3 
   CHECK(batch_shape(head, Step::kScores) == "[1, 2, 3, 6] · [1, 2, 6, 3] → [1, 2, 3, 3]");
   CHECK(batch_shape(head, Step::kSoftmax) == "[1, 2, 3, 3]");
   CHECK(batch_sentence(head, Step::kQuery) ==
-        "All heads at once: W_Q is that of 2 heads side by side, this one's columns 6 to 11.");
+        "All heads at once: W_Q holds 2 heads side by side; this head's part is columns 6 to 11.");
   CHECK(batch_sentence(head, Step::kScores) ==
-        "Keys are those of 1 head, repeated for the 2 heads that share them.");
+        "The keys are those of 1 head, repeated for the 2 heads that share them.");
   CHECK(batch_sentence(head, Step::kRope).empty());
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("rows of norms: before, weights, behind") {
   CHECK(labels(rows_of(sample, Step::kQueryKeyNorm, 1)) == Texts{"w of k"});
 }
 
-TEST_CASE("rows of a rotation as colours: the angles, the query before and behind, the keys") {
+TEST_CASE("rows of a rotation as colours: the angles, the query before and after it, the keys") {
   const test::SampleInspection sample(test::whole_layer(2), test::numbered_tokens(2), 1);
   const InspectionDocument document =
       inspection_document(sample.page, InspectionDetail::kColored, /*ascii=*/false);
@@ -212,7 +212,7 @@ TEST_CASE("rows of a rotation as colours: the angles, the query before and behin
   for (const InspectedStep& step : document.heads.front().steps) {
     for (const InspectionBlock& block : step.blocks) {
       const auto* vectors = std::get_if<VectorBlock>(&block);
-      if (step.formula.starts_with("q turned") && vectors != nullptr) {
+      if (step.formula.starts_with("q rotated") && vectors != nullptr) {
         blocks.push_back(labels(vectors->rows));
       }
     }

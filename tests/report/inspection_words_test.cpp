@@ -89,7 +89,7 @@ TEST_CASE("words: what was asked for stands in the formulas") {
   const auto formula = [&](Step step) { return test::inspected_step(sample, step).formula; };
   CHECK(formula(Step::kQuery) == "q = x · W_Q + b_Q");
   CHECK(formula(Step::kKeys) == "k = x · W_K + b_K for each token");
-  CHECK(formula(Step::kRope) == "q turned by position 3, each k by its own (rope)");
+  CHECK(formula(Step::kRope) == "q rotated by position 3, each k by its own (RoPE)");
   CHECK(formula(Step::kScale) == "scaled = q · k ÷ 0.5, temperature 0.5, not divided by √d_head");
   CHECK(formula(Step::kMask) ==
         "mask window:2: −∞ for keys after the query, or 2 or more before it");
@@ -100,8 +100,8 @@ TEST_CASE("words: what was asked for stands in the formulas") {
 TEST_CASE("sentences: the head by hand") {
   const SampleInspection sample = by_hand();
   CHECK(sentence(sample, Step::kX) ==
-        "x is what stands for \"sat\" before it looks at anything: 3 numbers.");
-  CHECK(sentence(sample, Step::kScores) == "Of all 3 keys q fits that of \"cat\" best.");
+        "x is the vector for \"sat\" before it attends to anything: 3 numbers.");
+  CHECK(sentence(sample, Step::kScores) == "Among all 3 keys q matches that of \"cat\" best.");
   CHECK(sentence(sample, Step::kMask) == "Nothing is masked: \"sat\" sees all 3 tokens.");
   // e / (e + 2) = 0.576, 1 / (e + 2) = 0.212
   CHECK(sentence(sample, Step::kSoftmax) ==
@@ -112,7 +112,7 @@ TEST_CASE("sentences: the head by hand") {
         "The context is a mixture of values: 58 % of \"cat\", 21 % of \"The\" and 21 % of "
         "\"sat\".");
   CHECK(sentence(sample, Step::kOutput) ==
-        "W_O writes the 2 numbers of the context as 3 numbers, the form that x has.");
+        "W_O maps the 2 numbers of the context to 3 numbers, the shape of x.");
   // |(1.0597, 0.5761, 0)| = 1.206
   CHECK(sentence(sample, Step::kResidual) ==
         "The head adds a vector of length 1.21 to x, whose length is 1.");
@@ -127,8 +127,9 @@ TEST_CASE("sentences: the textbook's 46 %") {
 }
 
 TEST_CASE("sentences: what is alike is said to be alike") {
-  CHECK(sentence(uniform(4, 3), Step::kSoftmax) == "\"t3\" looks at all 4 keys alike: 25 % each.");
-  CHECK(sentence(uniform(4, 3), Step::kScores).starts_with("q fits all 4 keys alike."));
+  CHECK(sentence(uniform(4, 3), Step::kSoftmax) ==
+        "\"t3\" attends to all 4 keys equally: 25 % each.");
+  CHECK(sentence(uniform(4, 3), Step::kScores).starts_with("q matches all 4 keys equally well."));
   CHECK(sentence(with_scores({3, 3, 1}), Step::kSoftmax) ==
         "\"t2\" looks most at \"t0\" and \"t1\": 47 % each.");
   CHECK(sentence(with_scores({2, 2, 2, 2, 2, 2, 1}), Step::kSoftmax) ==
@@ -139,22 +140,23 @@ TEST_CASE("sentences: what is alike is said to be alike") {
 
 TEST_CASE("sentences: one token, and the first of several") {
   const SampleInspection one(test::random_head(1), {"The"}, 0);
-  CHECK(sentence(one, Step::kKeys) == "k is what \"The\", the only token, can be found by.");
+  CHECK(sentence(one, Step::kKeys) ==
+        "k is the key by which \"The\", the only token, can be found.");
   CHECK(sentence(one, Step::kScores) == "There is one key to compare q with.");
   CHECK(sentence(one, Step::kMask) == "Nothing is masked: \"The\" is the only token.");
-  CHECK(sentence(one, Step::kSoftmax) == "\"The\" has only itself to look at: 100 %.");
+  CHECK(sentence(one, Step::kSoftmax) == "\"The\" can only attend to itself: 100 %.");
   CHECK(sentence(one, Step::kContext) == "The context is a mixture of values: 100 % of \"The\".");
   const SampleInspection first = by_hand(0);
   CHECK(sentence(first, Step::kMask) ==
         "\"The\" does not see \"cat\" and \"sat\": their scores become −∞, and the weight 0.");
-  CHECK(sentence(first, Step::kSoftmax) == "\"The\" has only itself to look at: 100 %.");
+  CHECK(sentence(first, Step::kSoftmax) == "\"The\" can only attend to itself: 100 %.");
 }
 
 TEST_CASE("sentences: scores of short vectors are multiplied out with the numbers that are shown") {
   CHECK(sentence(with_scores({3, 5, 1}), Step::kScores) ==
-        "Of all 3 keys q fits that of \"t1\" best. For \"t1\": 1 · 5 = 5.");
+        "Among all 3 keys q matches that of \"t1\" best. For \"t1\": 1 · 5 = 5.");
   CHECK(sentence(with_scores({3, 5, 1}), Step::kScores, true) ==
-        "Of all 3 keys q fits that of \"t1\" best. For \"t1\": 1 * 5 = 5.");
+        "Among all 3 keys q matches that of \"t1\" best. For \"t1\": 1 * 5 = 5.");
 }
 
 TEST_CASE("sentences: temperature and dropout are told") {
@@ -169,19 +171,19 @@ TEST_CASE("sentences: temperature and dropout are told") {
         "makes the weights more different.");
   request.temperature = 1.0f;
   CHECK(sentence(by_hand(2, request), Step::kScale) ==
-        "The scores are left as they are: large ones make the softmax sharp.");
+        "The scores are not scaled: large ones make the softmax sharp.");
   request = {};
   request.dropout = 0.5f;
   request.dropout_seed = 1;
   const SampleInspection dropped = uniform(8, 7);
-  CHECK(sentence(dropped, Step::kSoftmax) == "\"t7\" looks at all 8 keys alike: 12 % each.");
+  CHECK(sentence(dropped, Step::kSoftmax) == "\"t7\" attends to all 8 keys equally: 12 % each.");
   const SampleInspection some = with_scores({0, 0, 0, 0, 0, 0, 0, 0}, request);
   std::size_t n_dropped = 0;
   for (const float weight : some.head().weights) {
     n_dropped += weight == 0.0f ? 1u : 0u;
   }
   CHECK(sentence(some, Step::kSoftmax) ==
-        "\"t7\" looks at all 8 keys alike: 12 % each. Dropout then sets " +
+        "\"t7\" attends to all 8 keys equally: 12 % each. Dropout then sets " +
             std::to_string(n_dropped) + " of 8 weights to 0 and multiplies the others by 2.");
 }
 
@@ -199,8 +201,8 @@ TEST_CASE("sentences: a temperature that changes no weight is said to change non
   const SampleInspection alibi(test::random_head(4, Positions::kAlibi), test::numbered_tokens(4), 3,
                                request);
   CHECK(sentence(alibi, Step::kScale)
-            .ends_with(" The temperature 2 makes the scores differ less; the bias of ALiBi stays "
-                       "as it is."));
+            .ends_with(" The temperature 2 makes the scores differ less; the bias of ALiBi does "
+                       "not change."));
 }
 
 TEST_CASE("sentences: a root of 1 is not said to scale") {

@@ -50,7 +50,7 @@ TEST_CASE("overview: layers without attention are blanks between rows, those in 
   CHECK(blanks[2].row == 3);
 }
 
-TEST_CASE("overview: all heads small, the telling one large, and the facts say which and why") {
+TEST_CASE("overview: all heads small, the chosen one large, and the facts say which and why") {
   const test::SampleOverview sample(3, 5, 12);
   const Overview overview = sample.overview();
   CHECK(overview.chosen == HeadId{1, 1});
@@ -63,17 +63,16 @@ TEST_CASE("overview: all heads small, the telling one large, and the facts say w
   CHECK(overview.large.panels[0].values(8, 4) == 0.75f);
   CHECK(overview.large.title.empty());
   CHECK(overview.large.notes.empty());
-  CHECK(overview.caption == "L1H1: the most telling head");
+  CHECK(overview.caption == "L1H1: the most informative head");
 }
 
-TEST_CASE("overview: the sentence tells the share, the kind of token, and the clearest example") {
+TEST_CASE("overview: the sentence gives the share, the kind of token, and the clearest example") {
   const test::SampleOverview sample(2, 7, 12);
   const std::string spread = sentence_of(sample.document);
-  CHECK(spread.starts_with("Its tokens pick words of their own: "));
+  CHECK(spread.starts_with("Here each token attends to a different word: "));
   CHECK(
-      spread.ends_with(" with 75 %. On average 75 % of a token's attention goes to the word it "
-                       "picks (not counted: the first token, the token itself and its "
-                       "neighbors)."));
+      spread.ends_with(". On average a token puts 75 % of its attention on its word (not counted: "
+                       "the first token, the token itself and its neighbours)."));
   AttentionDocument document = sample.document;
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";
@@ -84,23 +83,24 @@ TEST_CASE("overview: the sentence tells the share, the kind of token, and the cl
   choice.weight = 0.874f;
   choice.evidence = Evidence::kPronoun;
   CHECK(choice_sentence(document, choice) ==
-        R"(The pronoun "it" (11) looks at "cat" (5) with 87 %.)");
+        R"(The pronoun "it" (11) puts 87 % of its attention on "cat" (5).)");
   choice.evidence = Evidence::kRepetition;
   CHECK(choice_sentence(document, choice) ==
-        R"("it" (11) came before, and looks at what followed it there, "cat" (5), with 87 %.)");
+        R"("it" (11) occurred before; it puts 87 % of its attention on "cat" (5), which followed )"
+        R"(it there.)");
   choice.evidence = Evidence::kContinuation;
   CHECK(choice_sentence(document, choice) ==
-        R"(The text goes on behind "it" (11), which looks at "cat" (5) with 87 %.)");
+        R"(The text continues after "it" (11), which puts 87 % of its attention on "cat" (5).)");
   CHECK(choice_remark(document, choice) ==
-        R"(L1H1 is the most telling head. The text goes on behind "it" (11), which looks at "cat" )"
-        R"((5) with 87 %.)");
+        R"(L1H1 is the most informative head. The text continues after "it" (11), which puts 87 % )"
+        R"(of its attention on "cat" (5).)");
   choice.evidence = Evidence::kScore;
   CHECK(choice_sentence(document, choice)
-            .starts_with(R"(Its tokens pick words of their own: "it" (11) looks at "cat" (5) with )"
-                         R"(87 %. )"));
+            .starts_with(R"(Here each token attends to a different word: "it" (11) puts 87 % of )"
+                         R"(its attention on "cat" (5). )"));
 }
 
-TEST_CASE("overview: it is said when no head stands out, and when the text is too short") {
+TEST_CASE("overview: a sentence says that no head stands out, or that the text is too short") {
   const test::SampleOverview sample(2, 1, 9);  // without L1H1 all heads rest on the first token
   const Overview sinks = sample.overview();
   CHECK(sinks.chosen == HeadId{0, 0});
@@ -110,11 +110,11 @@ TEST_CASE("overview: it is said when no head stands out, and when the text is to
     CHECK(overview.chosen == HeadId{0, 0});
     CHECK(overview.caption == "L0H0: the first head");
     CHECK(overview.sentence ==
-          "The text is too short to tell the heads apart; this is the first one.");
+          "The text is too short to compare the heads; this is the first one.");
   }
 }
 
-TEST_CASE("overview: values that are no weights have no most telling head") {
+TEST_CASE("overview: values that are not weights have no most informative head") {
   const std::vector<float> scores = {0.5f, -0.5f, 0.2f, 0.1f};
   const std::vector<float> nan = {0.5f, std::numeric_limits<float>::quiet_NaN(), 0.2f, 0.1f};
   for (const auto* values : {&scores, &nan}) {
@@ -134,7 +134,8 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
 }
 
 TEST_CASE(
-    "most_telling: a pronoun that looks at a word, then a word that looks at what followed it") {
+    "most_informative_head: a pronoun that looks at a word, then a word that looks at what "
+    "followed it") {
   // Two heads of layer 1 that rest on the first token but for one query each.
   AttentionDocument document;
   document.run.mask = Mask{MaskKind::kCausal};
@@ -170,7 +171,7 @@ TEST_CASE(
   CHECK(evidence() == Evidence::kScore);
 }
 
-TEST_CASE("most_telling: the last token counts where the text goes on from it") {
+TEST_CASE("most_informative_head: the last token counts if the text continues after it") {
   AttentionDocument document;
   document.run.mask = Mask{MaskKind::kCausal};
   document.query_tokens = {"^", " The", " cup", " broke", " because", " it", " fell", ".", " The"};
@@ -203,7 +204,7 @@ TEST_CASE("choice_sentence: with the names of a head that were measured") {
   sample.document.model.emplace().named_heads = {{choice.head.layer, choice.head.head, "induction"},
                                                  {9, 9, "sink"}};
   CHECK(choice_sentence(sample.document, choice) ==
-        plain + " On probes it earns the name induction.");
+        plain + " In a test on repeated random tokens this head behaves as an induction head.");
 }
 
 TEST_CASE("choice_sentence: one query alone has no average") {
@@ -215,18 +216,20 @@ TEST_CASE("choice_sentence: one query alone has no average") {
   choice.weight = 0.75f;
   const std::string sentence = choice_sentence(sample.document, choice);
   CHECK(sentence.find("average") == std::string::npos);
-  CHECK(sentence.ends_with(" with 75 %; the text is too short to say more."));
+  CHECK(sentence.find(" 75 % of its attention ") != std::string::npos);
 }
 
-TEST_CASE("choice_sentence: weights that dropout scaled up are told as they were before it") {
+TEST_CASE("choice_sentence: weights that dropout scaled up are given as they were before it") {
   test::SampleOverview sample(2, 2, 12);
   InformativeHead choice = *most_informative_head(sample.document);
   choice.weight = 1.25f;
   sample.document.run.dropout = 0.2f;
-  CHECK(choice_sentence(sample.document, choice).ends_with(" with 100 % before dropout."));
+  const std::string sentence = choice_sentence(sample.document, choice);
+  CHECK(sentence.find(" 100 % ") != std::string::npos);
+  CHECK(sentence.find("before dropout") != std::string::npos);
 }
 
-TEST_CASE("most_telling: a column that a layer's window shows to few is still a column") {
+TEST_CASE("most_informative_head: a column that a layer's window shows to few is still a column") {
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;
   test::SampleOverview sample(3, 2, kTokens);

@@ -55,8 +55,10 @@ TEST_CASE("names: of one head, and of those that are shown, by name, no more tha
   facts.named_heads = {{0, 1, "sink"}, {1, 1, "induction"}, {1, 1, "sink"}, {2, 0, "sink"}};
   CHECK(names_of(facts, {1, 1}) == "induction, sink");
   CHECK(names_of(facts, {0, 0}).empty());
-  CHECK(names_note(facts, heads) == "named on probes: induction L1H1, sink L0H1 L1H1");
-  CHECK(names_note(facts, std::span(heads).first(1)) == "on probes no head here earns a name");
+  CHECK(names_note(facts, heads) ==
+        "heads identified on random tokens: induction L1H1, sink L0H1 L1H1");
+  CHECK(names_note(facts, std::span(heads).first(1)) ==
+        "heads identified on random tokens: none of these");
   std::vector<HeadId> many;
   facts.named_heads.emplace();
   for (std::size_t head = 0; head < 8; ++head) {
@@ -64,7 +66,7 @@ TEST_CASE("names: of one head, and of those that are shown, by name, no more tha
     facts.named_heads->push_back({3, head, "sink"});
   }
   CHECK(names_note(facts, many) ==
-        "named on probes: sink L3H0 L3H1 L3H2 L3H3 L3H4 L3H5 and 2 more");
+        "heads identified on random tokens: sink L3H0 L3H1 L3H2 L3H3 L3H4 L3H5 and 2 more");
 }
 
 TEST_CASE("layer notes: layers that attend alike stand in one line") {
@@ -149,7 +151,7 @@ TEST_CASE("run notes: edges that were asked for twice are told once") {
 
 TEST_CASE("run notes: what was left out is told in few lines, and documents keep it") {
   const std::string still_looks =
-      "heads that are left out still have attention, but add nothing new";
+      "heads that are taken out still have attention, but their output does not depend on it";
   RunFacts facts;
   std::vector<Ablation>& ablations = facts.interventions.ablations;
   for (std::size_t layer = 0; layer < 9; ++layer) {
@@ -164,7 +166,7 @@ TEST_CASE("run notes: what was left out is told in few lines, and documents keep
   facts.hidden_in_each = {"cat>\x1b\"the dog\""};
   CHECK(run_notes(facts) == Lines{"without heads 0.0, 1.0, 2.0, 3.0, 4.0, 5.0 and 3 more",
                                   "without the MLP of layer 3",
-                                  "without the attention of layer 2 (its mean in its place)",
+                                  "without the attention of layer 2 (replaced by its mean)",
                                   "hidden from tokens 5, 8-9: tokens 1, 7-8",
                                   "hidden from all tokens: tokens 3 to the last, in layers 1-2",
                                   "hidden from token 4: all tokens, in heads 0-1 of layer 2",

@@ -194,8 +194,8 @@ TEST_CASE("take_softmax: rows without a score are told, and their cells stay mas
     CHECK(document.notes.size() == (are_weights ? 1 : 0));
   }
   CHECK(document.notes.front() ==
-        "1 of 2 rows see no key, for all of their scores are masked: head 0.3, query 1; softmax "
-        "would be 0 / 0, which is no number, and their weights are 0");
+        "1 of 2 rows see no key because all of their scores are masked: head 0.3, query 1; softmax "
+        "would be 0 / 0, so their weights are set to 0");
 }
 
 TEST_CASE("choose_drawing: scores are drawn around zero, whatever their signs") {

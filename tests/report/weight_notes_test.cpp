@@ -33,7 +33,7 @@ AttentionDocument read_document(std::string_view bytes) {
 
 TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long texts only") {
   constexpr std::size_t kTokens = 40;
-  const std::string note = "nearly all weights are below 0.1: the scale log or row-max shows them";
+  const std::string note = "nearly all weights are below 0.1: the scales log and row-max show them";
   // 1600 cells: 800 masked, 8 of the other 800 are one of a hundred.
   std::vector<float> weights(kTokens * kTokens, 0.0f);
   for (std::size_t i = 0; i < weights.size(); i += 2) {
@@ -53,7 +53,7 @@ TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLog, 0.001f, 1.0f}).empty());
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLinear, 0.0f, 0.1f}).empty());
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLinear, 0.0f, 0.5f}) ==
-        "nearly all weights are below 0.05: the scale log or row-max shows them");
+        "nearly all weights are below 0.05: the scales log and row-max show them");
   CHECK(note_of(std::vector<float>(33 * 33, 0.0f), 33).empty());
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("row_sum_note: what is masked does not count, what is no number does")
   const std::vector<float> weights = {std::numeric_limits<float>::quiet_NaN(), 0.0f, 0.5f, 0.5f};
   document.patterns.front().weights = test::matrix_over(weights, 2, 2);
   CHECK(row_sum_note(document) ==
-        "1 of 2 rows do not sum to 1: head 0.0, query 0 has what is no finite number");
+        "1 of 2 rows do not sum to 1: head 0.0, query 0 has a number that is not finite");
 }
 
 }  // namespace attnviz

@@ -13,10 +13,10 @@ namespace attnviz {
 
 TEST_CASE("why: the lesson is where looks and needs part") {
   WhyDocument document = test::sample_why();
-  CHECK(
-      words_lesson(document) ==
-      "Apart from the last word, \"<s>\" gets most attention (60 %): without it ln p changes by "
-      "+0.25. The word that is needed most is \"cat\" (-2.00), which gets 30 % of the attention.");
+  CHECK(words_lesson(document) ==
+        "Apart from the last word, \"<s>\" gets the most attention (60 %): without it ln p changes "
+        "by +0.25. The prediction depends most on \"cat\" (-2.00), which gets 30 % of the "
+        "attention.");
   SUBCASE("the word that is looked at most is the one that is needed") {
     document.words->at(1).attention = 0.7;
     CHECK(words_lesson(document).empty());

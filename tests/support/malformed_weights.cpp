@@ -103,7 +103,7 @@ void add_syntax(std::vector<MalformedWeights>& cases) {
   add("a line feed in a string", edited("\"causal\"", "\"cau\nsal\""),
       "line 4, column 15: expected a closing quote before the end of the line");
   add("a control character in a string", edited("causal", "cau\x1Bsal"),
-      "line 4, column 15: expected \\u001B in place of the control character");
+      "line 4, column 15: expected \\u001B instead of the control character");
   add("an unknown escape", edited("causal", "cau\\qsal"),
       "line 4, column 16: expected an escape such as");
   add("a lone surrogate", edited("causal", "\\uD83D causal"),

@@ -72,7 +72,7 @@ TEST_CASE("cite_report: answer, conclusion, table, and the text with marks") {
       "",
       "The answer rests most on a.md:3:16, \"The key is up there.\": when the answer",
       "cannot attend to it, it is 20 x less probable. 1 of 4 sentences matters (2 x",
-      "less probable, or more); when it cannot attend to any of them it is 40 x less",
+      "less probable, or more); when it cannot attend to any of them, it is 40 x less",
       "probable.",
       "",
       "   change   if hidden  attention  where      sentence",

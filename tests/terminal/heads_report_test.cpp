@@ -55,7 +55,7 @@ TEST_CASE(
       "2.1 is head 1 of layer 2, both counted from 0; +-: standard error over probes;",
       "from: lowest score for the name; uniform: score of a head that spreads its",
       "attention evenly",
-      "previous-token: looks at the token before (from 0.4; uniform 0.062)",
+      "previous-token: looks at the previous token (from 0.4; uniform 0.062)",
       "  0.0  0.500 +- 0.000  ###############",
       "current-token: no head",
   };

@@ -40,7 +40,7 @@ TEST_CASE("words of whole models: each step is counted and has its formula") {
   CHECK(formula(made, Step::kQuery) == "3 q = y · W_Q + b_Q");
   CHECK(formula(made, Step::kQueryKeyNorm) ==
         "5 q and each k through RMSNorm: q ÷ √(mean of q² + 1e-05) · (1 + w)");
-  CHECK(formula(made, Step::kRope) == "6 q turned by position 5, each k by its own (rope)");
+  CHECK(formula(made, Step::kRope) == "6 q rotated by position 5, each k by its own (RoPE)");
   CHECK(formula(made, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
   CHECK(formula(made, Step::kCap) == "9 capped = 2 · tanh(scaled ÷ 2)");
   CHECK(formula(made, Step::kMask) ==
@@ -94,8 +94,8 @@ TEST_CASE("words of whole models: layer norms, norms behind the sum") {
 TEST_CASE("notes of whole models: what the numbers come from") {
   const SampleInspection made = whole_sample();
   CHECK(note(made, Step::kRope) ==
-        "2 pairs of dimensions (i, i + 2) turn, each by position · its frequency; dimensions 4 to "
-        "5 stay as they are; scaling linear, factor 4.");
+        "2 pairs of dimensions (i, i + 2) are rotated, each by position · its frequency; "
+        "dimensions 4 to 5 do not change; scaling linear, factor 4.");
   CHECK(note(made, Step::kMask) ==
         "Hidden: 3 keys before the window of 3 tokens and 1 key after the query.");
   CHECK(note(made, Step::kKeys) == "Both heads of the layer share W_K and W_V.");
@@ -112,13 +112,14 @@ TEST_CASE("sentences of whole models are true for the window, the cap and the ro
   CHECK(sentence_of(whole_sample(2), Step::kMask) ==
         "\"t2\" does not see \"t3\", \"t4\", \"t5\" and \"t6\", after it: their scores become "
         "−∞, and the weight 0.");
-  CHECK(sentence_of(made, Step::kRope)
-            .starts_with("Position 5 turns the first pair of q by 5 radians, the last by 0.625."));
+  CHECK(
+      sentence_of(made, Step::kRope)
+          .starts_with("Position 5 rotates the first pair of q by 5 radians, the last by 0.625."));
   CHECK(sentence_of(whole_sample(1), Step::kRope)
-            .starts_with("Position 1 turns the first pair of q by 1 radian, the last by 0.125."));
-  CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0 q is not turned."));
-  CHECK(sentence_of(made, Step::kCap).starts_with("No score can pass 2 or fall below -2: "));
-  CHECK(sentence_of(made, Step::kNorm).starts_with("Attention looks at y, not at x itself: "));
+            .starts_with("Position 1 rotates the first pair of q by 1 radian, the last by 0.125."));
+  CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0 q is not rotated."));
+  CHECK(sentence_of(made, Step::kCap).starts_with("No score can rise above 2 or fall below -2: "));
+  CHECK(sentence_of(made, Step::kNorm).starts_with("Attention uses y, not x itself: "));
   CHECK(sentence_of(made, Step::kResidual).find(", and 1 other head adds its own; ") !=
         std::string::npos);
 }

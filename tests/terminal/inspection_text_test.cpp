@@ -172,7 +172,7 @@ TEST_CASE("inspection screen: of many keys those left out are counted, with thei
   sample.page.steps = {Step::kSoftmax};
   const std::string screen = render_inspection(sample.page, plain(80, TerminalStyle::kAscii));
   CHECK(screen.find("   26 others") != std::string::npos);
-  CHECK(screen.find(".. 26 keys with the least weight are left out\n") != std::string::npos);
+  CHECK(screen.find(".. 26 keys with the smallest weights are left out\n") != std::string::npos);
   CHECK(screen.find(".. 10 later keys are masked\n") != std::string::npos);
   CHECK(test::screen_lines(screen).size() < 40);
   sample.page.full = true;

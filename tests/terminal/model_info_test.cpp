@@ -135,7 +135,7 @@ TEST_CASE("scalings of RoPE are named, with their factor and what they grew from
 TEST_CASE("BERT: post-norm, learned positions, no KV cache") {
   const Model model = load_hugging_face(kModels / "bert-pair");
   const ModelInfo info = info_of(model);
-  CHECK(text_of(attention_facts(info), "mask") == "none: every token sees all");
+  CHECK(text_of(attention_facts(info), "mask") == "none: every token sees all tokens");
   CHECK(contains(text_of(shape_facts(info), "order"), "post-norm"));
   const std::string screen = screen_of(info, {});
   CHECK(contains(screen, "segments"));

@@ -113,7 +113,7 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
   const std::vector<std::string> wide =
       lines(options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   REQUIRE(wide.size() == 4);
-  CHECK(wide[0] == "next token, at every place");
+  CHECK(wide[0] == "next token, at every position");
   CHECK(wide[1] == "   after  predicted  probability  came  probability  rank");
   CHECK(wide[2] == "4  ␠sat   ␠on              75.0%  ␠by         25.0%     2  █████");
   CHECK(wide[3] == "5  ␠sat   ␠on              75.0%");

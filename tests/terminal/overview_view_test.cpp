@@ -41,8 +41,8 @@ TEST_CASE("overview_page: thumbnails, the chosen one in brackets, then it large"
       "   @.....  [-.#...  ]@.....   @.....   @.....   @.....   @.....",
       "   @.......[-..#....]@....... @....... @....... @....... @.......",
       "",
-      "L1H1: the most telling head",
-      "Its tokens pick words of their own: \"on\" (3) looks at \"cat\" (1) with 75 %. On",
+      "L1H1: the most informative head",
+      "Here each token attends to a different word: \"on\" (3) puts 75 % of its attention",
   };
   REQUIRE(lines.size() > expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {

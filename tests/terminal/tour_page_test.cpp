@@ -101,7 +101,7 @@ Tour demo_tour(const Model& model, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("tour screens: a title each, and a blank line behind it") {
+TEST_CASE("tour screens: a title each, and a blank line after it") {
   const TourByHand hand;
   const char* titles[] = {
       "1 of 6: Tokens and embeddings",    "2 of 6: Query, key and value",
@@ -123,7 +123,7 @@ TEST_CASE("tour screens: tokens with ids and numbers, and what makes them the sa
                        "1 ␠cat  11  0.5  0.0  0.0\n"
                        "2 ␠sat  12  0.0  0.0  0.0\n"));
   CHECK(test::contains(screen, "3 numbers, its embedding"));
-  CHECK(test::contains(screen, "␠ is the space before a word"));
+  CHECK(test::contains(on_one_line(screen), "␠ is the space before a word"));
   CHECK(!test::contains(screen, "begins every text"));  // no token was added
 
   hand.tour.text.tokens[2] = hand.tour.text.tokens[0];
@@ -136,7 +136,7 @@ TEST_CASE("tour screens: tokens with ids and numbers, and what makes them the sa
   hand.tour.n_whole = 1234;
   screen = on_one_line(hand.screen(0));
   CHECK(test::contains(screen,
-                       "reads 3 tokens at most: of this text's 1,234 the first 3 are taken."));
+                       "reads at most 3 tokens: of this text's 1,234 only the first 3 are used."));
 }
 
 TEST_CASE("tour screens: the vectors of the token that is followed") {
@@ -160,10 +160,10 @@ TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by h
   CHECK(test::contains(screen, "   2  sat  2.00          1.00        0.3679   21.2%  "));
   CHECK(test::contains(screen, "      sum                            1.7358  100.0%\n"));
   const std::string words = on_one_line(screen);
-  CHECK(test::contains(words, "\"sat\" gives its largest share, 57.6 %, to \"cat\"."));
+  CHECK(test::contains(words, ", 57.6 %, "));
   CHECK(test::contains(words,
                        "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). "
-                       "W_O brings that to 3 numbers"));
+                       "W_O maps this to 3 numbers"));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {
@@ -175,12 +175,12 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
                        "   0 The 100   .   .\n"
                        "   1 cat  50  50   .\n"
                        "   2 sat  21  58  21\n"));
-  CHECK(test::contains(screen, "\"The\" sees only itself, so all of its weight is there.\n"));
-  CHECK(!test::contains(screen, "means nothing"));
+  CHECK(test::contains(screen, "\"The\" sees only itself and gets all of the weight.\n"));
+  CHECK(!test::contains(screen, "carries no meaning"));
   hand.tour.text.tokens[0].added = true;
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(
-      screen, "leave its weight on it: 25 %, averaged over all 4 heads and every later token."));
+      screen, "put their weight there: 25 %, averaged over all 4 heads and every later token."));
   // Of the shown rows only one that gives the first token more than half is named.
   auto matrices = std::make_shared<InspectedMatrices>();
   matrices->weights = MatrixBuffer(3, 3);
@@ -189,42 +189,40 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(
       screen,
-      "here \"cat\" leaves 75 %; averaged over all 4 heads and every later token it is "
-      "25 %."));
-  CHECK(test::contains(screen, "A dot is nothing, 0 less than half a percent."));
+      "here \"cat\" puts 75 % on it; averaged over all 4 heads and every later token it is 25 %."));
+  CHECK(test::contains(screen, "A dot is a masked cell, 0 less than half a percent."));
 }
 
 TEST_CASE("tour screens: examples say what their weights say, also where it is not as expected") {
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(
-      screen, "in a list of 8 words, read twice, or in sentences (its figures are of 4 others)."));
   CHECK(test::contains(screen,
-                       "L0H1, previous token: 90 % of the weight is one token back (this text: "
-                       "50 %)."));
+                       "in a list of 8 words, repeated once, or in sentences (its figures come "
+                       "from 4 other sentences)."));
+  CHECK(test::contains(
+      screen, "L0H1, previous token: 90 % of the weight is on the previous token (here 50 %)."));
   CHECK(test::contains(screen, "\"c\" gives 75 % to \"b\", the token before it."));
   CHECK(test::contains(screen,
-                       "\"c\" gives 25 % to \"b\": what came next may come next again; \"c\" "
-                       "gives its largest share, 50 %, to itself."));
+                       "\"c\" gives 25 % to \"b\": what followed once may follow again; \"c\" "));
+  CHECK(test::contains(screen, ", 50 %, "));
+  CHECK(test::contains(screen, " itself."));
   CHECK(test::contains(screen, "pronoun: 90 % is on the animal, 12 % on the place."));
-  CHECK(test::contains(screen, "in 3 of 4 sentences the animal gets more than the place."));
+  CHECK(test::contains(screen, "in 3 of 4 sentences the animal gets more "));
   CHECK(test::contains(hand.screen(4), "    a    b    c\n    0%  75%  25%\n"));
   CHECK(!test::contains(screen, "of them."));
 }
 
-TEST_CASE("tour screens: what stands behind the example's query is a dot, and told of") {
+TEST_CASE("tour screens: a token after the example's query is a dot, with a sentence on why") {
   TourByHand hand;
   hand.tour.pronoun = example({0, 0}, {0.9f, 0.1f, 0.0f}, {1, 0});
   hand.tour.pronoun.text.source = "a b c";
   hand.tour.pronoun.text.tokens[1].end = 3;
   const std::string screen = hand.screen(4);
   CHECK(test::contains(screen, "\n    90%  10%  .\n"));
-  CHECK(test::contains(
-      on_one_line(screen),
-      "That the text goes on \"c\" it cannot know: the model sees nothing behind \"b\"."));
+  CHECK(test::contains(on_one_line(screen), "It cannot see \"c\", which comes after \"b\"."));
 }
 
-TEST_CASE("tour screens: a head that has two jobs, or three, is said to") {
+TEST_CASE("tour screens: a sentence points out a head that has two jobs, or three") {
   TourByHand hand;
   hand.tour.pronoun.score.head = {0, 2};
   CHECK(test::contains(on_one_line(hand.screen(4)), " L0H2 does two of them. "));
@@ -234,22 +232,22 @@ TEST_CASE("tour screens: a head that has two jobs, or three, is said to") {
   CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does all three. "));
 }
 
-TEST_CASE("tour screens: what a model has no head for is left out, and said") {
+TEST_CASE("tour screens: jobs that no head of a model does are left out, with a sentence on it") {
   TourByHand hand;
   CHECK(tour_screens(hand.tour) == 6);
   CHECK(tour_left_out(hand.tour).empty());
   hand.tour.induction.found = false;
   std::string screen = on_one_line(hand.screen(4));
   CHECK(test::contains(screen,
-                       "For each of two jobs here is the head, of 4, that does it best: in "
-                       "a list of 8 words, read twice, or in sentences"));
-  CHECK(!test::contains(screen, "came next"));
-  CHECK(test::contains(screen,
-                       "No head of this model has the job induction; heads -m x shows what "
-                       "each scores."));
+                       "For each of two jobs, this is the head of 4 that does it best: in a list "
+                       "of 8 words, repeated once, or in sentences"));
+  CHECK(!test::contains(screen, "may follow again"));
+  CHECK(test::contains(
+      screen,
+      "No head of this model has the job induction; heads -m x shows every head's scores."));
   hand.tour.pronoun.found = false;
   screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(screen, "For one job here is the head, of 4, that does it best: in a list"));
+  CHECK(test::contains(screen, "For one job, this is the head of 4 that does it best: in a list"));
   CHECK(test::contains(screen, "has the job induction or pronoun;"));
   CHECK(!test::contains(on_one_line(hand.screen(1)), "stands for"));
   hand.tour.previous.found = false;
@@ -259,7 +257,7 @@ TEST_CASE("tour screens: what a model has no head for is left out, and said") {
   const std::vector<std::string> left_out = tour_left_out(hand.tour);
   REQUIRE(left_out.size() == 2);
   CHECK(left_out[0].starts_with("without the screen \"The causal mask\": "));
-  CHECK(left_out[1].starts_with("without the screen \"Heads that specialise\": this model has no"));
+  CHECK(left_out[1].starts_with("without the screen \"Heads that specialise\": "));
 }
 
 TEST_CASE("tour screens: commands name the model where it is not the usual one") {
@@ -279,10 +277,10 @@ TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term
   const std::string screen = hand.screen(2);
   CHECK(!test::contains(screen, "-0.00"));
   CHECK(test::contains(screen, "   2  sat  -0.01  "));
-  CHECK(test::contains(on_one_line(screen), "gets: 1.00·v(cat) + … = (0.00, 0.50)."));
+  CHECK(test::contains(on_one_line(screen), ": 1.00·v(cat) + … = (0.00, 0.50)."));
 }
 
-TEST_CASE("tour screens: where the head does not find what a pronoun means it is said") {
+TEST_CASE("tour screens: a sentence where the head does not find what a pronoun means") {
   constexpr const char* kMissed = "Here the head does not find whom \"she\" means;";
   TourByHand hand;
   hand.tour.text.tokens[2].text = " she";
@@ -311,12 +309,12 @@ TEST_CASE("tour screens: temperatures side by side, with their entropies") {
                        "   1  cat               80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
   CHECK(test::contains(screen, "      entropy (bits)     0.92             1.41           1.54\n"));
   CHECK(test::contains(on_one_line(screen),
-                       "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
-  CHECK(test::contains(on_one_line(screen), "1.58 when 3 have the same"));  // log2 3
+                       ": 80.0 % at T = 0.5. A large T evens the weights out: 45.2 % at T = 2."));
+  CHECK(test::contains(on_one_line(screen), "1.58 bits when 3 share it equally"));  // log2 3
   for (TourTemperature& row : hand.tour.temperatures) {
     row.weights = {0.5f, 0.5f, 0.0f};
   }
-  CHECK(test::contains(on_one_line(hand.screen(5)), "It changes nothing that can be seen here"));
+  CHECK(test::contains(on_one_line(hand.screen(5)), "Here it makes no visible difference"));
 }
 
 TEST_CASE("tour screens: commands name the text only where a shell takes it as it is") {
@@ -330,7 +328,7 @@ TEST_CASE("tour screens: commands name the text only where a shell takes it as i
     hand.tour.text.source = text + " it's";
     CHECK(test::contains(hand.screen(5), "TEXT=\"your text\"\n"));
   }
-  for (const std::string text : {"two  spaces", "one behind ", " one before", "it's here"}) {
+  for (const std::string text : {"two  spaces", "one after ", " one before", "it's here"}) {
     CAPTURE(text);
     hand.tour.text.source = text;
     CHECK(test::contains(hand.screen(5), "   TEXT=\"" + text + "\"\n"));
@@ -372,14 +370,14 @@ TEST_CASE("tour screens: a text wider than the page is assigned in lines that a 
   CHECK(test::contains(hand.screen(5, narrow), "TEXT=\"your text\"\n"));
 }
 
-TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") {
+TEST_CASE("tour screens: a sentence on texts that the vocabulary splits into fragments") {
   const Model model = demo_model();
   const auto first_screen = [&model](const char* text) {
     return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain, kNames));
   };
   // Two characters of three bytes, in a piece each, and the space before them.
-  CHECK(test::contains(first_screen("猫座"), " of 7 tokens are pieces of words"));
-  CHECK(!test::contains(first_screen("The cat sat on the mat"), "hardly met"));
+  CHECK(test::contains(first_screen("猫座"), " of 7 tokens are fragments of words"));
+  CHECK(!test::contains(first_screen("The cat sat on the mat"), "fragments of words"));
 }
 
 TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be ascii") {

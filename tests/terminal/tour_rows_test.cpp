@@ -69,30 +69,30 @@ TEST_CASE("tour screens: a learned sink has a row in the tables, and a share in 
   CHECK(test::contains(screen, "      sink                3.00        2.7183   61.0%  "));
   CHECK(test::contains(screen, "1.7358  100.0%\n"));  // the sum is the inspection's own
   std::string words = line_of(screen);
-  CHECK(test::contains(words, "what goes there goes to no token."));
-  CHECK(test::contains(words,
-                       "\"sat\" leaves its largest share, 61.0 %, to the learned sink; of the "
-                       "tokens \"cat\" gets most, 22.5 %."));
+  CHECK(test::contains(words, "its share goes to no token."));
+  CHECK(test::contains(
+      words, ", 61.0 %, on the learned sink; among the tokens \"cat\" gets the most, 22.5 %."));
   hand.tour.inspection.sink->weight = 0.1f;
-  CHECK(test::contains(line_of(hand.screen(2)),
-                       "gives its largest share, 22.5 %, to \"cat\", and 10.0 % to the learned"));
+  words = line_of(hand.screen(2));
+  CHECK(test::contains(words, ", 22.5 %, "));
+  CHECK(test::contains(words, " \"cat\", and 10.0 % "));
+  CHECK(!test::contains(words, "most of its attention, 22.5 %"));  // less than half
   CHECK(test::contains(line_of(hand.screen(3)),
-                       "all of its weight that does not go to the head's learned sink, which is no "
-                       "token, is there."));
+                       "all of the weight except what goes to the head's learned sink, which is "
+                       "not a token."));
   for (TourTemperature& row : hand.tour.temperatures) {
     row.sink = 0.125f / row.temperature;
   }
   screen = hand.screen(5);
   CHECK(test::contains(screen, "      sink              25.0%  "));
-  CHECK(test::contains(line_of(screen), "2.00 when 4 have the same"));  // log2 4
+  CHECK(test::contains(line_of(screen), "2.00 bits when 4 share it equally"));  // log2 4
 
   hand.tour.previous.found = hand.tour.pronoun.found = false;
   hand.tour.induction.sink = 0.75f;
   screen = hand.screen(4);
   CHECK(test::contains(screen, "    a    b    c  sink\n    25%  25%  50%   75%\n"));
-  CHECK(test::contains(line_of(screen),
-                       "; \"c\" leaves its largest share, 75 %, to the learned sink; of the tokens "
-                       "itself gets most, 50 %."));
+  CHECK(test::contains(line_of(screen), ", 75 %, on the learned sink"));
+  CHECK(test::contains(line_of(screen), " 50 %."));
 }
 
 TEST_CASE("tour screens: keys of a window stand in the tables though the first token is not seen") {
@@ -104,18 +104,19 @@ TEST_CASE("tour screens: keys of a window stand in the tables though the first t
   CHECK(test::contains(screen, "   1  cat  4.00          2.00        1.0000   73.0%  "));
   CHECK(test::contains(screen, "   2  sat  2.00          1.00        0.3679   27.0%  "));
   CHECK(test::contains(line_of(screen), "0.73·v(cat) + 0.27·v(sat) = ("));
-  CHECK(test::contains(line_of(hand.screen(3)),
-                       "So are those before the last 2: this layer sees no more."));
-  CHECK(test::contains(line_of(hand.screen(5)), "1.00 when 2 have the same"));  // log2 2
+  CHECK(test::contains(
+      line_of(hand.screen(3)),
+      "Tokens before the last 2 up to the query are masked, too: that is this layer's window."));
+  CHECK(test::contains(line_of(hand.screen(5)), "1.00 bits when 2 share it equally"));  // log2 2
 }
 
-TEST_CASE("tour screens: a gate stands behind the sum of the values") {
+TEST_CASE("tour screens: a gate comes after the sum of the values") {
   RowsTour hand;
   hand.tour.inspection.mixture = {1.0f, 2.0f};
   hand.tour.inspection.gate = {0.5f, 0.25f};
   hand.tour.inspection.context = {0.5f, 0.5f};
   CHECK(test::contains(line_of(hand.screen(2)),
-                       "= (1.00, 2.00); a gate of its own lets (0.50, 0.50) of it through. W_O"));
+                       "= (1.00, 2.00); a gate then lets (0.50, 0.50) of it through. W_O"));
 }
 
 }  // namespace attnviz

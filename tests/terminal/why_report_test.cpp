@@ -56,7 +56,7 @@ TEST_CASE("why page: of long tables the first rows, and what the others come to"
   CAPTURE(page);
   CHECK(has(page, "3 others        -1.00"));  // 3 - 4
   CHECK(has(page, "sum: the logit  +3.00"));
-  CHECK(has(page, ".. 2 more, each 0.25 at most"));
+  CHECK(has(page, ".. 2 more, each at most 0.25"));
   CHECK(has(page, ".. 2 more, less needed and with less attention\n"));  // words
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("why page: a score is split over the parts of query and key") {
   document.split = WhyDocument::Split{{1, 0}, 2, 1, split};
   const std::string page = why_text(document);
   CAPTURE(page);
-  CHECK(has(page, "why: toy, head 1.0 looks from \"sat\" (2) at \"cat\" (1)\n"));
+  CHECK(has(page, "why: toy, head 1.0: \"sat\" (2) attends to \"cat\" (1)\n"));
   CHECK(has(page, "weight 62.5 %; score 2.00"));
   CHECK(has(page, "head 0.1   +2.75  ############"));  // 2 + 0.75
   CHECK(has(page, "embedding  +2.50"));                // of the query: 0.5 + 2

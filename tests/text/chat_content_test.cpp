@@ -235,7 +235,7 @@ TEST_CASE("Ollama's templates have tools, calls, thoughts and answers of tools")
         }).message == "m[0]: tool_calls: expected objects with a \"function\"");
 }
 
-TEST_CASE("chats of JSON: what is none is an error of its place") {
+TEST_CASE("chats of JSON: errors name the place of what is not part of a chat") {
   const auto failure = [](const std::string& json) {
     return test::failure_of([&] { read_chat(json, "m"); }).message;
   };
@@ -262,8 +262,7 @@ TEST_CASE("chats of JSON: what is none is an error of its place") {
   }
   CHECK(read_chat(R"([{"role": "user", "content": "a", "images": [], "audio": null}])", "m")
             .messages.size() == 1);
-  CHECK(failure(test::repeated("[", 100000)) ==
-        "m: expected at most 64 lists and objects in one another, found more");
+  CHECK(failure(test::repeated("[", 100000)).starts_with("m: expected at most 64 "));
   CHECK(failure(R"([{"role": "user", "content": [{"type": "text"}]}])") ==
         "m[0].content[0].text: expected a string, found none");
   CHECK(failure(R"([{"role": "assistant", "tool_calls": []}])") ==

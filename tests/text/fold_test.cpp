@@ -101,7 +101,7 @@ TEST_CASE("folded: turns of a text that is no chat are refused") {
   const TokenizedText text{"a", {{1, "a", 0, 1}}};
   const auto failure = test::failure_of([&text] { folded(text, Fold::kTurns); });
   CHECK(failure.kind == ErrorKind::kUsage);
-  CHECK(failure.message == "turns: the text is no chat, and has none");
+  CHECK(failure.message == "turns: the text is not a chat");
 }
 
 namespace {

@@ -174,7 +174,7 @@ TEST_CASE("Jinja: capital and small letters that are several, or stand at the en
          {"{{ '١٢'.isdigit() }} {{ '12'.isdigit() }} {{ '1a'.isdigit() }} {{ ''.isdigit() }}",
           "True True False False"}});
   check_refused(
-      {{"{{ '²'.isdigit() }}", "isdigit of numbers that are no plain digits is not run"}});
+      {{"{{ '²'.isdigit() }}", "isdigit() is not supported for numbers other than plain digits"}});
 }
 
 TEST_CASE("Jinja: arguments that nobody takes are refused") {

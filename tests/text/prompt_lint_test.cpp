@@ -156,7 +156,7 @@ TEST_CASE("prompt_fault: two tokens that begin a text") {
 TEST_CASE("prompt_fault: signs of turns that are plain text, of this model and of others") {
   ModelTokenizer tokenizer = words();
   CHECK(has(fault(tokenizer, "<|im_start|> hi", false), "plain text here"));
-  CHECK(has(fault(tokenizer, "[INST] hi", true), "no token of this model"));
+  CHECK(has(fault(tokenizer, "[INST] hi", true), "not a token of this model"));
   CHECK_FALSE(has(fault(tokenizer, "[INST] hi", true), "template renders"));
   tokenizer.set_chat_template({.source = "[INST] {{ messages[0].content }} [/INST]"});
   CHECK(has(fault(tokenizer, "[INST] hi", true), "written by hand"));

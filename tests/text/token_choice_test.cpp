@@ -123,14 +123,14 @@ TEST_CASE("a word that names nothing is told with the tokens there are") {
   const TokenizedText text = words("The cat sat");
   CHECK(failure(text, "cab") ==
         "query: the text has no token \"cab\" (did you mean \"cat\"?): the tokens are 0 \"The\", "
-        "1 \"cat\" and 2 \"sat\"; an index does, too");
+        "1 \"cat\" and 2 \"sat\"; an index also works");
   CHECK(failure(text, "") ==
         "query: the text has no token \"\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
-        "index does, too");
+        "index also works");
   CHECK(
       failure(with_spaces(), "dog") ==
       "query: the text has no token \"dog\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
-      "index does, too");
+      "index also works");
   CHECK(failure(text, "dog#2").starts_with("query: the text has no token \"dog\""));
 }
 

@@ -364,8 +364,7 @@ TEST_CASE("a regular expression of too many rounds, or of what hides repeats, is
     CHECK(refusal(pattern).find(std::string("without ") + item + ", found") != std::string::npos);
   }
   for (const char* const item : {"a*", "a+?", "a{2,}", "\\X", "(?:b|(a)\\1)"}) {
-    CHECK(refusal(std::string("(?<!") + item + ")c").find("no end in a look-behind") !=
-          std::string::npos);
+    CHECK(refusal(std::string("(?<!") + item + ")c").find("in a look-behind") != std::string::npos);
   }
   CHECK(refusal("[[:a.:]]").find("without [:a.:], found") != std::string::npos);
   // Numbers that are no repeats: of a character, of a class, in an escape that is none.

@@ -1,5 +1,5 @@
-// Formats that hold numbers: JSON documents and NumPy arrays. Pages for a browser. Formats that
-// draw: figures, and text.
+// Formats for numbers (JSON documents, NumPy arrays, CSV), pages for a browser, and drawings
+// (figures, text).
 #include "outputs/formats/formats.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ void draw_as_asked(Report& report, const DrawingRequest& drawing) {
     map.title = drawing.title.value_or(map.title);
   };
   if (report.blocks.size() == 1 && picture_of(report) != nullptr) {
-    report.title = drawing.title.value_or(report.title);  // it is the picture's
+    report.title = drawing.title.value_or(report.title);  // also the picture's title
   }
   for (Block& block : report.blocks) {
     auto* const figure = std::get_if<Figure>(&block);
@@ -116,13 +116,13 @@ namespace {
 constexpr double kNumberAsText = 14.0;
 constexpr double kZeroAsText = 5.0;
 
-// What stands before the weights in a NumPy array of the document's patterns, which must be a
-// rectangle of layers and heads.
+// The header of a NumPy array for the document's patterns, which must form a rectangle of layers
+// and heads.
 std::string npy_header_of(const AttentionDocument& document) {
   const std::vector<HeadId> heads = heads_of(document);
   if (!is_rectangle(heads)) {
     throw Error(ErrorKind::kUsage,
-                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
+                "--head: an .npy array needs the same heads in every layer; choose a rectangle, or "
                 "write .json");
   }
   std::set<std::size_t> layers;
@@ -140,7 +140,7 @@ std::unique_ptr<RowStream> row_stream(const AttentionDocument& document, RowStre
                                      std::move(append), std::move(take));
 }
 
-// A line for each document.
+// Writes one line for each document.
 void write_attention_json(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
   shown.check_drawing();
   for (const AttentionDocument& document : shown.documents()) {
@@ -168,7 +168,7 @@ RowFile begin_json_rows(const AttentionDocument& document, std::size_t line, con
           [json] { json->finish(); }};
 }
 
-// Of the first document.
+// Writes the first document only.
 void write_attention_npy(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
   shown.check_drawing();
   sink(npy_header_of(shown.first()));
@@ -199,7 +199,7 @@ Format json_format() {
           .inspection = write_inspection_json,
           .report = write_report_json,
           .begin_rows = begin_json_rows,
-          .row_bytes = 2.0 * kNumberAsText,  // made ready, and on the way
+          .row_bytes = 2.0 * kNumberAsText,  // in preparation and in transit
           .weight_bytes = kNumberAsText,
           .hidden_bytes = kZeroAsText};
 }
@@ -226,7 +226,7 @@ void write_attention_page(const ShownAttention& shown, const Look& /*look*/, con
   write_explorer(shown.documents(), shown.extras(), sink);
 }
 
-// What its heads look at, and how they come to it.
+// Shows where the heads look, and how this is computed.
 void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
                            const ByteSink& sink) {
   const std::span<const Inspection> followed = shown.page.heads;
@@ -277,7 +277,7 @@ struct PageOf {
   Page operator()(const ArcsFigure& arcs) const { return arcs_page(arcs, terminal); }
 };
 
-// A figure of attention, or of a report, as a file.
+// Renders a figure of attention or a report as the bytes of a file.
 struct FileOf {
   const FigureStyle& style;
   std::string facts;

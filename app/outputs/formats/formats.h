@@ -1,4 +1,4 @@
-// The formats that results are written in: a row for each, of what it holds and who writes it.
+// The formats of results: for each one, its content and its writers.
 #pragma once
 
 #include <functional>
@@ -34,72 +34,73 @@ namespace attnviz::app {
 
 class ShownAttention;
 
-/// What a command may have to show.
+/// The kind of result that a command has.
 enum class Result {
   kAttention,
   kInspection,
   kReport,      // tables, with a picture of some of their numbers
-  kTextReport,  // tables alone
+  kTextReport,  // only tables
 };
 
-/// What of a result a format holds.
+/// The content of a format.
 enum class Content {
   kFigure,    // a picture in a figure's style
   kScreen,    // a picture as text
-  kDocument,  // all that was computed; a file may hold many, one after the other
-  kNumbers,   // the weights alone
-  kPage,      // what a reader points at: all that is drawn
+  kDocument,  // everything computed; a file may hold many in sequence
+  kNumbers,   // the weights only
+  kPage,      // everything drawn, to explore with the pointer
 };
 
-/// How pictures look where they go.
+/// The look of pictures at their destination.
 struct Look {
   const FigureStyle& figure;
   TerminalOptions terminal;
-  bool answer_alone = false;  // text says what is predicted, if anything is, and draws nothing
-  std::string heading = {};   // of text, over each of many results; may be empty
-  std::size_t line = 0;       // of the text in a file of many texts, from 1; 0: no such file
+  bool answer_alone = false;  // text has only predictions, if any, without a drawing
+  std::string heading = {};   // above each of many results in text; may be empty
+  std::size_t line = 0;       // line in a file of many texts, from 1; 0: no such file
 };
 
-/// An inspection, and what it was made from.
+/// An inspection and its sources.
 struct ShownInspection {
   const InspectionPage& page;
   const Model& model;
   const TokenizedText& text;
-  const ShellCommand& command;  // that follows it
+  const ShellCommand& command;  // reproduces it
 };
 
-/// Gives the report's figure the title and, where it has cells, the colour map that were asked for.
+/// Applies the chosen title and, for figures with cells, colour map to the report's figure.
 void draw_as_asked(Report& report, const DrawingRequest& drawing);
 
-/// What is written of one text while its weights come.
+/// Writes one text's output while its weights arrive.
 struct RowFile {
-  std::unique_ptr<PatternSink> sink;  // takes the rows of every head of the document
-  std::function<void()> finish;       // once every row has come
+  std::unique_ptr<PatternSink> sink;  // takes the rows of all heads of the document
+  std::function<void()> finish;       // call after the last row
 };
 
 struct Format {
-  std::string_view word;  // "png": of --format, and the ending of names
+  std::string_view word;  // "png": the value of --format and the file extension
   Content content;
   bool is_text;  // a terminal can show it
 
-  /// Writers. Null where a format has no place for such a result.
+  /// Writers; null if the format cannot hold the result.
   void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink) = nullptr;
   void (*inspection)(const ShownInspection& shown, const Look& look,
                      const ByteSink& sink) = nullptr;
   void (*report)(const Report& report, const Look& look, const ByteSink& sink) = nullptr;
 
-  /// Of panels or an overview: how they are cut into cells, panels as thumbnails; looks at no
-  /// weight.
+  /// For panels or an overview: how they are divided into cells (panels as thumbnails). Reads no
+  /// weights.
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
 
-  /// Of a format that is written while weights come: writes what stands before them. The document,
-  /// which need not have weights, must outlive the file. `line`: as in Look.
+  /// For a format that is written while weights arrive: writes the part before them. The document
+  /// must outlive the file, but need not have weights. `line`: as in Look.
   RowFile (*begin_rows)(const AttentionDocument& document, std::size_t line,
                         const ByteSink& sink) = nullptr;
-  /// Throws Error{kUsage} when the document's heads do not fit; null where all do.
+  /// Throws Error{kUsage} if the document's heads do not fit; null if all do.
   void (*check_rows)(const AttentionDocument& document) = nullptr;
-  double row_bytes = 0.0;  // an estimate, for each weight on its way
-  // Estimates, of each weight where all of them are written, and of each behind the mask.
+  double row_bytes = 0.0;  // estimate for each weight in transit
+  // Estimates for each weight if all are written: for visible ones, and for those hidden by the
+  // mask.
   double weight_bytes = 0.0;
   double hidden_bytes = 0.0;
 
@@ -111,7 +112,7 @@ struct Format {
   }
 };
 
-/// The table, whose rows stand beside their writers.
+/// The table of formats; each row is defined beside its writers.
 std::span<const Format> all_formats();
 Format png_format();
 Format svg_format();
@@ -121,10 +122,10 @@ Format csv_format();
 Format text_format();
 Format html_format();
 
-/// Those that a result can be written in, by their words.
+/// The formats that can hold a result, by their words.
 std::vector<Choice<const Format*>> formats_of(Result result);
 
-/// Null where no format is called so.
+/// Null if the word is not a format.
 const Format* find_format(std::string_view word);
 
 }  // namespace attnviz::app

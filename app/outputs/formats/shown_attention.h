@@ -1,4 +1,4 @@
-// Attention as it is shown: what every format is written from.
+// Attention with the figure to show; every format writes this.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@
 
 namespace attnviz::app {
 
-/// What is drawn of attention: a panel for each head, one token's bars, every head small and one
-/// large, lines between tokens.
+/// The drawing of attention: a panel for each head, bars for one token, an overview with all heads
+/// small and one large, or lines between tokens.
 using AttentionFigure = std::variant<Heatmap, BarsFigure, Overview, ArcsFigure>;
 
-/// Its panels, those of an overview the small ones; null where it has none.
+/// The figure's panels, or the small ones of an overview; null if it has none.
 const Heatmap* panels_of(const AttentionFigure& figure) noexcept;
 
-/// Documents, and the figure of them.
+/// Attention documents and their figure.
 class ShownAttention {
  public:
-  /// Of panels, or of bars where one token is in focus, which are made when they are first asked
-  /// for. `documents`, at least one, must outlive it; several stand side by side.
+  /// Shows panels, or bars if one token is in focus; the figure is made on first use. `documents`
+  /// must outlive this and have at least one element; several are shown side by side.
   explicit ShownAttention(std::span<const AttentionDocument> documents) : documents_(documents) {}
   ShownAttention(std::span<const AttentionDocument> documents, AttentionFigure figure)
       : documents_(documents), figure_(std::move(figure)) {}
@@ -36,20 +36,20 @@ class ShownAttention {
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
 
-  /// A line that the panels' legend begins with, and the head whose cell it speaks of, if any.
+  /// Sets the first line of the panels' legend and the head whose cell it refers to, if any.
   void set_remark(std::string remark, std::optional<InformativeHead> of = {}) {
     remark_ = std::move(remark);
     remarked_ = of;
   }
 
-  /// What a page has beside them; its views must outlive this.
+  /// Extra data for a page; its views must outlive this.
   const ExplorerExtras& extras() const noexcept { return extras_; }
   void set_extras(ExplorerExtras extras) { extras_ = std::move(extras); }
 
   /// Throws as attention_heatmap().
   const AttentionFigure& figure() const;
-  /// Throws what figure() throws where it may throw, for formats that hold no picture: nothing is
-  /// written of what cannot be drawn as it was asked for.
+  /// Throws what figure() would throw, for formats without a picture: attention that cannot be
+  /// drawn as requested is not written at all.
   void check_drawing() const;
 
  private:

@@ -64,12 +64,12 @@ const WARM_UP_TEXT = "The cat sat on the mat because it was tired.";
  */
 function tokensThatFit(text, tokenizer, nContext) {
   if (/^[ \t\r\n\v\f]*$/.test(text)) {
-    throw new Error("empty or blank: there is nothing to look at");
+    throw new Error("The text is empty or blank");
   }
   /** @type {(count: string) => Error} */
   const tooLong = (count) =>
-    new Error(`the text has ${count} tokens, but the model's context ends at ${nContext}: ` +
-              "shorten it");
+    new Error(`The text has ${count} tokens, but the model's context ends at ${nContext}: ` +
+              "shorten the text");
   // A book that was pasted by mistake is not worth cutting into tokens.
   if (text.length > nContext * tokenizer.longestPiece) {
     throw tooLong(`more than ${nContext}`);

@@ -1,5 +1,5 @@
-// What people ask of the analysis of attention, as plain values: for options, which know nothing of
-// how it is computed.
+// Requests for the analysis of attention, as plain values: for options, which know nothing of how
+// it is computed.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr std::array kAverages = {Choice{"heads", AverageOver::kHeads},
                                          Choice{"layers", AverageOver::kLayers},
                                          Choice{"all", AverageOver::kAll}};
 
-/// What a layer's heads become in a rollout.
+/// How a layer's heads are combined in a rollout.
 enum class RolloutOver { kMean, kMax };
 
 inline constexpr std::array kRolloutOvers = {Choice{"mean", RolloutOver::kMean},
@@ -26,20 +26,21 @@ inline constexpr std::array kRolloutOvers = {Choice{"mean", RolloutOver::kMean},
 struct RolloutRequest {
   RolloutOver over = RolloutOver::kMean;
   float residual = 0.5f;  // share of the residual stream, in [0, 1)
-  bool weighted = false;  // by what each token would pass on: A[q][k] · ‖f(x_k)‖ in place of A
+  bool weighted = false;  // uses A[q][k] · ‖f(x_k)‖, what each token would pass on, instead of A
 };
 
-/// What a cell shows of the weights under it.
+/// What a cell shows of the weights under it. kAuto: the largest, unless the picture decides
+/// otherwise (see Heatmap::are_thumbnails).
 enum class PoolKind { kAuto, kMax, kMean };
 
 inline constexpr std::array kPools = {Choice{"auto", PoolKind::kAuto},
                                       Choice{"max", PoolKind::kMax},
                                       Choice{"mean", PoolKind::kMean}};
 
-/// Parts of a model that are left out, each alone.
+/// Parts of a model that are ablated, one at a time.
 enum class AblatedPart {
   kHeads,
-  kMlps,    // none in a model without
+  kMlps,    // none if the model has none
   kLayers,  // all heads of a layer
 };
 

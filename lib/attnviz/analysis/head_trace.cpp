@@ -31,7 +31,6 @@ ConstMatrix one_row(std::span<const float> values) noexcept {
   return {values.data(), 1, values.size(), values.size()};
 }
 
-// One head of one layer.
 class HeadTrace {
  public:
   HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
@@ -88,7 +87,7 @@ class HeadTrace {
 
   bool has_gate() const noexcept { return !head().output_gate.weight.empty(); }
 
-  // σ of what the gate gives for some queries.
+  // σ of the gate's output for some queries.
   MatrixBuffer gates(std::size_t first, std::size_t count) const {
     MatrixBuffer open(count, head().d_value());
     kernels::matmul(std::as_const(*trace_.look).view().row_block(first, count),
@@ -164,7 +163,7 @@ class HeadTrace {
     keys_.pack(std::as_const(trace_.k).view(), 0);
   }
 
-  // Queries or keys, with what they are before both norm and rotation, and between these.
+  // Queries or keys, also before norm and rotation and between the two.
   void project(const HeadSide& side, const Rotation& rotation, ConstMatrix inputs,
                std::array<MatrixBuffer*, 3> stages) const {
     const auto [projected, between, done] = stages;
@@ -186,7 +185,7 @@ class HeadTrace {
     }
   }
 
-  // What one query's q·k go through on their way to the softmax, [n_keys] each; `capped` may be
+  // The stages of one query's q·k on their way to the softmax, [n_keys] each; `capped` may be
   // empty.
   struct Stages {
     std::span<float> scaled, capped, masked;
@@ -263,7 +262,7 @@ class HeadTrace {
     }
   }
 
-  // q·k on all keys, masked ones too, in whole panels: the columns past the last key are 0.
+  // q·k for all keys, including masked ones, in whole panels: columns past the last key are 0.
   MatrixBuffer all_scores(ConstMatrix queries) const {
     MatrixBuffer scores(queries.rows, kernels::KeyPanels::rounded_up(n_tokens()));
     const std::vector<KeyRange> every_key(queries.rows, KeyRange{0, n_tokens()});
@@ -272,8 +271,8 @@ class HeadTrace {
   }
 
   // The weights [n, n_tokens] of the queries from `first` on, 0 at first, and their contexts unless
-  // those are empty. The layer ran through before, so the error is for those who change what runs
-  // before.
+  // these are empty. The layer already ran without a fault, so an error here means that the code of
+  // that run has changed.
   void attend(const RowRule& rule, std::size_t first, Matrix weights, Matrix context) const {
     const HeadTensors tensors{trace_.q.view(), &keys_, trace_.v.view()};
     BlockScratch scratch;
@@ -326,8 +325,8 @@ class HeadTrace {
     }
   }
 
-  // What attention gives less everything else that is known of it. What is nothing but rounding
-  // becomes 0.
+  // The output of attention minus everything else known of it. Values that are mere rounding become
+  // 0.
   std::vector<float> what_is_left() const {
     constexpr double kRounding = 4.0 * static_cast<double>(std::numeric_limits<float>::epsilon());
     std::vector<float> left;

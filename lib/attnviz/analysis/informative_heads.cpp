@@ -17,12 +17,12 @@ namespace {
 
 constexpr double kLeastScore = 0.1;
 
-// As pool_sums() rounds.
+// Rounds as pool_sums() does.
 double rounded(float weight) {
   return coarsened(static_cast<double>(weight));
 }
 
-// The mean of a sum's other terms.
+// The mean of the other terms of a sum.
 double mean_of_others(double sum, std::size_t count, float own) {
   return count > 1 ? (sum - rounded(own)) / static_cast<double>(count - 1) : 0.0;
 }
@@ -321,7 +321,7 @@ namespace {
 
 constexpr std::string_view kPronouns[] = {"it", "he", "she", "they", "him", "her", "them"};
 
-// In order.
+// Sorted.
 constexpr std::string_view kFunctionWords[] = {
     "a",          "about",  "above",    "across",     "after",   "again",   "against", "all",
     "along",      "also",   "although", "always",     "am",      "an",      "and",     "another",
@@ -349,13 +349,13 @@ static_assert(std::ranges::is_sorted(kFunctionWords));
 constexpr std::string_view kSpaces[] = {" ", "\u2581", "\u0120"};
 constexpr std::string_view kLineEnd = "\u010a";  // of byte-level tokenizers
 
-// In lower case, up to an apostrophe, without punctuation around it: "it" of " It's" and of "(it,".
-// Empty for what is no UTF-8.
+// In lower case, up to an apostrophe, without punctuation around it: "it" for " It's" and for
+// "(it,". Empty for invalid UTF-8.
 std::string bare_word(std::string_view word) {
   constexpr char32_t kApostrophe = 0x2019;
   word = without_spaces_before(word);
   std::string lower;
-  std::size_t end = 0;  // of the last that is no punctuation
+  std::size_t end = 0;  // after the last character that is not punctuation
   for (std::size_t i = 0; i < word.size() && word[i] != '\'';) {
     const CodePoint point = decode_utf8(word, i);
     if (point.valid && point.value == kApostrophe) {
@@ -375,7 +375,7 @@ std::string bare_word(std::string_view word) {
   return lower;
 }
 
-// <|bos|>, <0x0A> and [SEP] are names, and signs of white space no words.
+// <|bos|>, <0x0A> and [SEP] are names of tokens; marks of white space are not words.
 bool is_sign(std::string_view token) {
   token = without_spaces_before(token);
   const auto is_between = [token](char first, char last) {

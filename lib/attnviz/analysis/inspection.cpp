@@ -79,7 +79,7 @@ class Follower : public RunObserver {
     take_layer(at.layer);
   }
 
-  // As interventions have left them.
+  // After interventions.
   void contexts(const RunPlace& /*at*/, Matrix z) override {
     const std::span<const float> row = z.row(query_);
     trace_.contexts.assign(row.begin(), row.end());
@@ -114,10 +114,10 @@ class Follower : public RunObserver {
             std::ranges::upper_bound(heads_, layer, {}, &HeadId::layer)};
   }
 
-  // Whether heads that are followed look at this layer's keys.
+  // Whether heads that are followed read this layer's keys.
   bool gives_keys(std::size_t layer) const { return key_looks_.contains(layer); }
 
-  // What is the same for all of its heads.
+  // Takes everything that all heads of the layer share.
   void take_layer(std::size_t layer) {
     const LayerWeights& weights = model_.layers[layer];
     const ConstMatrix look = trace_.look->view();
@@ -147,7 +147,7 @@ class Follower : public RunObserver {
   std::size_t query_;
   bool all_queries_;
   std::map<std::size_t, LayerAblations> ablations_;  // by layer
-  Interventions edges_;                              // without ablations, which the run makes
+  Interventions edges_;                              // without ablations, which the run applies
   std::optional<Intervener> hider_;
   LayerTrace trace_;
   std::map<std::size_t, std::shared_ptr<const MatrixBuffer>>
@@ -197,7 +197,7 @@ double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::
     const HeadWeights& head = layer.heads[id.head];
     const auto d_head = static_cast<double>(head.d_head());
     const auto d_value = static_cast<double>(head.d_value());
-    // Queries and keys at each of their stages, and the keys in panels.
+    // Queries and keys at each stage, and the keys in panels.
     const double stages = 1.0 + (layer.query_norm.present() ? 1.0 : 0.0) +
                           (model.config.positions == Positions::kRope ? 1.0 : 0.0);
     kept += n * ((2.0 * stages + 1.0) * d_head + 2.0 * d_value + kRowsOfTheQuery);

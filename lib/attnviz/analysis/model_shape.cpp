@@ -33,7 +33,7 @@ void add(std::size_t& to, std::size_t one, std::size_t n) {
 }
 
 void add(AttentionCounts& to, const AttentionCounts& one, std::size_t n) {
-  std::size_t total = 0;  // which must be countable, too
+  std::size_t total = 0;  // must be countable, too
   for (const auto& [name, part] : kAttentionParts) {
     add(to.*part, one.*part, n);
     total = sum({total, to.*part});
@@ -49,7 +49,7 @@ void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
   add(to.cross, one.cross, n);
 }
 
-// The first of them when all are like it.
+// The first item, if all are equal to it.
 template <class Item>
 std::optional<Item> common(const std::vector<Item>& items) {
   const bool are_alike =
@@ -66,7 +66,7 @@ std::size_t total(const std::vector<Item>& items, std::size_t Item::*number) noe
   return sum;
 }
 
-// The parameters of heads that are alike, when `n_heads` of them read `n_kv_heads` keys and values.
+// The parameters of identical heads, `n_heads` of which read `n_kv_heads` keys and values.
 AttentionCounts count_heads(const HeadsShape& heads, const LayerShape& layer, std::size_t d_model,
                             std::size_t n_heads, std::size_t n_kv_heads) {
   const std::size_t of_query = layer.query_rank == 0 ? d_model : layer.query_rank;
@@ -89,7 +89,7 @@ LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   for (const HeadsShape& heads : layer.heads) {
     add(counts.attention, count_heads(heads, layer, d_model, heads.n_heads, heads.n_kv_heads), 1);
   }
-  counts.attention.latents = layer.latents;  // however heads differ
+  counts.attention.latents = layer.latents;  // even if heads differ
   counts.attention.biases += layer.output_biases + layer.latent_biases;
   counts.mlp = sum({product({layer.gated ? 3U : 2U, d_model, layer.d_ff}), layer.mlp_biases});
   counts.experts = sum({product({layer.n_experts, layer.expert}), layer.router});
@@ -121,7 +121,7 @@ std::size_t numbers_of(const Recurrence& states) {
   return numbers;
 }
 
-// Heads name columns of what is stored whole.
+// Heads refer to columns of matrices that are stored whole.
 std::size_t numbers_of(const CrossAttention& cross) noexcept {
   std::size_t numbers = numbers_of(cross.output) + numbers_of(cross.norm);
   for (const HeadWeights& head : cross.heads) {

@@ -1,5 +1,5 @@
-// The sizes of a model, whether its weights are there or not, and what follows from them: how many
-// parameters stand where, and how much memory patterns and kept keys take.
+// The sizes of a model, with or without its weights, and what follows from them: the number of
+// parameters in each part, and the memory that patterns and kept keys and values take.
 #pragma once
 
 #include <cstddef>
@@ -13,51 +13,52 @@
 
 namespace attnviz {
 
-/// Heads of one attention layer that are alike.
+/// A group of identically shaped heads in one attention layer.
 struct HeadsShape {
   std::size_t n_heads = 0;
   std::size_t n_kv_heads = 0;  // groups of n_heads / n_kv_heads heads share keys and values
   std::size_t d_head = 0;      // of queries and keys
   std::size_t d_value = 0;
   bool query_bias = false, key_bias = false, value_bias = false;
-  bool own_keys = true, own_values = true;  // not projected as the keys are, or by another layer
-  bool keeps = true;                        // keys and values of its own, for the next token
+  bool own_keys = true, own_values = true;  // projected here, not in another layer; values not
+                                            // taken from the keys
+  bool keeps = true;                        // keeps keys and values of its own for the next token
 
   bool operator==(const HeadsShape&) const = default;
 };
 
-/// Layers that are alike. Matrices: W_Q [d_model, d_head] a head, W_K [d_model, d_head] and W_V
-/// [d_model, d_value] ("value-down") a key/value head, W_O [d_value, d_model] a head ("value-up").
-/// With latents W_Q is [query_rank, d_head] unless that is 0, W_K [key_rank, d_head - shared_key]
-/// and W_V [key_rank, d_value].
+/// A run of identically shaped layers. Matrices: W_Q [d_model, d_head] per head, W_K [d_model,
+/// d_head] and W_V [d_model, d_value] ("value-down") per key/value head, W_O [d_value, d_model] per
+/// head ("value-up"). With latents, W_Q is [query_rank, d_head] unless query_rank is 0, W_K
+/// [key_rank, d_head - shared_key] and W_V [key_rank, d_value].
 struct LayerShape {
   std::vector<HeadsShape> heads;
-  std::size_t query_rank = 0, key_rank = 0;  // of latents; 0: these are made of the tokens
-  std::size_t shared_key = 0;                // numbers of every key that no W_K makes
-  std::size_t latents = 0;                   // numbers of what makes latents
+  std::size_t query_rank = 0, key_rank = 0;  // of latents; 0: projected from the tokens directly
+  std::size_t shared_key = 0;                // numbers of every key that do not come from W_K
+  std::size_t latents = 0;                   // parameters of the matrices that make latents
   std::size_t latent_biases = 0;
-  bool output = true;  // there is a W_O
+  bool output = true;  // whether it has a W_O
   std::size_t output_biases = 0;
-  std::size_t d_ff = 0;  // 0: no MLP, or it is not counted
-  bool gated = false;    // an MLP of three matrices [d_model, d_ff], else of two
+  std::size_t d_ff = 0;  // 0: no MLP, or not counted
+  bool gated = false;    // an MLP of three matrices [d_model, d_ff]; otherwise of two
   std::size_t mlp_biases = 0;
-  std::size_t n_experts = 0;       // in the MLP's place, or beside it; 0: there are none
-  std::size_t n_used_experts = 0;  // that a token gets
+  std::size_t n_experts = 0;       // instead of the MLP, or next to it; 0: none
+  std::size_t n_used_experts = 0;  // per token
   std::size_t expert_d_ff = 0;
-  std::size_t expert = 0;  // numbers of one of them
-  std::size_t router = 0;  // numbers of what chooses them, and of what opens a shared MLP
-  std::size_t norms = 0;   // numbers of all norms, those of queries and keys among them
+  std::size_t expert = 0;  // parameters of one expert
+  std::size_t router = 0;  // parameters of the router, and of the gate of a shared MLP
+  std::size_t norms = 0;   // parameters of all norms, including those of queries and keys
   MixerKind mixer = MixerKind::kAttention;
-  std::size_t convolution = 0;  // tokens that one, or that of states, sees; 0: there is none
-  std::size_t cross = 0;        // numbers of cross-attention, with its norm; 0: there is none
-  std::size_t states = 0;       // numbers of states, whatever the text's length; 0: there are none
-  std::size_t other = 0;        // numbers of what stands in attention's place or takes in inputs
-  std::size_t n_layers = 1;     // that follow one another and are so
+  std::size_t convolution = 0;  // width in tokens, or that of the states' one; 0: none
+  std::size_t cross = 0;        // parameters of cross-attention, with its norm; 0: none
+  std::size_t states = 0;       // numbers of states, for a text of any length; 0: none
+  std::size_t other = 0;        // parameters of other mixers, gates, sinks, layer inputs, streams
+  std::size_t n_layers = 1;     // consecutive layers with this shape
 
   std::size_t n_heads() const noexcept;
   std::size_t n_kv_heads() const noexcept;
-  /// Numbers of a token that are kept for the next one: its keys and values, or the latents that
-  /// these can be made of again, 0 without.
+  /// Numbers kept per token for later tokens: keys and values, or the latents from which both can
+  /// be recomputed (0 without latents).
   std::size_t kept() const noexcept;
   std::size_t kept_latents() const noexcept { return key_rank + shared_key; }
   bool operator==(const LayerShape&) const = default;
@@ -70,43 +71,45 @@ struct ModelShape {
 
   std::size_t n_vocab = 0;          // rows of the token embeddings; 0: none, or not counted
   std::size_t n_positions = 0;      // rows of learned position embeddings
-  std::size_t position_biases = 0;  // numbers of relative positions' biases of scores
+  std::size_t position_biases = 0;  // parameters of the scores' relative position biases
   std::size_t n_segments = 0;
-  std::size_t layer_embeddings = 0;  // numbers of each token's own embeddings for layers
-  std::size_t outer_norms = 0;  // numbers of the norms of embeddings and of the last layer's output
+  std::size_t layer_embeddings = 0;  // parameters of each token's per-layer embeddings
+  std::size_t outer_norms = 0;  // parameters of the norms of embeddings and of the last layer's
+                                // output
 
-  bool tied = false;                 // the unembedding is the token embeddings
-  std::size_t unembedding = 0;       // numbers of a matrix of its own
-  std::size_t output_transform = 0;  // of what stands between the last norm and it: BERT's, OPT's
-  std::size_t d_embed = 0;           // of token embeddings that are narrower; 0: d_model
-  std::size_t embedding_projection = 0;  // numbers that widen them
+  bool tied = false;                     // the unembedding is the token embedding matrix
+  std::size_t unembedding = 0;           // parameters of an unembedding of its own
+  std::size_t output_transform = 0;      // parameters between the last norm and the unembedding:
+                                         // BERT's, OPT's
+  std::size_t d_embed = 0;               // width of token embeddings, if narrower; 0: d_model
+  std::size_t embedding_projection = 0;  // parameters that widen them
   std::size_t output_biases = 0;
 
-  std::size_t encoder = 0;  // numbers of what reads the text that cross-attention looks at, without
-                            // the token embeddings that both share; 0: there is none
+  std::size_t encoder = 0;  // parameters of the encoder that cross-attention reads, without the
+                            // shared token embeddings; 0: none
 
-  bool keeps_keys = true;  // no token sees those behind it, so that keys and values can be kept
+  bool keeps_keys = true;  // no token sees later ones, so keys and values can be kept
 
   std::size_t n_layers() const noexcept;
-  /// The first layers that have experts; null where none have.
+  /// The first layers with experts; null if none have any.
   const LayerShape* first_routed() const noexcept;
-  /// The first layers that have latents; null where none have.
+  /// The first layers with latents; null if none have any.
   const LayerShape* first_latent() const noexcept;
-  /// The first layers that have heads.
+  /// The first layers with heads.
   const LayerShape& first_attention() const noexcept;
 };
 
-/// That of a model, which shares what it shares: tied embeddings, keys and values of groups.
+/// The shape of a model. Tied embeddings and the keys and values of a group stay shared.
 ModelShape model_shape(const Model& model);
 
-/// A model that is told in numbers: no biases, norms and positions.
+/// A model described by its sizes, without biases, norms and positions.
 struct DescribedModel {
   RandomShape attention;
   std::size_t n_vocab = 0;  // 0: embeddings are not counted
   std::size_t n_ctx = 0;
   std::size_t d_ff = 0;  // 0: MLPs are not counted
   bool gated = false;
-  bool tied = false;  // otherwise there is an unembedding as large as the embeddings
+  bool tied = false;  // otherwise the unembedding is as large as the embeddings
 };
 
 /// Throws Error{kUsage} as completed() does.
@@ -119,7 +122,7 @@ struct AttentionCounts {
   std::size_t value = 0;   // W_V, value-down
   std::size_t output = 0;  // W_O, value-up
   std::size_t biases = 0;
-  std::size_t latents = 0;  // what makes the latents that all heads read
+  std::size_t latents = 0;  // matrices that make the latents all heads read
 
   std::size_t total() const noexcept { return query + key + value + output + biases + latents; }
   bool operator==(const AttentionCounts&) const = default;
@@ -132,8 +135,9 @@ inline constexpr std::pair<std::string_view, std::size_t AttentionCounts::*> kAt
 
 struct LayerCounts {
   AttentionCounts attention;
-  std::size_t mlp = 0;      // with its biases; beside experts what all tokens share
-  std::size_t experts = 0;  // all of them, with what chooses them
+  std::size_t mlp = 0;      // with its biases; in layers with experts, the MLP that all tokens
+                            // share
+  std::size_t experts = 0;  // all of them, with the router
   std::size_t norms = 0;
   std::size_t other = 0;  // convolutions, states, gates, sinks, layer inputs, further streams
   std::size_t cross = 0;  // cross-attention, with its norms
@@ -145,24 +149,24 @@ struct LayerCounts {
 };
 
 struct ParameterCounts {
-  /// What works in one head: keys and values are counted whole, also where heads share them; of
-  /// biases those of the head's query, key and value. Nothing when heads differ.
+  /// Parameters that one head uses: keys and values are counted whole, even where heads share them;
+  /// biases are those of the head's query, key and value. Absent if heads differ.
   std::optional<AttentionCounts> head;
-  std::optional<LayerCounts> layer;  // nothing when layers differ
-  LayerCounts layers;                // all of them; keys and values of a group once
+  std::optional<LayerCounts> layer;  // absent if layers differ
+  LayerCounts layers;                // all of them; a group's keys and values count once
 
   std::size_t token_embeddings = 0;
   std::size_t positions = 0;
   std::size_t segments = 0;
   std::size_t layer_embeddings = 0;
   std::size_t outer_norms = 0;
-  std::size_t encoder = 0;      // of an encoder-decoder, of which all else is the decoder
-  std::size_t output_head = 0;  // with its transform and biases; tied embeddings are none of it
+  std::size_t encoder = 0;      // in encoder-decoders, where all else is the decoder's
+  std::size_t output_head = 0;  // with its transform and biases, without tied embeddings
   std::size_t total = 0;
-  std::size_t active = 0;  // that one token meets: the total less the experts it does not get
+  std::size_t active = 0;  // used by one token: the total less the experts it is not routed to
 };
 
-/// Throws Error{kUsage} when there are more than can be counted.
+/// Throws Error{kUsage} if the count is too large for std::size_t.
 ParameterCounts count_parameters(const ModelShape& shape);
 
 /// Bytes of a text's patterns, float32 [layer, head, query, key].
@@ -173,25 +177,26 @@ struct PatternBytes {
 /// Throws as count_parameters does.
 PatternBytes pattern_bytes(const ModelShape& shape, std::size_t n_tokens);
 
-/// Bytes of all layers' keys and values of a text, and of states, when nothing is forgotten and a
+/// Bytes of a text's keys and values in all layers, and of states, if nothing is dropped and a
 /// number takes `bytes_of_number`. Throws as count_parameters does.
 std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_t bytes_of_number);
 
-/// The same where layers with latents keep these. Throws as count_parameters does.
+/// The same if layers with latents keep latents instead; without states. Throws as count_parameters
+/// does.
 std::size_t kept_latent_bytes(const ModelShape& shape, std::size_t n_tokens,
                               std::size_t bytes_of_number);
 
-/// `numbers` times the bytes of each. Throws as count_parameters does.
+/// `numbers` times `bytes_of_number`. Throws as count_parameters does.
 std::size_t bytes_of(std::size_t numbers, std::size_t bytes_of_number);
 
-/// What a text of some length takes; bytes.
+/// Bytes that a text of some length takes.
 struct TextMemory {
   std::size_t n_tokens = 0;
   bool beyond_context = false;
   PatternBytes pattern;
   std::size_t kept_float32 = 0;  // keys and values
   std::size_t kept_float16 = 0;
-  std::size_t latents_float32 = 0;  // latents in their place; 0 of models without
+  std::size_t latents_float32 = 0;  // of latents instead; 0 in models without them
   std::size_t latents_float16 = 0;
 };
 

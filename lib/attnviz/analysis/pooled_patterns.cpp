@@ -15,9 +15,9 @@ namespace attnviz {
 
 namespace {
 
-// Adds what a query sees of [first_key, end_key) to the cells of its row, whose keys begin at token
-// `first`. Whole cells in the middle are only marked, in `whole`, as where a run of them begins and
-// where it ends.
+// Adds the keys in [first_key, end_key) that a query sees to the cells of its row, whose keys begin
+// at token `first`. Whole cells in the middle are only marked in `whole`, where a run of them
+// begins and where it ends.
 void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_key,
                  std::span<std::uint64_t> cells, std::span<std::int64_t> whole) {
   const std::size_t first = std::max<std::size_t>(first_key, keys.first);
@@ -38,7 +38,7 @@ void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_ke
   --whole[last_cell];
 }
 
-// How many weights are visible under each cell of a row of them.
+// How many weights are visible under each cell of one row.
 void count_visible(const Visibility& visibility, const PoolGrid& grid, std::size_t row,
                    std::span<std::uint64_t> cells) {
   const PoolAxis& queries = grid.queries;
@@ -66,7 +66,7 @@ void count_visible(const Visibility& visibility, const PoolGrid& grid, std::size
   }
 }
 
-// Each weight over the row's largest one, as row_shares() has it.
+// Divides each weight by the largest of its row, like row_shares().
 void divide_by_largest(std::span<float> row) {
   const float largest = row.empty() ? 0.0f : *std::max_element(row.begin(), row.end());
   if (largest > 0.0f) {
@@ -142,7 +142,7 @@ void PooledPatterns::rows(HeadId head, std::size_t first_query, std::size_t firs
   }
 }
 
-// One row of cells, of what these rows have to add to it.
+// The contribution of these rows to their row of cells.
 PooledPatterns::HeadCells PooledPatterns::cells_of(ConstMatrix rows, std::size_t first_key) const {
   const std::size_t count = grid_.keys.cells();
   HeadCells cells{empty_cells(count), empty_cells(pooling_.shares_of_row ? count : 0)};

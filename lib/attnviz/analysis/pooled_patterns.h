@@ -1,4 +1,4 @@
-// A sink that keeps of patterns only the cells of a picture. The largest weight of all.
+// A sink that reduces patterns to the cells of a picture. The largest weight of all patterns.
 #pragma once
 
 #include <algorithm>
@@ -21,17 +21,14 @@
 
 namespace attnviz {
 
-// Coarser grids of cells, each of which stands for the weights under it.
-
-/// What stands for several cells where a picture has room for one. kAuto: the largest, unless the
-/// picture knows better (see Heatmap::are_thumbnails).
+// Coarser grids, whose cells each stand for several weights.
 
 constexpr std::size_t divided_up(std::size_t size, std::size_t by) noexcept {
   return size / by + (size % by != 0 ? 1 : 0);
 }
 
-/// What the entries of an axis are called: numbers that follow each other, or those of a list.
-/// Where one number is asked for, that of the first entry.
+/// The numbers of the entries of an axis: consecutive numbers, or those of a list. Converts to the
+/// number of the first entry.
 class EntryNumbers {
  public:
   EntryNumbers(std::size_t first = 0) noexcept : first_(first) {}
@@ -40,20 +37,20 @@ class EntryNumbers {
       : first_(list.front()),
         list_(std::make_shared<const std::vector<std::size_t>>(std::move(list))) {}
 
-  /// Those of keys behind a learned sink, which is the first entry and goes by no number.
+  /// For keys after a learned sink, which is the first entry and has no number.
   static EntryNumbers behind_sink() noexcept { return EntryNumbers(kSink); }
-  /// `list` behind one.
+  /// The numbers of `list` after a learned sink.
   static EntryNumbers behind_sink(std::vector<std::size_t> list) {
     list.insert(list.begin(), kSink);
     return EntryNumbers(std::move(list));
   }
   bool has_sink() const noexcept { return first_ == kSink; }
 
-  /// Of a sink no number of anything.
+  /// The number of an entry; for a sink, not a valid number.
   std::size_t of(std::size_t entry) const noexcept {
     return list_ ? (*list_)[entry] : first_ + entry;
   }
-  /// The number in words; a sink is "s".
+  /// The number as text; "s" for a sink.
   std::string name(std::size_t entry) const {
     return of(entry) == kSink ? "s" : std::to_string(of(entry));
   }
@@ -67,16 +64,16 @@ class EntryNumbers {
   std::shared_ptr<const std::vector<std::size_t>> list_;
 };
 
-/// One axis of `size` entries cut into blocks of `block`; the last one may be shorter.
+/// One axis of `size` entries divided into blocks of `block`; the last one may be shorter.
 struct PoolAxis {
   std::size_t size = 0;
   std::size_t block = 1;
-  EntryNumbers first = 0;  // the number that the first entry goes by, and those behind it
+  EntryNumbers first = 0;  // the numbers of its entries
 
-  /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
+  /// The finest division of `size` entries into at most `most` cells. `most` 0 counts as 1.
   static PoolAxis at_most(std::size_t size, std::size_t most, const EntryNumbers& first = 0);
 
-  /// Entries that are never cut together with others: a learned sink.
+  /// How many entries always have a cell of their own: 1 for a learned sink.
   std::size_t apart() const noexcept { return first.has_sink() && size > 0 ? 1 : 0; }
   std::size_t cells() const noexcept { return apart() + divided_up(size - apart(), block); }
   std::size_t begin(std::size_t cell) const noexcept {
@@ -89,70 +86,71 @@ struct PoolAxis {
     return entry < apart() ? entry : apart() + (entry - apart()) / block;
   }
   bool pooled() const noexcept { return block > 1; }
-  /// What the first entry of a cell is called.
+  /// The name of a cell's first entry.
   std::string name(std::size_t cell) const { return first.name(begin(cell)); }
   std::size_t largest_number() const noexcept { return first.of(size - 1); }
 
-  /// What a cell stands for: "7", or "8<dash>11" for several entries.
+  /// The entries of a cell: "7", or "8<dash>11" for several.
   std::string range(std::size_t cell, const char* dash = "–") const;
 };
 
-/// How both axes of a picture's panels are cut.
+/// How both axes of a picture's panels are divided.
 struct PoolGrid {
   PoolAxis queries;
   PoolAxis keys;
 
-  /// Whether they cut into the same cells, whatever these are called.
+  /// Whether both grids have the same cells, regardless of their names.
   bool same_cells(const PoolGrid& other) const noexcept {
     return queries.size == other.queries.size && queries.block == other.queries.block &&
            keys.size == other.keys.size && keys.block == other.keys.block;
   }
 };
 
-/// "largest" or "mean": what each cell is of the weights under it.
+/// "largest" or "mean": how a cell summarizes the weights under it.
 std::string_view pool_name(PoolKind kind) noexcept;
 
-/// One of kPools. Throws Error{kUsage} for another word.
+/// Parses one of kPools. Throws Error{kUsage} for any other word.
 PoolKind parse_pool(std::string_view word);
 
-/// What is left of one panel, [rows, cols].
+/// The cells of one panel, [rows, cols].
 struct PooledMatrix {
   std::size_t rows = 0;
   std::size_t cols = 0;
-  std::vector<float> values;          // 0 where nothing is visible, NaN where a visible weight is
-  std::vector<float> shares;          // of the largest in its row; empty unless the scale asks
-  std::vector<std::uint8_t> visible;  // whether anything visible lies under the cell
+  std::vector<float> values;          // 0 if nothing is visible, NaN if a visible weight is NaN
+  std::vector<float> shares;          // of the largest in the row; empty unless the scale needs
+                                      // them
+  std::vector<std::uint8_t> visible;  // whether a weight under the cell is visible
 
   float value(std::size_t row, std::size_t col) const { return values[row * cols + col]; }
-  /// What the colour scale is asked for.
+  /// The number that the colour scale receives.
   float shown(std::size_t row, std::size_t col) const {
     return shares.empty() ? value(row, col) : shares[row * cols + col];
   }
   bool is_visible(std::size_t row, std::size_t col) const { return visible[row * cols + col] != 0; }
 };
 
-/// What a picture's cells are of the weights under them.
+/// How a picture's cells summarize the weights under them.
 struct Pooling {
   PoolKind kind = PoolKind::kMax;
-  bool shares_of_row = false;  // beside the weights: each over the largest of its row
+  bool shares_of_row = false;  // also each weight divided by the largest of its row
 };
 
-/// The cells of one picture's panels, pooled from rows while these are in cache: what pool() makes
-/// of the patterns themselves, but means are of float sums in steps of 2^-36. Memory: the cells,
-/// whatever n_tokens is.
+/// The cells of one picture's panels, pooled from rows while these are in cache. They equal pool()
+/// of the patterns themselves, except that means are of float sums in steps of 2^-36. Memory: the
+/// cells alone, for any n_tokens.
 ///
-/// The result does not depend on the order of blocks, nor on the threads that hand them over, while
-/// no cell has more than 2^14 from one row: always, unless dropout is above 0.9999.
+/// The result does not depend on threads or on the order of blocks, as long as no cell gets more
+/// than 2^14 from one row: always, unless dropout is above 0.9999.
 class PooledPatterns : public PatternSink {
  public:
-  /// For `heads`, without repeats, of weights that `visibility` lets through. `grid` cuts the
-  /// panels' axes: those of all n_tokens tokens, or of those from grid.queries.first and
-  /// grid.keys.first on; when keys are left out, what is left of each row is scaled to sum to 1.
-  /// Throws Error{kUsage} when the size overflows, and std::bad_alloc.
+  /// For `heads`, without repeats, and the weights that `visibility` lets through. `grid` divides
+  /// the panels' axes: all n_tokens tokens, or those from grid.queries.first and grid.keys.first
+  /// on. If keys are left out, the rest of each row is scaled to sum to 1. Throws Error{kUsage} if
+  /// the size overflows, and std::bad_alloc.
   PooledPatterns(const std::vector<HeadId>& heads, const Visibility& visibility, Pooling pooling,
                  const PoolGrid& grid);
 
-  /// What they take, about.
+  /// Roughly the bytes needed.
   static double bytes(std::size_t n_heads, Pooling pooling, const PoolGrid& grid) noexcept;
 
   bool wants(HeadId head) const override;
@@ -161,18 +159,18 @@ class PooledPatterns : public PatternSink {
 
   const PoolGrid& grid() const noexcept { return grid_; }
 
-  /// The cells of one wanted head, once all of its rows have come.
+  /// The cells of one wanted head, once all of its rows have arrived.
   PooledMatrix cells(HeadId head) const;
 
  private:
-  // One value a cell: the largest, or the sum of all.
+  // One value per cell: the largest weight, or the sum of all.
   struct Cells {
     std::vector<float> largest;
     std::vector<double> sums;
   };
   struct HeadCells {
     Cells values;
-    Cells shares;  // only where they are asked for
+    Cells shares;  // only if requested
   };
 
   Cells empty_cells(std::size_t count) const;
@@ -184,15 +182,15 @@ class PooledPatterns : public PatternSink {
   PoolGrid grid_;
   Pooling pooling_;
   std::map<HeadId, HeadCells> heads_;
-  std::vector<std::uint8_t> visible_;     // whether there is a weight under a cell
-  std::vector<std::uint64_t> n_visible_;  // how many there are; only for means
-  std::array<std::mutex, 64> locks_;      // each for every 64th row of cells
+  std::vector<std::uint8_t> visible_;     // whether a weight under the cell is visible
+  std::vector<std::uint64_t> n_visible_;  // how many are; only for means
+  std::array<std::mutex, 64> locks_;      // one for every 64th row of cells
 };
 
-/// Keeps nothing of the patterns but their largest weight, for scales that follow the data.
+/// Keeps only the largest weight of the patterns, for scales that follow the data.
 class LargestWeight : public PatternSink {
  public:
-  /// With `drop_first_key`, rows are scaled to 1 without their first key, as by
+  /// With `drop_first_key`, rows are scaled to sum to 1 without their first key, as in
   /// without_first_key().
   explicit LargestWeight(const std::vector<HeadId>& heads, bool drop_first_key = false)
       : heads_(heads.begin(), heads.end()), drops_first_key_(drop_first_key) {}
@@ -201,7 +199,7 @@ class LargestWeight : public PatternSink {
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
 
-  /// Of all wanted heads; 0 before any row has come. Not while rows come.
+  /// Over all wanted heads; 0 before any row has arrived. Must not be called while rows arrive.
   float value() const noexcept { return largest_; }
 
  private:

@@ -125,7 +125,7 @@ MatrixBuffer mean_pattern(std::span<const ConstMatrix> patterns) {
 
 namespace {
 
-// Each weight times what its key would pass on, in rows that sum to 1.
+// Each weight times what its key would pass on, with rows scaled to sum to 1.
 MatrixBuffer weighted_rows(ConstMatrix weights, std::span<const double> norms) {
   MatrixBuffer weighted(weights.rows, weights.cols);
   std::vector<double> row(weights.cols);
@@ -142,7 +142,7 @@ MatrixBuffer weighted_rows(ConstMatrix weights, std::span<const double> norms) {
   return weighted;
 }
 
-// In place: (1 - r) · A + r · I, in rows that sum to 1.
+// In place: (1 - r) · A + r · I, with rows scaled to sum to 1.
 void add_residual(double share, Matrix attention) {
   for (std::size_t query = 0; query < attention.rows; ++query) {
     const std::span<float> row = attention.row(query);
@@ -190,7 +190,7 @@ bool Rollout::wants(std::size_t layer, LayerStep step) const {
   return step == LayerStep::kBefore && heads_.contains(layer);
 }
 
-// The stream itself is of no interest: a layer begins.
+// The stream itself is not needed: it marks the beginning of a layer.
 void Rollout::stream(const RunPlace& at, ConstMatrix /*x*/) {
   finish_layer();
   layer_ = at.layer;
@@ -256,7 +256,7 @@ void Rollout::finish_layer() {
   const auto a = std::as_const(attention).view();
   const auto before = std::as_const(reached_).view();
   for_each_block(n_tokens_, n_tokens_, n_tokens_, n_threads_, [&](const OutputBlock& block) {
-    // Where nobody looks ahead, most of both matrices is 0.
+    // If queries see no later keys, most of both matrices is 0.
     const std::size_t first = looks_ahead_ ? 0 : block.first_col;
     const std::size_t end = looks_ahead_ ? n_tokens_ : block.first_row + block.n_rows;
     if (first < end) {
@@ -275,8 +275,8 @@ MatrixBuffer Rollout::take() {
 }
 
 double rollout_bytes(std::size_t n_tokens) noexcept {
-  // At a layer's end: its sums, of 8 bytes, become its mean, beside what comes from the layers
-  // before and their product.
+  // At most, at the end of a layer: its sums (8 bytes each), its mean, the product of the layers
+  // before and the new product.
   constexpr double kFloats = 5.0;
   const auto n = static_cast<double>(n_tokens);
   return kFloats * n * n * static_cast<double>(sizeof(float));

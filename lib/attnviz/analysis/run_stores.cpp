@@ -84,7 +84,7 @@ DecayStore::DecayStore(const std::vector<HeadId>& heads) {
 void DecayStore::decay(const RunPlace& at, ConstMatrix log_alpha) {
   Sums& sums = sums_[at.layer];
   const std::size_t n_heads = sums.n_heads = log_alpha.cols;
-  sums.logs.resize(at.first_token * n_heads);  // others may have been fed there before
+  sums.logs.resize(at.first_token * n_heads);  // drops what was fed here before
   for (std::size_t row = 0; row < log_alpha.rows; ++row) {
     for (std::size_t head = 0; head < n_heads; ++head) {
       const std::size_t place = sums.logs.size();
@@ -125,7 +125,7 @@ void RouterStore::router(const RunPlace& at, const RoutedTokens& routed) {
   RoutedTokens& all = place->tokens;
   all.n_experts = routed.n_experts;
   all.n_used = routed.n_used;
-  all.experts.resize(at.first_token * routed.n_used);  // others may have been fed there before
+  all.experts.resize(at.first_token * routed.n_used);  // drops what was fed here before
   all.factors.resize(all.experts.size());
   all.experts.insert(all.experts.end(), routed.experts.begin(), routed.experts.end());
   all.factors.insert(all.factors.end(), routed.factors.begin(), routed.factors.end());
@@ -184,7 +184,7 @@ void RestrictSink::rows(HeadId head, std::size_t first_query, std::size_t first_
     }
     double sum = 0.0;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      const std::size_t key = tokens_[i] - first_key;  // wraps around before the first
+      const std::size_t key = tokens_[i] - first_key;  // wraps around below first_key
       kept[i] = tokens_[i] >= first_key && key < weights.cols ? weights(row, key) : 0.0f;
       sum += static_cast<double>(kept[i]);
     }

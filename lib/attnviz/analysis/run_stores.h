@@ -1,5 +1,5 @@
-// What queries give to no key, of heads with a learned sink. How fast the states of a text's layers
-// forget. Which experts the tokens of a text get.
+// Weights that queries give to learned sinks instead of keys. How fast the states of a text's
+// layers forget. Which experts the tokens of a text are routed to.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace attnviz {
 
-/// Whether a layer has learned sinks.
+/// Whether any layer has learned sinks.
 bool has_sinks(const Model& model) noexcept;
 
-/// Keeps it for the heads of a run that have one; its rows go nowhere.
+/// Keeps the sink weights of those heads of a run that have a learned sink; ignores rows.
 class SinkStore : public PatternSink {
  public:
   SinkStore(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens);
@@ -32,7 +32,8 @@ class SinkStore : public PatternSink {
             ConstMatrix /*weights*/) override {}
   void sinks(HeadId head, std::size_t first_query, std::span<const float> weights) override;
 
-  /// The mean over `heads` [n_tokens]; of one without a sink it is 0. Empty when no head has one.
+  /// The average over `heads` [n_tokens]; a head without a sink counts as 0. Empty if no head has
+  /// one.
   std::vector<float> mean(std::span<const HeadId> heads) const;
 
  private:
@@ -40,16 +41,16 @@ class SinkStore : public PatternSink {
   std::map<HeadId, std::vector<float>> weights_;
 };
 
-/// The mean over the tokens of each unit, [n_units]; `units` [n_tokens] numbers them from 0.
+/// The average over the tokens of each unit, [n_units]; `units` [n_tokens] numbers them from 0.
 std::vector<float> folded_sink(std::span<const float> sink, std::span<const std::size_t> units);
 
-/// The states of a model, as heads of their layers: by layer, then head.
+/// The states of a model, numbered like heads of their layers: by layer, then head.
 std::vector<HeadId> state_heads(const Model& model);
 
 /// Keeps the decay of the states of some layers, for one run over a text.
 class DecayStore : public RunObserver {
  public:
-  /// Of the layers of `heads`.
+  /// For the layers of `heads`.
   explicit DecayStore(const std::vector<HeadId>& heads);
 
   bool wants(std::size_t layer, LayerStep step) const override {
@@ -57,9 +58,9 @@ class DecayStore : public RunObserver {
   }
   void decay(const RunPlace& at, ConstMatrix log_alpha) override;
 
-  /// How much of what the state of `head` took in at token j is there after token i: Π α_t for t
-  /// from j + 1 to i, but for what is written over it; 0 where j > i. pattern [n_tokens, n_tokens],
-  /// as [i, j]. Precondition: the run has come through its layer.
+  /// Fills pattern [n_tokens, n_tokens]: [i, j] is how much of the input at token j the state of
+  /// `head` still holds after token i, Π α_t for t from j + 1 to i, ignoring what is overwritten; 0
+  /// where j > i. Precondition: the run has passed the head's layer.
   void fill(HeadId head, Matrix pattern) const;
 
  private:
@@ -72,7 +73,7 @@ class DecayStore : public RunObserver {
   std::map<std::size_t, Sums> sums_;  // by layer
 };
 
-/// What one layer's router chose.
+/// The choices of one layer's router.
 struct RoutedLayer {
   std::size_t layer = 0;
   RoutedTokens tokens;
@@ -81,7 +82,7 @@ struct RoutedLayer {
 /// The layers of a model that have experts.
 std::vector<std::size_t> expert_layers(const Model& model);
 
-/// Keeps what the routers of some layers choose, for one run over a text or for a text that grows.
+/// Keeps the choices of some layers' routers, for one run over a text or for a growing text.
 class RouterStore : public RunObserver {
  public:
   explicit RouterStore(const std::vector<std::size_t>& layers)
@@ -92,7 +93,7 @@ class RouterStore : public RunObserver {
   }
   void router(const RunPlace& at, const RoutedTokens& routed) override;
 
-  /// By layer.
+  /// Returns them by layer.
   std::vector<RoutedLayer> take();
 
  private:
@@ -100,34 +101,34 @@ class RouterStore : public RunObserver {
   std::vector<RoutedLayer> routed_;  // by layer
 };
 
-// Attention without its sink: the first token, on which many heads rest when nothing else fits.
-// Patterns between some tokens of a text only, made while they are computed. Patterns over words,
-// made from those over tokens while these are computed.
+// Attention without its sink, the first token, on which many heads rest when nothing else fits.
+// Patterns between chosen tokens of a text, and patterns over words. Both are computed while the
+// patterns over all tokens arrive.
 
-/// Adds up in double precision, from the first to the last.
+/// Adds up in double precision, from first to last.
 double sum_of(std::span<const float> weights) noexcept;
 
-/// The share that `weight` is of `sum`; 0 if the sum is 0.
+/// `weight` as a share of `sum`; 0 if the sum is 0.
 inline float scaled_by(double sum, float weight) noexcept {
   return sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
 }
 
-/// Divides weights by their sum; all 0 stays so.
+/// Divides weights by their sum; if all are 0, they stay 0.
 void scale_to_one(std::span<float> weights) noexcept;
 
 /// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row
-/// divided by what is left of it, so that rows that summed to 1 do so again. A row that had nothing
-/// but the first column becomes 0, one with a NaN all NaN. Precondition: n_keys >= 2.
+/// divided by its remaining sum, so that rows that summed to 1 do so again. A row with weight on
+/// the first column alone becomes 0, and one with a NaN becomes all NaN. Precondition: n_keys >= 2.
 ///
 /// Source  attention sinks: Xiao et al. 2024, "Efficient streaming language models with attention
 ///         sinks".
 MatrixBuffer without_first_key(ConstMatrix weights);
 
-/// Hands another sink the rows and columns of chosen tokens, [n_chosen, n_chosen]; what of each row
-/// is left is scaled to sum to 1, unless it is nothing.
+/// Passes the rows and columns of chosen tokens, [n_chosen, n_chosen], to another sink; the rest of
+/// each row is scaled to sum to 1, unless it is 0.
 class RestrictSink : public PatternSink {
  public:
-  /// `tokens` rise and lie below `n_tokens`; `target` must outlive the sink.
+  /// `tokens` rise and are below `n_tokens`; `target` must outlive the sink.
   RestrictSink(PatternSink& target, std::span<const std::size_t> tokens, std::size_t n_tokens);
 
   bool wants(HeadId head) const override { return target_.wants(head); }
@@ -137,22 +138,22 @@ class RestrictSink : public PatternSink {
  private:
   PatternSink& target_;
   std::vector<std::size_t> tokens_;
-  std::vector<std::size_t> place_of_;  // of each token among the chosen ones; of others no place
+  std::vector<std::size_t> place_of_;  // index of each token among the chosen ones, or none
 };
 
-/// Hands another sink patterns [n_words, n_words], or of two texts [n_words, n_key_words]: the
-/// weight that a word puts on another is the sum over the keys of the other, averaged over the
-/// queries of the word. Rows that sum to 1 still do (Clark et al. 2019, section 4).
+/// Passes word patterns [n_words, n_words], or [n_words, n_key_words] for two texts, to another
+/// sink. The weight that a word puts on another is summed over the other's keys and averaged over
+/// the word's queries. Rows that sum to 1 still do (Clark et al. 2019, section 4).
 ///
-/// The sums are in fixed point. Each word is handed over once, from any thread, in rows of its own.
+/// The sums are in fixed point. Each word is passed on once, from any thread, in rows of its own.
 class MergeSink : public PatternSink {
  public:
   /// `words`: the word of each token, numbered from 0 in order and without gaps, as word_numbers()
-  /// gives them. `target` must outlive the sink; no row of weights sums to more than
+  /// returns them. `target` must outlive the sink; no row of weights sums to more than
   /// `largest_sum`, and none is below 0.
   MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
       : MergeSink(target, words, words, largest_sum) {}
-  /// Of queries and keys of two texts.
+  /// For queries and keys of two texts.
   MergeSink(PatternSink& target, std::span<const std::size_t> words,
             std::span<const std::size_t> key_words, float largest_sum);
 
@@ -163,7 +164,7 @@ class MergeSink : public PatternSink {
  private:
   using Sums = std::vector<std::int64_t>;  // [n_key_words]
 
-  // A word whose queries lie in several blocks.
+  // A word whose queries span several blocks.
   struct Unfinished {
     Sums sums;
     std::size_t n_queries = 0;

@@ -22,8 +22,8 @@ bool is_word_byte(char byte) {
   return (static_cast<unsigned char>(byte) & 0x80u) != 0 || has_letter_or_number({&byte, 1});
 }
 
-// Whether a piece goes on with the word before it, as far as the two tell: WordPiece says so, and
-// where a space begins words it has none. Of other scripts' letters a byte is enough.
+// Whether a piece continues the word before it, as far as the two show: WordPiece marks such
+// pieces, and where spaces begin words, they have no space. Bytes above 127 count as letters.
 bool goes_on(const std::string& before, const std::string& token, bool space_begins_words) {
   constexpr std::string_view kContinuation = "##";
   if (token.size() > kContinuation.size() && token.starts_with(kContinuation)) {

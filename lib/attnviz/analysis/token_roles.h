@@ -1,5 +1,5 @@
-// What the tokens of a text are, and what it tells of a head that one looks at another. The most
-// telling head of those whose rows come, by what the tokens are.
+// What kind of token each one is, and how much it says about a head that one attends to another.
+// The most informative head by this evidence, found while rows arrive.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ namespace attnviz {
 
 class TokenRoles {
  public:
-  /// Of the tokens of queries and of keys; `marks` are of the queries, and of the keys when these
-  /// are the same tokens, else `key_marks` are.
+  /// For the tokens of queries and of keys. `marks` belong to the queries, and also to the keys if
+  /// these are the same tokens; otherwise `key_marks` belong to the keys.
   TokenRoles(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
              const TokenMarks& marks, const TokenMarks& key_marks = {});
 
-  /// Of a key that is no content word, and of special tokens and pieces of words as queries:
-  /// kScore. Else kContinuation of the last query, where `reads_on` (no query sees keys behind it,
-  /// so that the model goes on from there) and no sentence ends with such a word: "The", "to",
-  /// "because"; kRepetition where queries and keys are one text and the key followed the query's
-  /// own word when that came before, unless this is a pronoun; kPronoun where the query is one.
+  /// kScore for a key that is not a content word, and for queries that are special tokens or pieces
+  /// of words. Otherwise kContinuation for the last query, if `reads_on` (no query sees later keys,
+  /// so the model continues from there) and its word cannot end a sentence: "The", "to", "because".
+  /// If queries and keys are one text and the key followed an earlier copy of the query's own word:
+  /// kRepetition for a content word, else kScore. kPronoun for a query that is a pronoun.
   Evidence evidence(std::size_t query, std::size_t key, bool reads_on) const;
 
  private:
@@ -55,43 +55,43 @@ struct MaskedHeads {
   std::vector<HeadId> heads;
 };
 
-/// Scores heads by what their tokens are, while their rows come: pronouns and repeated words speak
-/// for a head before others do.
+/// Scores heads by what their tokens are, while their rows arrive: pronouns and repeated words
+/// count before other evidence.
 class InformativeSearch : public PatternSink {
  public:
-  /// `groups`: at least one head; together by layer, then head. Each pattern is of [n_queries,
-  /// n_keys] tokens, which are what `roles` says; of one text, or, as in cross-attention, of two.
+  /// `groups`: at least one head; together by layer, then head. Each pattern has [n_queries,
+  /// n_keys] tokens, which `roles` describes: of one text or, as in cross-attention, of two.
   InformativeSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups, std::size_t n_queries,
                     std::size_t n_keys, bool of_two_texts = false);
 
-  /// What it takes, about, for heads that are computed layer by layer.
+  /// Roughly the bytes needed for heads that are computed layer by layer.
   static double bytes(const std::vector<HeadId>& heads, std::size_t n_tokens);
 
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
 
-  /// The head that is before all others, once all rows have come.
+  /// The head preferred to all others, once all rows have arrived.
   InformativeHead best() const;
 
  private:
-  std::vector<std::unique_ptr<InformativeHeads>> groups_;  // as they were given
+  std::vector<std::unique_ptr<InformativeHeads>> groups_;  // in the order given
   std::map<HeadId, InformativeHeads*> group_of_;
 };
 
-// How much attention each turn of a chat gets: what fills a context, and what feeds it.
+// How much attention each turn of a chat gets: which turns fill a context, and which feed it.
 
-/// Shares of attention that the tokens of each of token_turns() get, means over heads: they sum to
-/// 1, unless dropout was on.
+/// Shares of attention that the tokens of each of token_turns() get, averaged over heads: they sum
+/// to 1, unless dropout was on.
 struct TurnAttention {
   std::vector<float> mean;       // over all queries
-  std::vector<float> from_last;  // over the queries of the last of them, behind which comes more
+  std::vector<float> from_last;  // over the queries of the last turn, which the model continues
 };
 
-/// Measures it while attention is computed.
+/// Measures TurnAttention while attention is computed.
 class TurnAttentionSink : public PatternSink {
  public:
-  /// `turns`: the text folded by turns. `largest_sum`: no row of weights sums to more.
+  /// `turns`: the text folded by turns. `largest_sum`: no row of weights has a larger sum.
   TurnAttentionSink(const std::vector<HeadId>& heads, const FoldedText& turns, float largest_sum);
 
   bool wants(HeadId head) const override { return merged_.wants(head); }
@@ -100,7 +100,7 @@ class TurnAttentionSink : public PatternSink {
     merged_.rows(head, first_query, first_key, weights);
   }
 
-  /// Once every row of the heads has come; may be called once.
+  /// The result, once all rows of the heads have arrived; may be called once.
   TurnAttention take();
 
  private:

@@ -33,7 +33,7 @@ namespace attnviz {
 
 namespace {
 
-// Written twice, one behind the other: nothing but the repetition tells what comes next.
+// Written twice in a row, so that only the repetition predicts the next word.
 constexpr const char* kWords[] = {"river", "Anna",  "seven", "green", "house",  "Tom",  "window",
                                   "four",  "black", "dog",   "chair", "Mary",   "two",  "yellow",
                                   "tree",  "bread", "John",  "nine",  "garden", "horse"};
@@ -41,8 +41,8 @@ constexpr const char* kWords[] = {"river", "Anna",  "seven", "green", "house",  
 constexpr const char* kPreviousExample = "The old man saw a small dog near the house";
 constexpr const char* kInductionExample = "One day Harry Potter met a cat. Harry";
 
-// "it" is the animal: a place has no feelings. What settles this stands behind "it", where a causal
-// model cannot see it yet.
+// "it" is the animal, since a place has no feelings. The word that settles this comes after "it",
+// where a causal model cannot see it yet.
 struct Scene {
   const char* animal;
   const char* verb;
@@ -57,9 +57,9 @@ constexpr Scene kScenes[] = {
     {"lion", "walked to", "river", "thirsty"},  {"duck", "sat on", "lake", "tired"},
     {"monkey", "hid behind", "wall", "afraid"}, {"sheep", "waited in", "garden", "hungry"}};
 constexpr const char* kBeforePronoun[] = {" because ", ". "};
-constexpr std::size_t kLots = 2;  // scenes to tell of, scenes to choose a head on
+constexpr std::size_t kLots = 2;  // scenes to score a head on, and scenes to choose it on
 
-// Where what stands, in bytes.
+// Positions of the words, in bytes.
 struct Sentence {
   std::string text;
   std::size_t animal_end = 0;
@@ -129,7 +129,7 @@ class Measure {
     SinkStore sinks;
   };
 
-  // A sentence of the tour's own; nothing where the model does not take it.
+  // Runs a sentence of the tour's own; absent if the model does not accept it.
   std::optional<TestText> test_text(const std::string& source) const {
     try {
       TokenizedText text = tokenizer_.tokenize(source);
@@ -146,7 +146,7 @@ class Measure {
     }
   }
 
-  // Whether the head may be taken for one of this name.
+  // Whether the head may count as one with this name.
   bool may_be(HeadId head, std::string_view name) const {
     const auto& named = model_.config.named_heads;
     return !named || std::any_of(named->begin(), named->end(), [&](const NamedHead& one) {
@@ -166,8 +166,8 @@ class Measure {
     return scores.best();
   }
 
-  // The token that ends where a word of the source does: of several pieces the last. Nothing of a
-  // tokenizer that leaves words out.
+  // The token that ends where a word of the source does, the last of several pieces. Absent if the
+  // tokenizer leaves words out.
   static std::optional<std::size_t> token_at(const TokenizedText& text, std::size_t end) {
     const auto found = std::find_if(text.tokens.begin(), text.tokens.end(),
                                     [end](const Token& t) { return !t.added && t.end >= end; });
@@ -212,7 +212,8 @@ class Measure {
   std::optional<TestText> list_;
 };
 
-// The head that `text` tells most of, and the query that speaks for it; random ones tell nothing.
+// The head that is most informative about `text`, and the query that supports it. With random
+// weights no head is informative.
 InformativeHead most_informative_head(const Model& model, const TokenizedText& text,
                                       const std::vector<HeadId>& heads) {
   if (model.config.random_weights || heads.size() == 1) {
@@ -237,7 +238,7 @@ double entropy_of(const std::vector<float>& weights) {
   const ScoredTokens keys(weights.size(), {});
   HeadScores scores({HeadId{}}, keys, [](HeadId) { return Mask{MaskKind::kNone}; });
   scores.rows({}, 0, 0, {weights.data(), 1, weights.size(), weights.size()});
-  return scores.scores({})[Score::kEntropyBits].value_or(0.0);  // one key alone leaves no choice
+  return scores.scores({})[Score::kEntropyBits].value_or(0.0);  // a single key leaves no choice
 }
 
 // `has_sink`: the last score is a learned sink's.
@@ -252,7 +253,8 @@ TourTemperature at_temperature(const std::vector<float>& scores, bool has_sink, 
   return row;
 }
 
-// Of a sharp row 2 takes hardly anything away: then the last is as hot as it takes to be seen.
+// A temperature of 2 hardly changes a sharp row: the last one then rises until the change is
+// visible.
 std::vector<TourTemperature> temperatures_of(const Inspection& head) {
   constexpr float kSharp = 0.75f;
   constexpr float kHottest = 16.0f;
@@ -284,7 +286,7 @@ std::string_view without_spaces(std::string_view text) {
 struct WordTokens {
   std::size_t first = 0;
   std::size_t last = 0;
-  std::string_view word;  // without the space before it; empty for what the tokenizer added
+  std::string_view word;  // without the space before it; empty if added by the tokenizer
 };
 
 std::vector<WordTokens> words_of(const TokenizedText& text) {
@@ -307,7 +309,7 @@ std::vector<WordTokens> words_of(const TokenizedText& text) {
   return words;
 }
 
-// Whether half of the weight or more is on a token that the query can mean.
+// Whether at least half of the weight is on one token that the query can refer to.
 bool finds_word(const TokenizedText& text, std::size_t query, std::span<const float> weights) {
   constexpr float kHalf = 0.5f;
   const auto largest = std::max_element(weights.begin(), weights.end());
@@ -360,7 +362,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.text = tokenizer.tokenize(text);
   tour.n_whole = tour.text.size();
   if (tour.n_whole == 0) {
-    throw Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at");
+    throw Error(ErrorKind::kUsage, "the text has no tokens");
   }
   if (model.config.n_ctx > 0 && tour.n_whole > model.config.n_ctx) {
     tour.text = truncated(std::move(tour.text), model.config.n_ctx, TruncateSide::kRight);

@@ -22,8 +22,8 @@ namespace attnviz {
 
 namespace {
 
-// Projected tokens of heads that are attended with together. More would only take memory: blocks of
-// one long text keep all threads busy.
+// Bytes of projected tokens in memory at once. A larger limit would only cost memory: the blocks of
+// one long text already keep all threads busy.
 constexpr double kTensorsAtOnce = 64e6;
 
 std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
@@ -35,8 +35,8 @@ double tensor_width(const HeadWeights& head) noexcept {
   return static_cast<double>(2 * head.d_head() + head.d_value());
 }
 
-// The first head that something went wrong with, whatever order threads work in; of one head, a bad
-// score before a bad context.
+// The first head in which something went wrong, regardless of the order in which threads work;
+// within a head, a bad score comes before a bad context.
 class FirstFailure {
  public:
   void note(std::size_t head, BlockFault fault) noexcept {
@@ -97,7 +97,7 @@ class AttentionRun {
                                  : std::exchange(memory_.contexts, {});
   }
 
-  // σ of what gates give, of all heads side by side; empty where there are none.
+  // σ of the output gates, of all heads side by side; empty without gates.
   ConstMatrix open_gates() {
     if (weights_.heads.front().output_gate.weight.empty()) {
       return {};
@@ -133,7 +133,7 @@ class AttentionRun {
   bool is_ordered() const { return sink_ != nullptr && sink_->ordered(); }
   bool with_contexts() const noexcept { return !first_col_.empty(); }
 
-  // Threads for work that takes each token `multiply_adds`.
+  // Threads for work that takes `multiply_adds` per token.
   std::size_t n_threads(double multiply_adds) const noexcept {
     return worthwhile_threads(multiply_adds * static_cast<double>(x_.rows), request_.n_threads);
   }
@@ -185,10 +185,10 @@ class AttentionRun {
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.cols));
     std::vector<MatrixBuffer>& scratch = memory_.keys;
     scratch.resize(std::max(scratch.size(), threads));
-    // All products of a block of tokens before the next one: the tokens stay in the second-level
-    // cache, and there are more of them than weights of a product.
+    // All products of one block of tokens come before the next block: the tokens, which are larger
+    // than the weights of one product, stay in the second-level cache.
     constexpr std::size_t kMostTogether = 8;
-    constexpr std::size_t kPartsOfAThread = 4;  // with fewer, some threads end long before others
+    constexpr std::size_t kPartsOfAThread = 4;  // fewer would leave some threads idle at the end
     const std::size_t share = projected.n_products() * blocks / (kPartsOfAThread * threads);
     const auto products = projected.products(
         threads == 1 ? kMostTogether : std::clamp<std::size_t>(share, 1, kMostTogether));
@@ -217,7 +217,7 @@ class AttentionRun {
       const std::size_t block = ordered ? item % blocks : blocks - 1 - item % blocks;
       const std::size_t index = item / blocks;
       if (heads[index] > failure_.head()) {
-        return;  // the run fails already, and with an earlier head
+        return;  // the run already fails with an earlier head
       }
       const std::size_t first = block * rows;
       const std::size_t count = std::min(rows, x_.rows - first);
@@ -250,7 +250,7 @@ class AttentionRun {
     }
     if (block.fault != BlockFault::kNone) {
       failure_.note(head, block.fault);
-      // What comes after it must not be handed over in its place.
+      // Later blocks must not be passed on instead of the failed one.
       return is_ordered()
                  ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
                  : OrderedStep{};
@@ -264,7 +264,7 @@ class AttentionRun {
     return sink_->ordered_rows(rule.head, query, block.first_key, block.weights);
   }
 
-  // What an observer made of them, where no output is checked behind them.
+  // Checks contexts that an observer may have changed, when no output is computed and checked.
   void check_contexts() const {
     for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
       if (!kernels::all_finite(
@@ -296,8 +296,8 @@ class AttentionRun {
     return std::exchange(memory_.output, {});
   }
 
-  // The columns of the output from `first_col` on. Either form adds up the same products in the
-  // same order, so both give the same bits.
+  // Computes the columns of the output from `first_col` on. Either form adds the same products in
+  // the same order, so both give the same bits.
   void combine_block(ConstMatrix contexts, std::size_t first_col, Matrix out) const {
     const Projection& output = weights_.output;
     const std::span<const float> bias =
@@ -335,16 +335,16 @@ class AttentionRun {
   ConstMatrix x_;
   const AttentionRequest& request_;
   RunObserver& observer_;
-  PatternSink* sink_;  // null: nobody wants weights
+  PatternSink* sink_;  // null: weights are not wanted
   LayerMemory& memory_;
   std::size_t n_before_;  // tokens before x
-  std::size_t n_tokens_;  // with those of x
+  std::size_t n_tokens_;  // including those of x
   const Rotation& rotation_;
   JointFactors joint_;
   HeadInputs inputs_;
   Progress* progress_;
-  Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
-  std::vector<std::size_t> first_col_;  // context_columns(); empty: nobody wants contexts
+  Matrix contexts_;                     // of all heads, side by side: [n_tokens, sum of d_value]
+  std::vector<std::size_t> first_col_;  // context_columns(); empty: contexts are not wanted
   FirstFailure failure_;
 };
 

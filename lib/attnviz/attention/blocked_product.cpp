@@ -10,18 +10,19 @@ namespace attnviz {
 
 namespace {
 
-// Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
-// this many multiply-adds, more than half of which it would save; waking it again takes less.
+// Multiply-adds that take about as long as starting a thread for the first time, giving it a CPU
+// and waiting for it; the thread would save more than half of them. Waking it again takes less.
 constexpr double kWorthAThread = 16e6;
 constexpr double kWorthWaking = 2e6;
 
-// Columns of a block. What is done once a block, as making integers of activations, is much beside
-// products of few rows and those with quantised weights: a fourth of all columns, or of a thread's.
+// Columns of a block. Work done once per block, such as converting activations to integers, weighs
+// heavily in products with few rows and with quantised weights. There a block has a fourth of all
+// columns, or of a thread's.
 std::size_t block_cols(std::size_t n_rows, std::size_t n_cols, bool is_quantised,
                        std::size_t n_threads) noexcept {
   constexpr std::size_t kFewRows = 16;
   constexpr std::size_t kParts = 4;
-  constexpr std::size_t kMostCols = 4 * kBlockCols;  // of many rows, which stay in the cache
+  constexpr std::size_t kMostCols = 4 * kBlockCols;  // with many rows, which stay in the cache
   const auto in_blocks = [](std::size_t cols) {
     return std::max<std::size_t>((cols + kBlockCols - 1) / kBlockCols, 1) * kBlockCols;
   };

@@ -1,4 +1,4 @@
-// A matrix product cut into blocks that threads share. A text as a model takes it.
+// A matrix product cut into blocks that threads share, and a text in the form that a model takes.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 
 namespace attnviz {
 
-/// Rows and columns of a block: whole tiles and panels of the product. Blocks of few rows, or by
-/// quantised weights, have more columns.
+/// Rows and columns of a block: whole tiles and panels of the product. Blocks with few rows, or
+/// with quantised weights, have more columns.
 inline constexpr std::size_t kBlockRows = 192;
 inline constexpr std::size_t kBlockCols = 192;
 
-/// Where a block lies in the output, and the thread that works on it, as parallel_for() has it.
+/// Where a block lies in the output, and the index of the thread that computes it, as in
+/// parallel_for().
 struct OutputBlock {
   std::size_t first_row = 0, n_rows = 0, first_col = 0, n_cols = 0;
   std::size_t thread = 0;
@@ -30,15 +31,15 @@ struct OutputBlock {
   }
 };
 
-/// Called for each finished block while it is in cache, by the thread that computed it.
+/// Called for each finished block while it is still in cache, by the thread that computed it.
 using BlockDone = std::function<void(const OutputBlock& block)>;
 
-/// out = x · weight + bias. x [n, d_in], out [n, d_out], no overlap. The bits do not depend on
-/// n_threads, which are used when the work pays.
+/// out = x · weight + bias. x [n, d_in], out [n, d_out]; they must not overlap. The bits do not
+/// depend on n_threads. Several threads are used only where the work is worth it.
 void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
                      const BlockDone& done = {});
 
-/// One block of x · weight + bias, to `out` [block.n_rows, block.n_cols].
+/// Computes one block of x · weight + bias into `out` [block.n_rows, block.n_cols].
 void block_product(ConstMatrix x, const Projection& projection, const OutputBlock& block,
                    Matrix out);
 
@@ -49,16 +50,16 @@ void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_
 /// x *= factor.
 void scale_rows(float factor, Matrix x) noexcept;
 
-/// The threads that pay for so many multiply-adds: one, or n_threads.
+/// Number of threads worth using for this many multiply-adds: 1 or n_threads.
 std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept;
 
-/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds,
-/// by weights that are quantised or not.
+/// Calls `work` for every block of an output [n_rows, n_cols]. Each number of the output takes
+/// `depth` multiply-adds. `is_quantised` says whether the weights are quantised.
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work, bool is_quantised = false);
 
-/// Pieces, ids and segments of a text's tokens: what a ModelInput is a view of. The pieces are
-/// views into the text.
+/// Pieces, ids and segments of a text's tokens, in the columns that a ModelInput views. The pieces
+/// are views into the text.
 struct InputColumns {
   explicit InputColumns(const TokenizedText& text);
 

@@ -25,15 +25,15 @@ bool turns_alike(const Model& model, std::size_t n_tokens, std::size_t other) {
   });
 }
 
-// Tokens that have keys and values in the end: the last one that is chosen is only told. A prompt
-// that is too long is refused as a text, not for want of room.
+// Tokens that end up with keys and values: the last chosen token is only returned. A prompt that is
+// too long is refused as a text, not for lack of room.
 std::size_t longest_text(const Model& model, std::size_t n_prompt, std::size_t n_tokens) {
   const std::size_t longest = n_prompt + n_tokens - std::min<std::size_t>(n_tokens, 1);
   const std::size_t n_ctx = std::max(model.config.n_ctx, n_prompt);
   return model.config.n_ctx == 0 ? longest : std::min(longest, n_ctx);
 }
 
-// The one with the largest logit, of several the first; none of `never`.
+// Returns the id with the largest logit, the first in a tie; none of `never`.
 std::uint32_t most_probable_id(std::span<const float> logits,
                                const std::vector<std::uint32_t>& never) {
   std::size_t best = logits.size();
@@ -61,16 +61,15 @@ void check_continues(const Model& model, const AttentionRequest& request) {
         fmt::format("{}: the model has no output head: it predicts no tokens", model.config.name));
   }
   if (model.config.mask.looks_ahead()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: a {} model fills gaps and does not continue texts: its tokens "
-                            "look at those behind them, too",
-                            model.config.name, model.config.family));
+    throw Error(ErrorKind::kUsage, fmt::format("{}: a {} model fills gaps and does not continue "
+                                               "texts: its tokens also look at later ones",
+                                               model.config.name, model.config.family));
   }
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     if (const Mask mask = mask_of(model, layer, request); mask.looks_ahead()) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("mask \"{}\": expected one that hides what comes later: without, "
-                              "{} would have to read the text anew for every token",
+                  fmt::format("mask \"{}\": expected one that hides later tokens: otherwise {} "
+                              "would have to read the whole text again for every token",
                               mask.name(), model.config.name));
     }
   }
@@ -89,10 +88,10 @@ Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max
 MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   if (cache_.max_tokens() - ids_.size() < ids.size()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: no room is kept for more than {}", model_.config.name,
+                fmt::format("{}: the cache has room for at most {}", model_.config.name,
                             counted(cache_.max_tokens(), "token")));
   }
-  std::vector<std::uint32_t> text = ids_;  // they become part of it when nothing fails
+  std::vector<std::uint32_t> text = ids_;  // becomes ids_ if nothing fails
   text.insert(text.end(), ids.begin(), ids.end());
   if (cache_.n_tokens() > 0 && !turns_alike(model_, turned_for_, text.size())) {
     cache_.set_tokens(0);
@@ -142,7 +141,7 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
 }
 
 void Decoding::feed(std::span<const std::uint32_t> ids, const EachLogits& each) {
-  constexpr std::size_t kRows = 32;  // of vocabularies of 256 K: 32 MB
+  constexpr std::size_t kRows = 32;  // with a vocabulary of 256 K: 32 MB
   const MatrixBuffer stream = append(ids);
   const std::size_t n_before = stream.rows() - ids.size();
   for (std::size_t first = 0; first < ids.size(); first += kRows) {

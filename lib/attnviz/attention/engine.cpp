@@ -20,7 +20,7 @@ namespace attnviz {
 
 namespace {
 
-// The keys that blocks of queries look at; about what Progress is told.
+// Number of keys that all blocks of queries read; approximately the work that Progress counts.
 double work(const Model& model, std::size_t n_heads, std::size_t n_tokens,
             const AttentionRequest& request) {
   const Mask mask = request.mask.value_or(model.config.mask);  // some layers may see less
@@ -62,10 +62,10 @@ void check_request(const Model& model, const ModelInput& input, const AttentionR
     throw Error(ErrorKind::kMalformed, fmt::format("{}: no attention layers", model.config.name));
   }
   if (model.encoder != nullptr && input.encoded.empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: a decoder that looks at another text: expected what its encoder "
-                            "makes of one",
-                            model.config.name));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: its decoder attends to another text: expected the output of its encoder",
+                    model.config.name));
   }
   if (!is_temperature(request.temperature)) {
     throw Error(

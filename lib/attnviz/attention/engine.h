@@ -1,4 +1,4 @@
-// Text pieces in, attention rows out to sinks, layer after layer.
+// From tokens to attention weights, layer after layer, and from the residual stream to predictions.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,35 @@
 
 namespace attnviz {
 
-/// Runs softmax((Q K^T / √d_head + bias) / T) V for every head, layer after layer, as far as
-/// `observer` wants something, and tells it; the weights of heads that its sink wants go there in
-/// blocks of rows. Of a last layer of which only weights are wanted, only wanted heads run, and
-/// these without values. Nothing runs when nothing is wanted.
+/// Computes softmax((Q K^T / √d_head + bias) / T) V for every head, layer after layer, as far as
+/// `observer` needs, and calls it at each step that it wants. The weights of heads that its sink
+/// wants go there in blocks of rows. If only weights are wanted from the last layer, only the
+/// wanted heads are computed there, without values. If nothing is wanted, nothing is computed.
 ///
 /// Source  Vaswani et al. 2017, eq. 1. The bias is ALiBi's -slope · |query - key| (Press et al.
 ///         2022), or absent; the temperature T divides it as it does the score.
 ///
-/// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does
-/// not depend on n_threads. Throws Error{kUsage} for values out of range and whatever embed()
-/// throws; Error{kMalformed} when a score, a context or an output that is computed is not finite
-/// (weights overflow), naming the head.
+/// Masked weights are exactly 0; a query that sees no key gets a row of zeros. The result does not
+/// depend on n_threads. Throws what embed() throws; Error{kUsage} for values out of range; and
+/// Error{kMalformed}, naming the head, when a computed score, context or output is not finite
+/// (weights overflow).
 void run(const Model& model, const ModelInput& input, const AttentionRequest& request,
          RunObserver& observer);
 
-/// The same for weights alone.
+/// The same for attention weights alone.
 void run(const Model& model, const ModelInput& input, const AttentionRequest& request,
          PatternSink& patterns);
 
-// What a model predicts: from the residual stream to logits over the vocabulary. The tokens that a
-// model holds most probable.
+// From the residual stream to logits over the vocabulary, and the most probable tokens.
 
-/// Logits of each row of the last layer's output, [rows, n_vocab]: of the next token, or, of models
-/// that see both ways, of the token itself.
+/// Returns the logits of each row of the last layer's output, [rows, n_vocab]: logits of the next
+/// token, or, for bidirectional models, of the token itself.
 ///
 /// Throws Error{kUnsupported} when the model has no unembedding, and Error{kMalformed} when a logit
 /// is not finite.
 MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads);
 
-/// The same into `logits`, [rows, n_vocab].
+/// The same, written to `logits`, [rows, n_vocab].
 void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads, Matrix logits);
 
 struct ProbableToken {
@@ -52,16 +51,16 @@ struct ProbableToken {
   float logit = 0.0f;
 };
 
-/// The `count` most probable tokens, or all of them where there are fewer: the largest logit first,
-/// of equal ones the smaller id. Probabilities are the softmax over all logits, in double
-/// precision, each at least 0 and at most 1. Precondition: logits are finite, and not empty.
+/// Returns the `count` most probable tokens, or all when the vocabulary is smaller: the largest
+/// logit first, ties by the smaller id. Probabilities are the softmax over all logits, in double
+/// precision, each in [0, 1]. Precondition: logits are finite, and not empty.
 std::vector<ProbableToken> most_probable(std::span<const float> logits, std::size_t count);
 
-/// ln p of one token, likewise. Precondition: there is such a logit.
+/// Returns ln p of one token, with p as above. Precondition: id < logits.size().
 double log_probability(std::span<const float> logits, std::uint32_t id);
 
-/// How many tokens are more probable, of equal ones those with smaller ids. Precondition: there is
-/// such a logit.
+/// Returns how many tokens are more probable than `id`, counting equally probable ones with smaller
+/// ids. Precondition: id < logits.size().
 std::size_t rank_of(std::span<const float> logits, std::uint32_t id) noexcept;
 
 }  // namespace attnviz

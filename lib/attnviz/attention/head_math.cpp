@@ -105,7 +105,7 @@ void norm_head(const Norm& norm, std::span<const float> joint_factors, Matrix x)
 
 namespace {
 
-// 1 / √(mean + epsilon) of the squares of all that x is projected to.
+// Returns 1 / √(mean square + epsilon), over all outputs of the projections for each row of x.
 std::vector<float> joint_factors(const std::vector<const Projection*>& projections, double epsilon,
                                  ConstMatrix x, std::size_t n_threads) {
   std::size_t width = 0;
@@ -199,8 +199,8 @@ RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& reques
 namespace {
 
 Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
-  // A panel more than the columns need: rows whose distance is a large power of two would share
-  // the same few places in the cache.
+  // One panel more than the columns need: rows that are a large power of two apart would share the
+  // same few cache sets.
   const std::size_t stride = cols + kernels::KeyPanels::kKeys;
   const std::size_t floats = rows * stride;
   if (scratch.scores.cols() < floats) {
@@ -209,12 +209,13 @@ Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
   return {scratch.scores.view().data, rows, cols, stride};
 }
 
-// Each query's, and all of them together.
+// Finds each query's range, and returns a range that covers all of them.
 KeyRange find_ranges(const Mask& mask, std::size_t first_query, std::size_t n_queries,
                      std::size_t n_keys, std::vector<KeyRange>& ranges) {
   ranges.resize(n_queries);
   if (mask.kind == MaskKind::kCausal) {
-    // Loops of their own: with few keys asking the mask would show, and a bound, too.
+    // Causal masks have their own loops: with few keys, calling the mask and checking a bound would
+    // cost measurable time.
     for (std::size_t i = 0; i < n_queries; ++i) {
       ranges[i] = {0, first_query + i + 1};
     }
@@ -246,7 +247,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-  // Whole panels of the keys that one of the queries sees.
+  // Whole panels that cover the keys which any of the queries sees.
   const KeyRange seen =
       find_ranges(rule.mask, first_query, n_queries, tensors.keys->n_keys(), scratch.ranges);
   const std::size_t first_key = seen.first / kPanel * kPanel;
@@ -276,7 +277,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
     kernels::mix_values(rows, tensors.value, scratch.ranges, first_key, context);
   }
   if (block.stored) {
-    kernels::flush_streams();  // after the mixing, during which most of them arrive
+    kernels::flush_streams();  // after the mixing, during which most of them complete
   }
   if (!is_fine) {
     block.fault = BlockFault::kScore;

@@ -32,7 +32,7 @@ void check_layer(const Model& model, std::size_t layer, std::string_view item) {
   }
 }
 
-// Of layers that mix tokens in another way.
+// The message for layers that mix tokens without attention.
 std::string no_heads(const Model& model, std::size_t layer) {
   return fmt::format("layer {} is {}: it has no heads", layer,
                      mixer_phrase(model.layers[layer].mixer()));
@@ -46,7 +46,7 @@ struct HeadPattern {
   bool matches(HeadId id) const noexcept { return layers.has(id.layer) && heads.has(id.head); }
 };
 
-// What stands for the layer and for the head in "0.3" or "L0H3".
+// Splits "0.3" or "L0H3" into the parts for the layer and the head.
 std::optional<std::pair<std::string_view, std::string_view>> layer_and_head(std::string_view item) {
   const std::size_t dot = item.find('.');
   if (dot != std::string_view::npos) {
@@ -79,7 +79,7 @@ HeadPattern parse_head(std::string_view item) {
   return {IndexRange{}, places->layers};
 }
 
-// Precondition: they are layers of the model.
+// Precondition: `layers` are layers of the model.
 std::size_t most_heads(const Model& model, const IndexRange& layers) {
   std::size_t most = 0;
   for (std::size_t layer = layers.first; layer < layers.end; ++layer) {
@@ -249,7 +249,7 @@ std::vector<HeadId> select_heads(std::span<const HeadId> available, std::string_
       for (std::size_t i = 0; i < std::min(available.size(), kMostNamed); ++i) {
         names += (i == 0 ? "" : ", ") + head_name(available[i]);
       }
-      fail(fmt::format("\"{}\": there is no such head: there are {}{}", item, names,
+      fail(fmt::format("\"{}\": unknown head: the model has {}{}", item, names,
                        available.size() > kMostNamed
                            ? fmt::format(" and others to {}", head_name(available.back()))
                            : ""));

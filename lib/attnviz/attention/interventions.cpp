@@ -18,7 +18,7 @@ namespace {
 void require(bool is_there, std::size_t number, std::string_view what, std::size_t count,
              std::string_view of) {
   if (!is_there) {
-    throw Error(ErrorKind::kUsage, fmt::format("{} {}: expected at most {}, for {} {}", what,
+    throw Error(ErrorKind::kUsage, fmt::format("{} {}: expected at most {}, because {} {}", what,
                                                number, count - 1, of, counted(count, what)));
   }
 }
@@ -29,7 +29,7 @@ void require_last(const IndexRange& range, std::string_view what, std::size_t co
   require(range.end > 0 && last < count, last, what, count, of);
 }
 
-// Layers that mix tokens in another way have none.
+// Layers that mix tokens without attention have no heads.
 void require_heads(bool has_heads, const Model& model, std::size_t layer) {
   if (!has_heads) {
     throw Error(ErrorKind::kUsage, fmt::format("layer {} is {}: it has no attention", layer,
@@ -37,7 +37,7 @@ void require_heads(bool has_heads, const Model& model, std::size_t layer) {
   }
 }
 
-// What of a list sorted by layer, then step, belongs to one of these.
+// Returns the part of a list, sorted by layer, then step, that belongs to this layer and step.
 template <class List>
 auto at_step(List& replaced, std::size_t layer, LayerStep step) {
   const auto place = [](const auto& one) { return std::pair(one.layer, one.step); };
@@ -74,7 +74,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
                   fmt::format("layer {}: {} has no MLPs", one.layer, model.config.name));
     }
     if (one.mlp && !layer.has_mlp()) {
-      throw Error(ErrorKind::kUsage, fmt::format("layer {} is {} alone: it has no MLP", one.layer,
+      throw Error(ErrorKind::kUsage, fmt::format("layer {} is only {}: it has no MLP", one.layer,
                                                  mixer_name(layer.mixer())));
     }
   }
@@ -90,7 +90,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
   }
 }
 
-// Takes the mean of what is to be replaced by it.
+// Computes the means that replace ablated values.
 class Intervener::Means : public RunObserver {
  public:
   explicit Means(std::vector<Replaced>& replaced) : replaced_(replaced) {}
@@ -128,7 +128,7 @@ Intervener::Intervener(const Model& model, const ModelInput& input, const Attent
                        const Interventions& interventions)
     : interventions_(interventions) {
   check_interventions(model, interventions);
-  std::map<std::size_t, std::vector<std::size_t>> columns;  // of layers that have heads taken out
+  std::map<std::size_t, std::vector<std::size_t>> columns;  // of layers with ablated heads
   for (std::size_t index = 0; index < interventions.ablations.size(); ++index) {
     const Ablation& one = interventions.ablations[index];
     const auto add = [&](LayerStep step, std::size_t first, std::size_t count) {
@@ -148,7 +148,7 @@ Intervener::Intervener(const Model& model, const ModelInput& input, const Attent
     const std::size_t end = one.head ? heads[*one.head + 1] : heads.back();
     add(LayerStep::kContexts, first, end - first);
   }
-  // In what is the same the last one is to be made last.
+  // Stable: where ablations overlap, the last one in the list must be made last.
   std::ranges::stable_sort(replaced_, {},
                            [](const Replaced& one) { return std::pair(one.layer, one.step); });
   if (std::ranges::any_of(interventions.ablations, &Ablation::by_mean)) {

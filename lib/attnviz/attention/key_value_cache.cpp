@@ -11,7 +11,7 @@ std::size_t key_floats(std::size_t d_head, std::size_t max_tokens) {
   return checked_product({keys, d_head}, "the keys of a text");
 }
 
-// Whole cache lines.
+// Rounded up to whole cache lines.
 std::size_t value_floats(const Projection& value, std::size_t max_tokens) {
   constexpr std::size_t kLine = 16;
   return (checked_product({max_tokens, value.d_out()}, "the values of a text") + kLine - 1) /

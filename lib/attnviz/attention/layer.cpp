@@ -15,14 +15,14 @@ namespace attnviz {
 namespace {
 
 void norm_rows(const Norm& norm, ConstMatrix x, std::size_t n_threads, Matrix out) {
-  // A number takes about as long as 16 multiply-adds.
+  // Norming a number takes about as long as 16 multiply-adds.
   for_each_block(x.rows, 1, 16 * x.cols, n_threads, [&](const OutputBlock& block) {
     apply_norm(norm, x.row_block(block.first_row, block.n_rows),
                out.row_block(block.first_row, block.n_rows));
   });
 }
 
-// What attention or the MLP looks at: the norm of x, in memory.normed, or x itself.
+// The input of attention or the MLP: the norm of x, in memory.normed, or x itself.
 ConstMatrix normed(const Norm& norm, ConstMatrix x, std::size_t n_threads, LayerMemory& memory) {
   if (!norm.present()) {
     return x;
@@ -32,7 +32,7 @@ ConstMatrix normed(const Norm& norm, ConstMatrix x, std::size_t n_threads, Layer
   return out;
 }
 
-// One layer of a run under the eyes of its observer.
+// One layer of a run, and its observer.
 struct WatchedLayer {
   const Model& model;
   std::size_t layer;
@@ -50,7 +50,7 @@ struct WatchedLayer {
   }
 };
 
-// What a branch adds to the stream: normed behind it, and scaled.
+// Norms and scales a branch's output before it is added to the stream.
 void finish_branch(const LayerWeights& layer, const Norm& norm, std::size_t n_threads, Matrix x) {
   if (norm.present()) {
     norm_rows(norm, x, n_threads, x);
@@ -58,7 +58,7 @@ void finish_branch(const LayerWeights& layer, const Norm& norm, std::size_t n_th
   scale_rows(layer.branch_scale, x);
 }
 
-// x += Σ factor · expert(look), chosen by what the router looks at
+// x += Σ factor · expert(look), with experts chosen by `routed_by`.
 void add_chosen_experts(const WatchedLayer& run, ConstMatrix routed_by, ConstMatrix look,
                         Matrix x) {
   const Experts& experts = run.weights().experts;
@@ -69,7 +69,7 @@ void add_chosen_experts(const WatchedLayer& run, ConstMatrix routed_by, ConstMat
   add_experts(experts, routed, look, run.n_threads, run.memory.experts, x);
 }
 
-// out += norm'(Σ factor · expert(norm(stream))), the router having norms of its own.
+// out += norm'(Σ factor · expert(norm(stream))); the router has its own norms.
 void add_experts_apart(const WatchedLayer& run, ConstMatrix stream, Matrix out) {
   const Experts& experts = run.weights().experts;
   ExpertMemory& memory = run.memory.experts;
@@ -82,7 +82,7 @@ void add_experts_apart(const WatchedLayer& run, ConstMatrix stream, Matrix out) 
   kernels::add(sum, out);
 }
 
-// out = mlp(look), and what experts add. `stream` is what the look is a norm of.
+// out = mlp(look), plus the output of the experts. `look` is a norm of `stream`.
 void run_branch(const WatchedLayer& run, ConstMatrix stream, ConstMatrix look, Matrix out) {
   const LayerWeights& layer = run.weights();
   if (layer.mlp.present()) {
@@ -99,8 +99,8 @@ void run_branch(const WatchedLayer& run, ConstMatrix stream, ConstMatrix look, M
   }
 }
 
-// x += mlp(look), or x += norm(mlp(look)); the look is a norm of `stream`. What is added must wait
-// when x is looked at itself, or the observer looks at it.
+// x += mlp(look), or x += norm(mlp(look)); `look` is a norm of `stream`. The MLP needs memory of
+// its own when its input is x itself, or when it is observed.
 void add_mlp(const WatchedLayer& run, ConstMatrix stream, ConstMatrix look, Matrix x) {
   const LayerWeights& layer = run.weights();
   const bool is_watched = run.is_watched(LayerStep::kMlp);
@@ -164,7 +164,7 @@ void recur_layer(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   }
 }
 
-// What a layer without heads has in attention's place.
+// The mixer of a layer without heads.
 MatrixBuffer mix_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix residual) {
   MatrixBuffer output;
   const Matrix x = shaped(output, look.rows, look.cols);
@@ -241,8 +241,8 @@ void add_cross(const WatchedLayer& run, const AttentionRequest& request, Matrix 
   }
 }
 
-// In place: the stream behind attention becomes what run_layer() gives; `stream` is what entered
-// the layer.
+// Turns the stream after attention into the output of run_layer() in place; `stream` is the layer's
+// input.
 void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
   const LayerWeights& weights = run.weights();
   const LayerOrder order = run.model.config.order;
@@ -274,7 +274,7 @@ bool wants_cross(const Model& model, std::size_t layer, const RunObserver& obser
   return false;
 }
 
-// The layer's active stream, of all of them side by side, as it predicts them.
+// Predicts all streams of the layer, side by side, and returns the active one.
 ConstMatrix predict(const WatchedLayer& run, ConstMatrix streams) {
   const Matrix predicted = shaped(run.memory.streams, streams.rows, streams.cols);
   for (std::size_t row = 0; row < streams.rows; ++row) {
@@ -289,8 +289,8 @@ ConstMatrix predict(const WatchedLayer& run, ConstMatrix streams) {
   return stream;
 }
 
-// All streams behind the layer that made z of its active one; behind the last layer the one that
-// they become.
+// Returns all streams after the layer, whose output for the active one is z; after the last layer
+// the one stream that they are combined into.
 MatrixBuffer correct(const WatchedLayer& run, MatrixBuffer z) {
   const Model& model = run.model;
   const AltUpLayer& altup = run.weights().altup;

@@ -38,7 +38,7 @@ OrderedStep RowStream::ordered_rows(HeadId /*head*/, std::size_t /*first_query*/
 
 namespace {
 
-// Too many to count stay what they are.
+// Sizes that would overflow when rounded up stay unchanged.
 std::size_t whole_lines(std::size_t n_keys) noexcept {
   return std::max(n_keys, kernels::KeyPanels::rounded_up(n_keys));
 }
@@ -80,7 +80,7 @@ void PatternStore::rows(HeadId head, std::size_t first_query, std::size_t first_
   const Matrix to = weights_.view()
                         .row_block(*index * n_queries_ + first_query, weights.rows)
                         .col_block(first_key, weights.cols);
-  // What does not fit the caches anyway need not pass through them.
+  // Weights that do not fit the caches anyway bypass them.
   constexpr std::size_t kLarge = std::size_t{8} << 20;
   kernels::copy(weights, to, weights_.rows() * weights_.cols() * sizeof(float) > kLarge);
 }

@@ -1,5 +1,5 @@
-// Where attention rows go while they are in cache. Weights written row by row while they are
-// computed. A sink that keeps the patterns of chosen heads whole.
+// Where attention weights go, row by row, while they are in cache; and a sink that stores the whole
+// patterns of chosen heads.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,7 @@ struct HeadId {
   auto operator<=>(const HeadId&) const = default;
 };
 
-/// What is left to do with rows when their turn comes; may be empty.
+/// The part of handling rows that must wait for their turn; may be empty.
 using OrderedStep = std::function<void()>;
 
 /// Receives attention weights in blocks of whole rows. Blocks of one head are disjoint and cover
@@ -46,34 +46,35 @@ class PatternSink {
  public:
   virtual ~PatternSink() = default;
 
-  /// Heads that nobody wants are computed without keeping weights; layers above the last wanted one
-  /// are not computed at all.
+  /// Whether the weights of a head are kept. Layers above the last wanted one are not computed at
+  /// all.
   virtual bool wants(HeadId head) const = 0;
 
-  /// weights [n_rows, n] of the queries from first_query on, for the keys from first_key on; all
-  /// other keys have weight 0 for these queries. Valid during the call.
+  /// Receives weights [n_rows, n] of the queries from first_query on, for the keys from first_key
+  /// on; all other keys have weight 0 for these queries. Valid during the call.
   virtual void rows(HeadId head, std::size_t first_query, std::size_t first_key,
                     ConstMatrix weights) = 0;
 
-  /// What goes to no key [n_queries], of the queries from first_query on of a head that has a
-  /// learned sink; told before rows(), or where they are placed. With the row's weights, as softmax
-  /// gives them, it adds up to 1.
+  /// Receives the weights on a head's learned sink [n_queries], for the queries from first_query
+  /// on. Called before rows(), or before the weights are written to place(). A row's weights and
+  /// its sink weight add up to 1, as softmax gives them.
   virtual void sinks(HeadId /*head*/, std::size_t /*first_query*/,
                      std::span<const float> /*weights*/) {}
 
-  /// Where the weights of some queries may be written, in place of a call of rows(): [n_queries,
-  /// n_keys and zeros up to whole 64 bytes], in rows aligned to 64 bytes. Nothing when rows() is to
-  /// be called in any case. What is not written stays 0.
+  /// Memory to which the weights of some queries may be written instead of calling rows():
+  /// [n_queries, n_keys and zeros up to whole 64 bytes], in rows aligned to 64 bytes. Empty when
+  /// rows() must be called in any case. Entries that are not written stay 0.
   virtual Matrix place(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*n_queries*/) {
     return {};
   }
 
-  /// Whether blocks are begun in the order of layers, heads and queries, and what ordered_rows()
-  /// returns is called in that order, one block at a time; not any more once a call has thrown.
+  /// Whether blocks are begun in the order of layers, heads and queries, and the steps that
+  /// ordered_rows() returns are called in that order, one at a time; after a call has thrown, no
+  /// more are called.
   virtual bool ordered() const { return false; }
 
-  /// rows(), and what must wait for its turn; the weights are valid until that is done. Empty
-  /// unless ordered().
+  /// Handles rows, and returns the step that must wait for its turn; the weights are valid until
+  /// that step is done. Empty unless ordered().
   virtual OrderedStep ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,
                                    ConstMatrix weights) {
     rows(head, first_query, first_key, weights);
@@ -81,19 +82,19 @@ class PatternSink {
   }
 };
 
-/// Hands on the patterns of heads in the order of layers, heads and queries, in a form that threads
-/// make ready beside each other. Keeps nothing but the rows under way.
+/// Passes on the patterns of heads in the order of layers, heads and queries, in a form that
+/// threads prepare in parallel. Keeps only the rows in progress.
 class RowStream : public PatternSink {
  public:
-  /// Appends a row [n_keys] in the form it has; called from several threads.
+  /// Appends a row [n_keys] in the output form; called from several threads.
   using Append = std::function<void(std::string& out, std::span<const float> row)>;
-  /// Takes the next `n_rows` rows; one call at a time.
+  /// Receives the next `n_rows` rows; one call at a time.
   using Take = std::function<void(std::size_t n_rows, std::string_view rows)>;
 
   RowStream(const std::vector<HeadId>& heads, std::size_t n_keys, Append append, Take take);
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
-  /// Not for this sink: rows that come in any order are refused. Throws std::logic_error.
+  /// Not for this sink, which refuses rows in arbitrary order. Throws std::logic_error.
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
   bool ordered() const override { return true; }
@@ -107,26 +108,26 @@ class RowStream : public PatternSink {
   Take take_;
 };
 
-/// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key), or of cross-attention
+/// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key), or for cross-attention
 /// [n_queries, n_keys].
 ///
-/// For one run: what it is not given is 0.
+/// For one run: weights that it does not receive are 0.
 ///
-/// Units   probabilities: each row sums to 1 within 1e-5, or is all 0 when the query sees nothing.
+/// Units   probabilities: each row sums to 1 within 1e-5, or is all 0 when the query sees no key.
 ///
 /// Example:
 ///     attnviz::PatternStore store({{.layer = 0, .head = 1}}, /*n_tokens=*/3);
 ///     if (store.pattern({.layer = 0, .head = 1}).rows != 3) return 1;
 class PatternStore : public PatternSink {
  public:
-  /// Takes the memory at once: bytes(). Throws Error{kUsage} when that overflows and Error{kIo}
-  /// when it is not to be had. `heads` without repeats.
+  /// Allocates bytes() at once. Throws Error{kUsage} when that number overflows and Error{kIo} when
+  /// the memory is not available. `heads` must not repeat.
   PatternStore(std::vector<HeadId> heads, std::size_t n_tokens)
       : PatternStore(std::move(heads), n_tokens, n_tokens) {}
   PatternStore(std::vector<HeadId> heads, std::size_t n_queries, std::size_t n_keys);
 
-  /// What it takes: rows are as long as whole lines of the cache, so that weights of any number of
-  /// keys can be written past the caches.
+  /// Bytes of the weights. Rows are padded to whole cache lines, so that any number of keys can be
+  /// written past the caches.
   static double bytes(std::size_t n_heads, std::size_t n_queries, std::size_t n_keys) noexcept;
 
   bool wants(HeadId head) const override;
@@ -137,15 +138,15 @@ class PatternStore : public PatternSink {
   std::span<const HeadId> heads() const noexcept { return heads_; }
   std::size_t n_tokens() const noexcept { return n_queries_; }
 
-  /// One head's pattern [query, key], in rows that lie whole lines apart. Throws Error{kUsage} when
-  /// it was not chosen.
+  /// One head's pattern [query, key]; rows are whole cache lines apart. Throws Error{kUsage} when
+  /// the head was not chosen.
   ConstMatrix pattern(HeadId head) const;
 
  private:
   std::optional<std::size_t> index_of(HeadId head) const noexcept;
 
   std::vector<HeadId> heads_;
-  std::map<HeadId, std::size_t> indices_;  // of heads_: asked once a block, so a search would show
+  std::map<HeadId, std::size_t> indices_;  // in heads_; too many lookups for a search
   std::size_t n_queries_;
   std::size_t n_keys_;
   MatrixBuffer weights_;  // [heads_.size() * n_queries, n_keys and 0 up to a whole line]

@@ -9,7 +9,7 @@ namespace attnviz {
 
 namespace {
 
-// A tensor's floats and what is left free behind them, so that each begins with a cache line.
+// A tensor's floats, rounded up so that each tensor begins at a cache line.
 std::size_t with_margin(std::size_t n_floats) noexcept {
   constexpr std::size_t kLine = 16;
   return (n_floats + kLine - 1) / kLine * kLine;
@@ -90,7 +90,7 @@ const Projection& ProjectedHeads::projection(std::size_t product) const noexcept
                                    : value_weights_[product - first_value()];
 }
 
-// Whether the next product's weights lie behind this one's, and it is of the same kind.
+// Whether the next product's weights are adjacent to this one's in memory, and of the same kind.
 bool ProjectedHeads::goes_with_next(std::size_t product) const noexcept {
   const std::size_t next = product + 1;
   if (next == n_products() || next == first_key() || next == first_value() ||
@@ -161,7 +161,7 @@ void ProjectedHeads::project(Products products, const HeadInputs& inputs, std::s
   }
 }
 
-// What a product gives for the new tokens from `first` on, to its place.
+// Copies a product's output for the new tokens from `first` on to its tensor.
 void ProjectedHeads::finish(std::size_t product, Matrix rows, std::size_t first) {
   const std::size_t position = tokens_.first + first;
   if (product >= first_value()) {

@@ -15,19 +15,19 @@
 
 namespace attnviz {
 
-/// Tokens that are projected at once: whole register tiles and panels of keys, and so many that
-/// packing the weights, which is done anew for each block of tokens, takes next to no time.
+/// Tokens that are projected at once: whole register tiles and panels of keys, and enough of them
+/// that packing the weights, which happens anew for each block of tokens, takes almost no time.
 inline constexpr std::size_t kProjectedRows = 192;
 
-/// What is projected: all tokens of a text, or those behind tokens whose keys and values are kept.
+/// The tokens to project: a whole text, or the tokens that follow cached ones.
 struct NewTokens {
   std::size_t count = 0;
-  std::size_t first = 0;        // their place in the text
-  LayerCache* cache = nullptr;  // has the keys and values of those before, and gets those of these
-  const JointFactors* joint = nullptr;  // of layers that norm their heads together
-  bool has_keys = false;                // another layer has put keys and values into the cache
+  std::size_t first = 0;        // position of the first one in the text
+  LayerCache* cache = nullptr;  // holds earlier tokens' keys and values, and gets the new ones
+  const JointFactors* joint = nullptr;  // for layers that norm their heads together
+  bool has_keys = false;                // another layer has already filled the cache
 
-  /// Of the text, so far.
+  /// Length of the text so far.
   std::size_t n_tokens() const noexcept { return first + count; }
 };
 
@@ -35,45 +35,47 @@ struct NewTokens {
 /// grouped-query attention, is computed and kept once.
 class ProjectedHeads {
  public:
-  /// Takes `memory`, and more of it where that is too little: the tokens times the columns of all
-  /// products, or of those of queries where a cache takes keys and values. `memory`, `layer`,
-  /// `rotation`, the cache and the joint factors must outlive it. Throws what MatrixBuffer throws.
+  /// Uses `memory` and enlarges it where needed: tokens times the columns of all products, or only
+  /// of the queries where a cache takes keys and values. `memory`, `layer`, `rotation`, the cache
+  /// and the joint factors must outlive it. Throws what MatrixBuffer throws.
   ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
                  std::span<const std::size_t> heads, const NewTokens& tokens, bool with_values,
                  MatrixBuffer& memory);
 
-  /// Some of the matrix products to be done, each over all new tokens.
+  /// A range of the matrix products to compute, each over all new tokens.
   struct Products {
     std::size_t first;
     std::size_t count;
   };
-  /// All of them, at most `most` at a time, which is at least 1: of quantised weights that lie one
-  /// behind the other, as tokens become integers once for them all; others one by one.
+  /// All products, in groups of at most `most` (at least 1). A group consists of quantised weights
+  /// that are adjacent in memory, so that tokens are converted to integers only once for all of
+  /// them; other products stand alone.
   std::vector<Products> products(std::size_t most) const;
   std::size_t n_products() const noexcept {
     return query_weights_.size() +
            (tokens_.has_keys ? 0 : key_weights_.size() + value_weights_.size());
   }
-  /// The columns of all products together.
+  /// The number of columns of all products together.
   double width() const noexcept;
 
-  /// Does kProjectedRows rows of some products(), or as many as there are: those of the new tokens
-  /// from `first` on, a multiple of kProjectedRows. Different blocks and products may be done by
-  /// different threads at the same time, each with a scratch of its own. The bits of a product do
-  /// not depend on which others it is done with.
+  /// Computes kProjectedRows rows of some products(), or as many as are left: those of the new
+  /// tokens from `first` on, a multiple of kProjectedRows. Different blocks and products may be
+  /// computed by different threads at the same time, each with its own scratch. The bits of a
+  /// product do not depend on which others it is grouped with.
   void project(Products products, const HeadInputs& inputs, std::size_t first,
                MatrixBuffer& scratch);
 
-  /// Of the head at `index` among those that were given; without values when these were not wanted.
+  /// The tensors of the head at `index` in the constructor's `heads`; without values when these
+  /// were not wanted.
   HeadTensors tensors(std::size_t index) const noexcept;
 
  private:
   void take_memory(MatrixBuffer& memory);
-  // Of keys; with the part that heads share.
+  // Length of keys, with the part that heads share.
   std::size_t d_head(const Projection& key) const noexcept {
     return key.d_out() + layer_.latents.n_shared();
   }
-  // Queries come first, then keys, then values.
+  // Products are ordered: queries, then keys, then values.
   std::size_t first_key() const noexcept { return queries_.size(); }
   std::size_t first_value() const noexcept { return queries_.size() + keys_.size(); }
   const Projection& projection(std::size_t product) const noexcept;
@@ -87,7 +89,7 @@ class ProjectedHeads {
   const Rotation& rotation_;
   NewTokens tokens_;
   DifferentProjections query_weights_, key_weights_, value_weights_;
-  std::vector<Norm> query_norms_, key_norms_;              // of each
+  std::vector<Norm> query_norms_, key_norms_;              // of each product
   std::vector<Matrix> queries_;                            // [new tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // of all tokens
   std::vector<Matrix> values_;                             // [n_tokens, d_value]

@@ -46,7 +46,7 @@ void project_values(const LayerWeights& layer, const Projection& value, ConstMat
 
 namespace {
 
-// Keys before and after the query are penalised alike, so that a bidirectional model can use it.
+// Penalises keys before and after the query alike, so that it also suits bidirectional models.
 void penalise_distance(float penalty, std::size_t query, std::size_t first_key,
                        std::span<float> scores) noexcept {
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -56,7 +56,8 @@ void penalise_distance(float penalty, std::size_t query, std::size_t first_key,
   }
 }
 
-// Runs of farther keys have one number; the others' stand as the keys do.
+// All distant keys share one number; within reach, each distance has its own, in the order of the
+// keys.
 void add_distance_bias(const RowRule& rule, std::size_t query, std::size_t first_key,
                        std::span<float> scores) noexcept {
   const std::span<const float> bias = rule.distance_bias;
@@ -69,7 +70,7 @@ void add_distance_bias(const RowRule& rule, std::size_t query, std::size_t first
   }
 }
 
-// Scores are those of all keys that the mask lets through, gaps apart.
+// `scores` covers the range of keys that the mask lets through, including its gaps.
 void hide_gaps(const RowRule& rule, const EdgeBlock* edges, std::size_t query,
                std::size_t first_key, std::span<float> scores) noexcept {
   constexpr float kHidden = -std::numeric_limits<float>::infinity();
@@ -113,7 +114,7 @@ bool is_plain(const RowRule& rule) noexcept {
          rule.observer == nullptr;
 }
 
-// What softmax_rows() does, with a penalty, hidden edges or a mask that has gaps.
+// softmax_rows() for rules with a distance penalty or bias, hidden edges or a mask with gaps.
 std::size_t weigh_rows(const RowRule& rule, const EdgeBlock* edges, float factor,
                        std::size_t first_query, std::span<const KeyRange> ranges,
                        std::size_t first_key, Matrix rows, std::span<float> sinks) noexcept {

@@ -33,7 +33,7 @@ void SinkGroup::rows(HeadId head, std::size_t first_query, std::size_t first_key
   }
 }
 
-// One place serves one sink.
+// Memory can be written for only one sink.
 Matrix SinkGroup::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
   PatternSink* only = nullptr;
   for (PatternSink* sink : sinks_) {

@@ -1,4 +1,4 @@
-// What may look at, or change, a run between its steps; and several sinks or observers as one.
+// Code that observes, or changes, a run between its steps; and several sinks or observers as one.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ class EdgeBlock {
   std::size_t first_key() const noexcept { return first_key_; }
   std::size_t end_key() const noexcept { return first_key_ + n_keys_; }
 
-  /// Whether the block has such an edge.
+  /// Whether the block contains the edge.
   bool has(std::size_t query, std::size_t key) const noexcept {
     return query >= first_query() && query < end_query() && key >= first_key() && key < end_key();
   }
-  /// As if the mask hid it. Other blocks' edges are left to these.
+  /// Hides an edge as the mask would. Edges outside the block are ignored.
   void hide(std::size_t query, std::size_t key) noexcept {
     if (has(query, key)) {
       hidden_[place(query, key)] = 1;
@@ -56,76 +56,77 @@ class EdgeBlock {
   std::span<std::uint8_t> hidden_;
 };
 
-/// Where an observer may step in, in the order of a layer. By LayerOrder, with x for kBefore, a for
-/// kAttention, y for kMlp, and n, n' for the norms that some layers put behind these (Gemma 2; else
-/// n(a) = a):
+/// Where an observer may step in, in the order of a layer. The table gives the streams by
+/// LayerOrder, with x for kBefore, a for kAttention, y for kMlp, and n, n' for the norms that some
+/// layers apply after these (Gemma 2; else n(a) = a):
 ///
-///                  kMiddle           kAfter             the MLP looks at
+///                  kMiddle           kAfter             input of the MLP
 ///   kPreNorm       x + n(a)          kMiddle + n'(y)    norm(kMiddle)
 ///   kParallel      x + n(a)          kMiddle + n'(y)    norm(x)
 ///   kPostNorm      norm(x + n(a))    norm(kMiddle + n'(y))   kMiddle
-///   kAttentionOnly x + a             the same           no MLP: nobody asks about kMlp
+///   kAttentionOnly x + a             the same           no MLP: kMlp is never asked for
 ///
-/// a is without x where the model has no residual; without W_O, kMiddle is a. Of models with
-/// several streams (AltUp) x is the one that the layer computes with, as it predicts it, kMiddle
-/// with a LAuReL the sum that join_stream() makes, and kAfter the corrected one; behind the last
-/// layer what all of them become. Of decoders that look at another text kMiddle is behind that,
-/// too: x + a + cross(norm(x + a)), normed again in kPostNorm.
+/// Where the model has no residual connection, x is left out of kMiddle; without W_O, kMiddle is a.
+/// In models with several streams (AltUp), x is the active stream as the layer predicts it and
+/// kAfter the corrected one, or after the last layer the one that all streams are combined into;
+/// with LAuReL, kMiddle is the sum that join_stream() makes. In decoders that attend to another
+/// text, kMiddle comes after cross-attention: x + a + cross(norm(x + a)), normed again in
+/// kPostNorm.
 enum class LayerStep {
-  kBefore,     // stream(): the residual stream that enters, [n, d_model]
-  kDecay,      // decay(): what states keep, log α [n, n_heads]; of layers with states alone
-  kGates,      // gates(): what opens contexts, [n, sum of d_value]; of layers with gates alone
+  kBefore,     // stream(): the incoming residual stream, [n, d_model]
+  kDecay,      // decay(): share that states keep, log α [n, n_heads]; only layers with states
+  kGates,      // gates(): the contexts' output gates, [n, sum of d_value]; only layers with gates
   kContexts,   // contexts(): weights · V of all heads side by side, gated, [n, sum of d_value]
-  kStates,     // states(): output of states beside heads, [n, d_model]; only in layers with both
+  kStates,     // states(): output of states beside heads, [n, d_model]; only layers with both
   kAttention,  // attention(): contexts · W_O + b_O, [n, d_model], plus the output of these states;
-               // the contexts without W_O
+               // without W_O, the contexts
   kMiddle,     // stream(): the residual stream between attention and MLP
-  kRouter,     // router(): which experts each token gets; of layers with experts alone
-  kMlp,        // mlp(): what the MLP gives, and the experts, [n, d_model]
-  kAfter,      // stream(): the residual stream that leaves
+  kRouter,     // router(): which experts each token gets; only layers with experts
+  kMlp,        // mlp(): output of the MLP and the experts, [n, d_model]
+  kAfter,      // stream(): the outgoing residual stream
 };
 
-/// Where a run is. Rows are the tokens from `first_token` on: all of a text, or those that come new
-/// to a text that grows.
+/// Where a run is. Rows are the tokens from `first_token` on: all tokens of a text, or the new ones
+/// of a text that grows.
 struct RunPlace {
   std::size_t layer = 0;
   LayerStep step = LayerStep::kBefore;
   std::size_t first_token = 0;
 };
 
-/// What a head's weights mix: x̂ W_V + b_V of all tokens so far, [n_tokens, d_value], with x̂ what
-/// the attention of the layer looks at.
+/// The values that a head's weights mix: x̂ W_V + b_V of all tokens so far, [n_tokens, d_value]; x̂
+/// is the input of the layer's attention.
 struct HeadValues {
   std::size_t head = 0;
   ConstMatrix values;
 };
 
-/// Looks at nothing by itself. What is not asked for costs nothing, and has the same bits; a run
-/// goes as far as what is asked for, or what `patterns` want, and no further.
+/// Base class that observes nothing. Steps that are not asked for cost nothing and do not change
+/// the bits; a run goes only as far as the observer or its `patterns` need.
 ///
-/// All but hides() and hide() are called by the thread that runs, in the order of the run. Matrices
-/// are valid during the call. Where one is handed out as Matrix it may be written to, and the run
-/// goes on with what stands there then.
+/// All but hides() and hide() are called by the running thread, in the order of the run. Matrices
+/// are valid during the call. A value passed as Matrix may be changed, and the run continues with
+/// the changed numbers.
 class RunObserver {
  public:
   RunObserver() noexcept = default;
   /// Weights go to `patterns`, which must outlive the observer.
   explicit RunObserver(PatternSink& patterns) noexcept : patterns_(&patterns) {}
-  /// Those of cross-attention to `cross`, too.
+  /// The weights of cross-attention go to `cross`, too.
   RunObserver(PatternSink& patterns, PatternSink& cross) noexcept
       : patterns_(&patterns), cross_patterns_(&cross) {}
   virtual ~RunObserver() = default;
   RunObserver(const RunObserver&) = delete;
   RunObserver& operator=(const RunObserver&) = delete;
 
-  /// Where weights go; null: nobody wants them.
+  /// Where weights go; null: they are not wanted.
   PatternSink* patterns() const noexcept { return patterns_; }
-  /// Where those of cross-attention go, [query, key] with the keys of the other text; null: nobody
-  /// wants them. They come in any order of heads and queries.
+  /// Where the weights of cross-attention go, [query, key] with the keys of the other text; null:
+  /// they are not wanted. They come in any order of heads and queries.
   PatternSink* cross_patterns() const noexcept { return cross_patterns_; }
 
-  /// Whether the run is to stop by at a step. Looking at kMlp may change the last bit of what
-  /// leaves the layer: what the MLP gives is rounded once more.
+  /// Whether the run calls the observer at a step. Observing kMlp may change the last bit of the
+  /// layer's output: the output of the MLP is rounded once more.
   virtual bool wants(std::size_t /*layer*/, LayerStep /*step*/) const { return false; }
   virtual void stream(const RunPlace& /*at*/, ConstMatrix /*x*/) {}
   virtual void decay(const RunPlace& /*at*/, ConstMatrix /*log_alpha*/) {}
@@ -136,15 +137,15 @@ class RunObserver {
   virtual void router(const RunPlace& /*at*/, const RoutedTokens& /*routed*/) {}
   virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
 
-  /// Whether the values of a head are to be told, some heads of a layer at a time and before their
-  /// weights; a run goes no further for them. Asked several times.
+  /// Whether values() receives the values of a head: some heads of a layer at a time, before their
+  /// weights. A run does not go further for them. May be called several times.
   virtual bool wants_values(HeadId /*head*/) const { return false; }
   virtual void values(std::size_t /*layer*/, std::span<const HeadValues> /*heads*/) {}
 
-  /// Whether some edges of a head are to be hidden: the same answer throughout a run. Asked from
-  /// several threads at the same time.
+  /// Whether some edges of a head are hidden: the same answer throughout a run. Called from several
+  /// threads at the same time.
   virtual bool hides(HeadId /*head*/) const { return false; }
-  /// Hides edges as a mask would: their weight is 0, and a query that sees nothing more gets a row
+  /// Hides edges as a mask would: their weight is 0, and a query that sees no other key gets a row
   /// of zeros. Blocks cover each query once; calls come from several threads at the same time.
   virtual void hide(HeadId /*head*/, EdgeBlock& /*edges*/) const {}
 
@@ -153,7 +154,7 @@ class RunObserver {
   PatternSink* cross_patterns_ = nullptr;
 };
 
-/// Hands rows to every sink of the group that wants them; ordered when one of them is.
+/// Passes rows to every sink of the group that wants them; ordered when one of them is.
 class SinkGroup : public PatternSink {
  public:
   /// The sinks must outlive the group.
@@ -172,10 +173,10 @@ class SinkGroup : public PatternSink {
   std::vector<PatternSink*> sinks_;
 };
 
-/// Several observers as one; changes are made in their order.
+/// Several observers as one; they make their changes in the given order.
 class ObserverGroup : public RunObserver {
  public:
-  /// They must outlive the group.
+  /// The observers must outlive the group.
   explicit ObserverGroup(std::vector<RunObserver*> observers);
 
   bool wants(std::size_t layer, LayerStep step) const override;
@@ -197,7 +198,7 @@ class ObserverGroup : public RunObserver {
   void hide(HeadId head, EdgeBlock& edges) const override;
 
  private:
-  // Those that want the step.
+  // Calls the observers that want the step.
   template <class Values>
   void tell(void (RunObserver::*step)(const RunPlace&, Values), const RunPlace& at, Values values) {
     for (RunObserver* observer : observers_) {
@@ -211,10 +212,10 @@ class ObserverGroup : public RunObserver {
   SinkGroup sinks_, cross_sinks_;
 };
 
-/// Keeps rows of what leaves the last layer: what run_output_head() takes.
+/// Keeps rows of the last layer's output, the input of run_output_head().
 class OutputRows : public RunObserver {
  public:
-  /// Those of the tokens [first, first + count).
+  /// Keeps the rows of the tokens [first, first + count).
   OutputRows(const Model& model, std::size_t first, std::size_t count) noexcept
       : last_layer_(model.n_layers() - 1), first_(first), count_(count) {}
 
@@ -223,7 +224,7 @@ class OutputRows : public RunObserver {
   }
   void stream(const RunPlace& at, ConstMatrix x) override;
 
-  /// [count, d_model], or of a last layer without W_O the contexts side by side.
+  /// [count, d_model], or for a last layer without W_O the contexts side by side.
   ConstMatrix rows() const noexcept { return rows_.view(); }
   MatrixBuffer take() noexcept { return std::move(rows_); }
 

@@ -23,14 +23,14 @@ bool is_none(const IndexRange& range) noexcept {
   return range.first >= range.end;
 }
 
-// The first of rising ranges that ends behind `key`.
+// Returns the first of the rising ranges that ends after `key`.
 auto first_behind(std::span<const IndexRange> ranges, std::size_t key) noexcept {
   return std::upper_bound(
       ranges.begin(), ranges.end(), key,
       [](std::size_t number, const IndexRange& one) { return number < one.end; });
 }
 
-// What lies in both, of rising ranges.
+// Returns the intersection of both; ranges are in rising order.
 std::vector<IndexRange> in_both(std::span<const IndexRange> ranges, HiddenKeys others) {
   std::vector<IndexRange> both;
   std::optional<IndexRange> other = others.next();
@@ -56,7 +56,7 @@ std::vector<IndexRange> all_of(HiddenKeys keys) {
   return all;
 }
 
-// Each edge once, of whatever head.
+// Each edge once, regardless of heads.
 std::vector<KnockOut> without_places(std::vector<KnockOut> edges) {
   for (KnockOut& one : edges) {
     one.layers = one.heads = {};
@@ -66,7 +66,8 @@ std::vector<KnockOut> without_places(std::vector<KnockOut> edges) {
   return edges;
 }
 
-// What every one of several sets hides, in rising order, each without places.
+// Returns the edges that every one of several sets hides, in rising order, without layers and
+// heads.
 std::vector<KnockOut> in_every(const std::set<std::vector<KnockOut>>& sets) {
   std::vector<KnockOut> shared = *sets.begin();
   std::vector<std::size_t> turns;
@@ -263,7 +264,7 @@ std::size_t HeadsByEdges::number(HeadId head) {
 
 std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
                                       std::span<const HeadId> heads) {
-  std::vector<HeadId> apart;  // one of those that miss the same edges
+  std::vector<HeadId> apart;  // one head for each set of hidden edges
   if (heads.size() > 1) {
     HeadsByEdges numbers(interventions.knock_outs);
     std::ranges::copy_if(heads, std::back_inserter(apart), [&](HeadId head) {

@@ -1,6 +1,5 @@
-// Who sees whom in the pattern of one head: its mask and the edges that are hidden, together. The
-// edges of a pattern that are hidden, by query, in no more memory than they were said in. Which
-// keys one query does not see, as the engine has it.
+// Which keys each query of a head's pattern sees: the mask and the hidden edges together. Hidden
+// edges take no more memory than the ranges that describe them.
 #pragma once
 
 #include <algorithm>
@@ -24,27 +23,28 @@
 
 namespace attnviz {
 
-/// Keys that are hidden from one query: range by range, rising, with keys between them. Valid while
+/// Keys that are hidden from one query: ranges in rising order, with gaps between them. Valid while
 /// the edges are.
 class HiddenKeys {
  public:
-  /// Those from `key` on, of rising lists whose ranges lie apart.
+  /// The ranges from `key` on, from lists in rising order whose ranges do not touch.
   HiddenKeys(std::span<const std::span<const IndexRange>> lists, std::size_t key) noexcept;
 
-  /// The next range whole, also where it begins before `key`.
+  /// Returns the next range, whole even if it begins before `key`.
   std::optional<IndexRange> next() noexcept;
 
  private:
-  // A query has at most one list for each bit of a number.
+  // A query has at most one list for each bit of an index.
   std::array<std::span<const IndexRange>, 64> lists_;
   std::size_t n_lists_ = 0;
 };
 
-/// Whatever their layers and heads. A segment tree over the queries: an edge stands in a few nodes,
-/// however many queries it has, where a list for each query would be as long as all of them.
+/// Hidden edges by query, regardless of layers and heads. A segment tree over the queries: each
+/// edge range is stored in a few nodes, however long its range of queries; a list per query would
+/// take memory for all edges.
 class HiddenEdges {
  public:
-  /// What `edges` hide in a pattern of [n_queries, n_keys].
+  /// The edges that `edges` hide in a pattern of [n_queries, n_keys].
   explicit HiddenEdges(std::span<const KnockOut> edges, std::size_t n_queries = IndexRange::kNoEnd,
                        std::size_t n_keys = IndexRange::kNoEnd);
   HiddenEdges(const HiddenEdges&) = delete;
@@ -53,40 +53,42 @@ class HiddenEdges {
   bool empty() const noexcept { return turns_.empty(); }
   bool has(std::size_t query, std::size_t key) const noexcept;
 
-  /// What is hidden from `query`, from `first_key` on.
+  /// The keys hidden from `query`, from `first_key` on.
   HiddenKeys from(std::size_t query, std::size_t first_key = 0) const noexcept {
     return {lists_of(query), first_key};
   }
-  /// What is hidden from every one of `queries`, at least one; rising, apart.
+  /// Returns the keys hidden from every one of `queries`, at least one; in rising order, not
+  /// touching.
   std::vector<IndexRange> from_all(const IndexRange& queries) const;
 
-  /// Where queries begin from which other keys may be hidden than from the one before; rising.
+  /// The queries at which the hidden keys may change from the query before; in rising order.
   std::span<const std::size_t> turns() const noexcept { return turns_; }
 
-  /// The lists that are kept.
+  /// The stored lists.
   std::span<const std::vector<IndexRange>> nodes() const noexcept { return nodes_; }
 
-  /// Whether the same edges are hidden, however they were said.
+  /// Whether the same edges are hidden, even if they were described by other ranges.
   bool equals(const HiddenEdges& other) const;
 
  private:
   std::span<const std::span<const IndexRange>> lists_of(std::size_t query) const noexcept;
 
   std::vector<std::size_t> turns_;
-  std::vector<std::vector<IndexRange>> nodes_;      // [2 * bands], those of the bands last
-  std::vector<std::span<const IndexRange>> lists_;  // of all bands: nodes above them with keys
+  std::vector<std::vector<IndexRange>> nodes_;      // [2 * bands], the bands' own last
+  std::vector<std::span<const IndexRange>> lists_;  // of all bands: the nonempty nodes above them
   std::vector<std::size_t> first_list_;             // [bands + 1]
 };
 
-/// Edges that are hidden from ranges of queries, taken one after the other.
+/// Collects edges that are hidden from successive ranges of queries.
 class EdgeRows {
  public:
-  /// Leaves out what `known`, which must outlive this, hides anyway.
+  /// Leaves out what `known`, which must outlive this, already hides.
   explicit EdgeRows(const HiddenEdges& known) : known_(known) {}
 
-  /// `queries` rising, over no turn of what is known; `keys` rising, apart.
+  /// `queries` in rising order, not across a turn of the known edges; `keys` in rising order, not
+  /// touching.
   void add(const IndexRange& queries, std::vector<IndexRange> keys);
-  /// Of every layer and head.
+  /// Returns the edges, for every layer and head.
   std::vector<KnockOut> take();
 
  private:
@@ -98,43 +100,43 @@ class EdgeRows {
   std::vector<KnockOut> edges_;
 };
 
-/// Numbers heads: those in which the same edges are hidden have the same number.
+/// Numbers heads: heads in which the same edges are hidden have the same number.
 class HeadsByEdges {
  public:
   explicit HeadsByEdges(std::span<const KnockOut> edges);
 
-  /// From 0 on, in the order in which they are asked for.
+  /// From 0 on, in the order of first use.
   std::size_t number(HeadId head);
-  /// How many layers and heads together are said of edges.
+  /// Number of distinct pairs of layer and head ranges in the edges.
   std::size_t n_places() const noexcept { return places_.size(); }
-  /// How many numbers there are so far.
+  /// Number of different numbers so far.
   std::size_t count() const noexcept { return numbers_.size(); }
 
  private:
   std::vector<std::pair<IndexRange, IndexRange>> places_;    // layers and heads, each pair once
-  std::map<std::vector<std::size_t>, std::size_t> numbers_;  // by the places that a head is in
+  std::map<std::vector<std::size_t>, std::size_t> numbers_;  // by the places that contain a head
 };
 
-/// Of the edges to be hidden those that are so in every one of `heads`, by one request or by
-/// several together.
+/// Returns the edges that are hidden in every one of `heads`, by one knock-out or by several
+/// together.
 std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
                                       std::span<const HeadId> heads);
 
-/// What a mask lets through, less edges that do not exist. Without such edges it is as fast as the
-/// mask; a copy shares them.
+/// A mask without the hidden edges. Without hidden edges it is as fast as the mask; copies share
+/// them.
 class Visibility {
  public:
-  /// All that `mask` lets through: a mask is taken wherever a visibility is.
+  /// All that `mask` lets through. Implicit, so that a mask can be passed as a visibility.
   Visibility(Mask mask = {}) noexcept : mask_(mask) {}
-  /// Without the queries' edges to the keys of `edges`, whatever their layers and heads, in a
-  /// pattern of [n_queries, n_keys].
+  /// Hides the edges `edges`, regardless of their layers and heads, in a pattern of [n_queries,
+  /// n_keys].
   Visibility(Mask mask, const std::vector<KnockOut>& edges, std::size_t n_queries,
              std::size_t n_keys);
 
   /// Whether the same edges are hidden by the same mask.
   bool operator==(const Visibility& other) const;
 
-  /// The same edges hidden by another mask.
+  /// The same hidden edges under another mask.
   Visibility under(Mask mask) const {
     Visibility other = *this;
     other.mask_ = mask;
@@ -142,24 +144,25 @@ class Visibility {
   }
 
   const Mask& mask() const noexcept { return mask_; }
-  /// Null where there are none; the same for those that share them.
+  /// Null without hidden edges; copies share the pointer.
   const HiddenEdges* hidden_edges() const noexcept { return hidden_.get(); }
   bool hides_edges() const noexcept { return hidden_ != nullptr; }
 
   bool visible(std::size_t query, std::size_t key) const noexcept;
 
-  /// The mask's: every visible key of `query` lies in [first_key, end_key).
+  /// The mask's bounds: every visible key of `query` lies in [first_key, end_key).
   std::size_t first_key(std::size_t query) const noexcept { return mask_.first_key(query); }
   std::size_t end_key(std::size_t query, std::size_t n_keys) const noexcept {
     return mask_.end_key(query, n_keys);
   }
 
-  /// How many of the keys [first_key, end_key) `query` sees; takes no longer for more of them.
+  /// Returns how many of the keys [first_key, end_key) `query` sees, in a time that does not grow
+  /// with their number.
   std::size_t n_visible(std::size_t query, std::size_t first_key,
                         std::size_t end_key) const noexcept;
 
-  /// take(begin, end) for each range of keys that holds what `query` sees, rising; inside of one
-  /// only a mask with gaps hides keys.
+  /// Calls take(begin, end) for each range of keys that `query` sees, in rising order; within a
+  /// range only a mask with gaps hides keys.
   template <class Take>
   void each_range(std::size_t query, std::size_t n_keys, const Take& take) const {
     std::size_t begin = first_key(query);
@@ -180,16 +183,16 @@ class Visibility {
 
  private:
   Mask mask_;
-  std::shared_ptr<const HiddenEdges> hidden_;  // null: no edges
+  std::shared_ptr<const HiddenEdges> hidden_;  // null: no hidden edges
 };
 
-/// Makes what sees without the same edges once, for as many heads as miss these.
+/// Builds each distinct visibility once; heads that hide the same edges share it.
 class VisibilityCache {
  public:
   using Change = std::function<std::vector<KnockOut>(std::vector<KnockOut>)>;
 
-  /// Of patterns of [n_queries, n_keys]; `change`, where there is one, makes their edges of those
-  /// that are asked for.
+  /// For patterns of [n_queries, n_keys]. `change`, unless it is empty, transforms the edges of
+  /// each request.
   VisibilityCache(std::size_t n_queries, std::size_t n_keys, Change change = {})
       : n_queries_(n_queries), n_keys_(n_keys), change_(std::move(change)) {}
 
@@ -198,29 +201,29 @@ class VisibilityCache {
  private:
   std::size_t n_queries_, n_keys_;
   Change change_;
-  std::map<std::vector<KnockOut>, Visibility> known_;  // by edges without their heads
+  std::map<std::vector<KnockOut>, Visibility> known_;  // by edges without layers and heads
 };
 
-/// In the pattern that a run over `n_tokens` has for `head`.
+/// Returns the visibility in the pattern of `head` in a run over `n_tokens`.
 Visibility visibility_of(const Model& model, HeadId head, const AttentionRequest& request,
                          std::size_t n_tokens);
 
-/// The same for one head after another; heads that miss the same edges share them. `model` and
+/// The same for one head after another; heads that hide the same edges share them. `model` and
 /// `request` must outlive it.
 std::function<Visibility(HeadId)> visibilities(const Model& model, const AttentionRequest& request,
                                                std::size_t n_tokens);
 
-/// What all of `heads`, at least one, have in common: the mask of the first and the edges that are
-/// hidden in every one of them.
+/// Returns what all of `heads`, at least one, have in common: the mask of the first, and the edges
+/// that are hidden in every one of them.
 Visibility shared_visibility(const Model& model, std::span<const HeadId> heads,
                              const AttentionRequest& request, std::size_t n_tokens);
 
-/// 1 for each of the keys [n_keys] that is hidden from the query beside those that the mask hides;
-/// empty: none is.
+/// Returns 1 for each of the keys [n_keys] that is hidden from the query in addition to the mask;
+/// empty without hidden keys.
 std::vector<std::uint8_t> hidden_from(const RowRule& rule, std::size_t query, std::size_t n_keys);
 
-/// One query's scores of all keys, in place: minus infinity where a key is hidden, ALiBi's bias put
-/// in elsewhere.
+/// Changes one query's scores of all keys in place: minus infinity where a key is hidden, ALiBi's
+/// bias added elsewhere.
 void hide_masked(const RowRule& rule, std::size_t query, std::span<float> scores);
 
 }  // namespace attnviz

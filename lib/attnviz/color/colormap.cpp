@@ -43,8 +43,8 @@ constexpr std::string_view kReversed = "_r";
 
 constexpr double kLuminance[] = {0.2126, 0.7152, 0.0722};  // of linear red, green, blue
 
-// Rounding each channel by itself would make some steps darker than the one before. So of the
-// eight colours around the exact one, this is the one of the nearest luminance.
+// Rounding each channel separately would make some steps darker than the previous one. So this
+// chooses, from the eight colours around the exact one, the one of the nearest luminance.
 Rgb nearest_rgb(const std::array<double, 3>& linear_rgb) noexcept {
   std::array<std::array<std::uint8_t, 2>, 3> rounded{};  // [channel]: down, up
   std::array<std::array<double, 2>, 3> shift{};          // of the luminance
@@ -101,8 +101,8 @@ Table make_table(std::span<const std::uint32_t> colors) {
   return table;
 }
 
-// Pictures ask millions of times, a program for one map or two. No std::call_once: what a table's
-// making throws does not come through that everywhere.
+// Pictures call this millions of times, but a program uses only one or two maps. Not
+// std::call_once: on some systems, exceptions of make_table() do not get through it.
 const Table& table_of(std::size_t palette) {
   static std::mutex mutex;
   static std::array<bool, std::size(kPalettes)> made{};
@@ -193,7 +193,7 @@ float ColorScale::position(float value) const noexcept {
     case ScaleKind::kSqrt:
       return std::isnan(value) ? value : std::sqrt(std::max(value - low, 0.0f) / (high - low));
     case ScaleKind::kLog:
-      // The whole range may be wider than a float's own.
+      // The whole range may be wider than that of a float.
       return std::isnan(value)
                  ? value
                  : static_cast<float>(std::log(std::max<double>(value, low) / double{low}) /
@@ -212,17 +212,16 @@ void check(const ColorScale& scale) {
                             scale.high));
   }
   if (scale.kind == ScaleKind::kLog && scale.low <= 0.0f) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("picture: a logarithmic colour scale begins above 0, found {}; choose "
-                            "a range such as 0.001:1",
-                            scale.low));
+    throw Error(ErrorKind::kUsage, fmt::format("picture: a logarithmic colour scale begins above "
+                                               "0, found {}; choose a range, for example 0.001:1",
+                                               scale.low));
   }
 }
 
 namespace {
 
 std::string written(double value, double step) {
-  // Multiples come with rounding errors; a hundredth of a step is far more than those.
+  // Multiples have rounding errors; a hundredth of a step is far larger than those.
   const double exact = std::round(value / (step / 100.0)) * (step / 100.0);
   return fmt::format("{:.4g}", exact == 0.0 ? 0.0 : exact);
 }
@@ -237,8 +236,9 @@ std::vector<ColorTick> linear_ticks(double low, double high, std::size_t most) {
   return ticks;
 }
 
-// Powers of ten first, then their fives, then their twos, each where the ones before leave room; no
-// fives or twos at all where there would be too many of them, because some alone look like a gap.
+// Powers of ten first, then five times and two times those, each only where the earlier ones leave
+// room. If there would be too many fives or twos, all of them are left out: a few alone would look
+// like a gap.
 std::vector<ColorTick> uneven_ticks(const ColorScale& scale, std::size_t most) {
   constexpr int kLeastPower = -38;
   constexpr int kMostPower = 38;

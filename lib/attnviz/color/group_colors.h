@@ -1,4 +1,4 @@
-// Colours that tell groups apart, such as heads whose lines cross in one picture. The hues of
+// Colours that distinguish groups, for example heads whose lines cross in one picture. The hues of
 // query, key and value, the same in every step, on a terminal and in a picture.
 #pragma once
 
@@ -9,26 +9,27 @@
 
 namespace attnviz {
 
-/// How many groups have a colour each.
+/// The number of groups that have a colour of their own.
 inline constexpr std::size_t kMostGroups = 12;
-/// Behind them: what is below zero, and what is above it.
+/// The colours after those of the groups: for values below zero and above zero.
 inline constexpr std::size_t kBelowZero = kMostGroups;
 inline constexpr std::size_t kAboveZero = kMostGroups + 1;
 
-/// One group's colour where it is drawn.
+/// The colour of one group on each medium.
 struct GroupColor {
-  Rgb light;              // on white: at least 2.6 : 1 in contrast
-  Rgb dark;               // on the dark page of figures: at least 4 : 1
-  Rgb terminal;           // at least 2.7 : 1 with white and with black
-  int terminal_256 = 0;   // the same, of a palette of 256
-  int terminal_code = 0;  // of 16: the code of a foreground
+  Rgb light;              // on white: contrast at least 2.6 : 1
+  Rgb dark;               // on the dark page of figures: contrast at least 4 : 1
+  Rgb terminal;           // contrast at least 2.7 : 1 with white and with black
+  int terminal_256 = 0;   // `terminal` in a palette of 256
+  int terminal_code = 0;  // foreground code in a palette of 16
 };
 
-/// The colour of group `number`, at most kAboveZero; the first ones are the easiest to tell apart.
+/// The colour of group `number`, at most kAboveZero; the first ones are the easiest to distinguish.
 ///
-/// Source  chosen by annealing: the least distance of two in OKLab, as seen by eyes without long-
-///         or without middle-wave cones (Machado, Oliveira and Fernandes 2009) and, times about a
-///         half, by all others. Those of terminals are among the 216 that their palettes share.
+/// Source  chosen by annealing, which maximises the smallest distance between two colours in OKLab:
+///         as seen without long- or without middle-wave cones (Machado, Oliveira and Fernandes
+///         2009) and, times about a half, as seen with all cones. Terminal colours are among the
+///         216 that terminal palettes share.
 inline const GroupColor& group_color(std::size_t number) noexcept {
   static constexpr std::array<GroupColor, kMostGroups + 2> kColors = {{
       {{0x05, 0x00, 0xFF}, {0x73, 0xB4, 0xFF}, {0x5F, 0x87, 0xFF}, 69, 94},
@@ -51,16 +52,17 @@ inline const GroupColor& group_color(std::size_t number) noexcept {
 
 enum class InspectionRole { kPlain, kQuery, kKey, kValue };
 
-/// A hue, and the same on terminals of 256 and of 16 colours: a palette's index, and the code of a
-/// foreground (bright blue, red and green, whose shades themes choose).
+/// A hue, and its nearest colours on terminals of 256 and of 16 colours: a palette index, and a
+/// foreground code (bright blue, red and green, whose shades depend on the theme).
 struct RoleColor {
   Rgb rgb;
   int index256 = 0;
   int code16 = 0;
 };
 
-/// Blue, orange, green: told apart by colour-blind eyes (after Okabe and Ito 2008), and at least
-/// 3 : 1 in contrast with white and with black. kPlain: the text colour of a white page.
+/// Blue, orange, green: distinguishable with colour-blind eyes (after Okabe and Ito 2008), with a
+/// contrast of at least 3 : 1 against white and against black. kPlain: the text colour of a white
+/// page.
 inline const RoleColor& role_colors(InspectionRole role) noexcept {
   static constexpr std::array kColors = {
       RoleColor{{0x1A, 0x1A, 0x1A}, 0, 0}, RoleColor{{0x00, 0x78, 0xC8}, 32, 94},
@@ -80,13 +82,13 @@ using Oklab = std::array<double, 3>;
 
 Oklab oklab_from(Rgb color) noexcept;
 
-/// Red, green and blue as intensities (not encoded); colours that no screen shows lie outside of
+/// Red, green and blue as intensities (not encoded); colours that no screen can show lie outside
 /// [0, 1].
 std::array<double, 3> linear_rgb_from(const Oklab& color) noexcept;
 
-/// Of one sRGB channel: its intensity in [0, 1].
+/// The intensity of one sRGB channel, in [0, 1].
 double linear_intensity(std::uint8_t channel) noexcept;
-/// The reverse, not rounded: in [0, 255] for intensities in [0, 1].
+/// The inverse, not rounded: in [0, 255] for intensities in [0, 1].
 double encoded_intensity(double intensity) noexcept;
 
 }  // namespace attnviz

@@ -42,7 +42,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-// Lower case, letters and digits alone: "Wq" for "W_Q" is a slip of spelling, not of letters.
+// Lower case, only letters and digits: "Wq" for "W_Q" is a slip of spelling, not of letters.
 std::string skeleton(std::string_view word) {
   std::string letters = ascii_lower(word);
   std::erase_if(letters, [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'); });
@@ -53,7 +53,7 @@ std::string skeleton(std::string_view word) {
 
 std::optional<std::string> closest_word(std::string_view word,
                                         std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestWord = 64;  // nothing we know is longer, and the table is quadratic
+  constexpr std::size_t kLongestWord = 64;  // no known word is longer, and the table is quadratic
   if (word.empty() || word.size() > kLongestWord) {
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// Words that name values: one table that parses, names and lists them. Did you mean: the known word
-// closest to a mistyped one. Numbers out of words.
+// Words that name values: one table parses, names and lists them. Did-you-mean: the known word
+// closest to a mistyped one. Numbers parsed from words.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 
 namespace attnviz {
 
-/// One row of such a table.
+/// One row of a table of words.
 template <class Value>
 struct Choice {
   std::string_view word;
@@ -22,7 +22,7 @@ struct Choice {
 template <class Value>
 Choice(std::string_view, Value) -> Choice<Value>;
 
-/// The value that `word` names, if there is one.
+/// The value that `word` names, if any.
 template <class Choices>
 constexpr auto choice_named(const Choices& choices, std::string_view word) noexcept
     -> std::optional<decltype(choices.front().value)> {
@@ -34,7 +34,7 @@ constexpr auto choice_named(const Choices& choices, std::string_view word) noexc
   return std::nullopt;
 }
 
-/// The word for `value`; empty when there is none.
+/// The word for `value`; empty if the table has none.
 template <class Choices, class Value>
 constexpr std::string_view word_for(const Choices& choices, const Value& value) noexcept {
   for (const auto& choice : choices) {
@@ -56,11 +56,11 @@ std::vector<std::string> choice_words(const Choices& choices) {
   return words;
 }
 
-/// Throws Error{kUsage}: "scale: expected linear, log, found "lin"", with did-you-mean.
+/// Throws Error{kUsage}: "scale: expected linear, log, found "lin"", with a did-you-mean.
 [[noreturn]] void fail_choice(std::string_view parameter, std::string_view word,
                               const std::vector<std::string>& choices);
 
-/// What `word` names. Throws Error{kUsage} as fail_choice() does.
+/// The value that `word` names. Throws Error{kUsage} as fail_choice() does.
 template <class Choices>
 auto parse_choice(std::string_view parameter, std::string_view word, const Choices& choices) {
   if (const auto value = choice_named(choices, word)) {
@@ -69,17 +69,18 @@ auto parse_choice(std::string_view parameter, std::string_view word, const Choic
   fail_choice(parameter, word, choice_words(choices));
 }
 
-/// The candidate with the fewest edits (insert, delete, replace, swap of neighbours; Damerau 1964)
-/// from `word`, when that is at most a third of its length and at least one edit is allowed; before
-/// all others one with the same letters and digits, whatever their case and what stands between
-/// them.
+/// The candidate with the fewest edits (insertion, deletion, replacement, swap of neighbours;
+/// Damerau 1964) from `word`, if these are at most a third of its length (at least one edit is
+/// allowed). A candidate with the same letters and digits, ignoring case and other characters,
+/// takes precedence.
 std::optional<std::string> closest_word(std::string_view word,
                                         std::span<const std::string> candidates);
 
-/// " (did you mean \"x\"?)" or nothing.
+/// " (did you mean \"x\"?)", or an empty string.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
-/// The number that all of `word` is, whatever the locale; nothing when it is none, or does not fit.
+/// The number that `word` as a whole spells, independent of the locale; nothing if it is not a
+/// number or does not fit.
 template <class Number>
 std::optional<Number> parse_number(std::string_view word) noexcept {
   Number number{};

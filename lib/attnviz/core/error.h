@@ -1,4 +1,4 @@
-// The one exception type: where, what was expected, what was found, what to do next.
+// The only exception type: where, what was expected, what was found, what to do next.
 #pragma once
 
 #include <stdexcept>
@@ -13,8 +13,8 @@ enum class ErrorKind : int {
   kUsage = 2,          // the call does not make sense
   kMalformed = 3,      // an input file is broken
   kUnsupported = 4,    // an input file is well-formed but asks for something attnviz cannot do
-  kUnexpected = 5,     // something that was to be checked is not so
-  kInterrupted = 130,  // by a signal, with what was done until then in place
+  kUnexpected = 5,     // a check that was asked for failed
+  kInterrupted = 130,  // by a signal; what was done before it is kept
 };
 
 /// Thrown by every part of the library; third-party exceptions become one at the boundary.
@@ -29,8 +29,8 @@ enum class ErrorKind : int {
 ///     }
 class Error : public std::runtime_error {
  public:
-  /// `parameter`: which one the message is about, by its name in the library, for callers whose
-  /// users know it by another; static storage, empty for most.
+  /// `parameter`: the library's name of the parameter that the message is about, for callers whose
+  /// users know it by another name; static storage, usually empty.
   Error(ErrorKind kind, const std::string& message, std::string_view parameter = {})
       : std::runtime_error(message), kind_(kind), parameter_(parameter) {}
 

@@ -1,4 +1,4 @@
-// Sums that are the same whatever the order of their terms, and so whichever thread comes first.
+// Sums that do not depend on the order of their terms, and so not on which thread comes first.
 #pragma once
 
 #include <cmath>
@@ -8,30 +8,30 @@
 
 namespace attnviz {
 
-/// Adds up numbers of at least 0 as whole multiples of 2^-62 times a bound of their sum, rounded
+/// Adds up non-negative numbers as whole multiples of 2^-62 times a bound of their sum, rounded
 /// down.
 class FixedPoint {
  public:
-  /// No sum is above `bound`, but for the rounding of what went into it; > 0.
+  /// `bound`, which is positive: no sum exceeds it, except by rounding errors of its terms.
   explicit FixedPoint(double bound) noexcept
       : units_(std::exp2(62.0 - std::ceil(std::log2(bound * kMargin)))) {}
 
   std::int64_t of(double term) const noexcept { return static_cast<std::int64_t>(term * units_); }
-  /// The sum over `count`.
+  /// The sum divided by `count`.
   double mean(std::int64_t sum, std::size_t count) const noexcept {
     return static_cast<double>(sum) / (units_ * static_cast<double>(count));
   }
 
  private:
   static constexpr double kMargin = 1.001;
-  double units_;  // of 1
+  double units_;  // units in 1
 };
 
-/// Adds up numbers below 2^40 as whole multiples of 2^-60, up to 2^66 of sum.
+/// Adds up numbers below 2^40 as whole multiples of 2^-60; the sum may reach 2^66.
 class ExactSum {
  public:
   void add(double term) noexcept {
-    // A conversion to 64 bits is an instruction, one to 128 bits a function.
+    // A conversion to 64 bits is one instruction, a conversion to 128 bits a function call.
     constexpr double kSmall = 8.0;
     units_ += std::abs(term) < kSmall ? static_cast<std::int64_t>(term * kUnits)
                                       : static_cast<Integer>(term * kUnits);
@@ -40,7 +40,7 @@ class ExactSum {
   double value() const noexcept { return static_cast<double>(units_) / kUnits; }
   bool operator==(const ExactSum&) const = default;
 
-  /// The units in two's complement, the upper and the lower half: for files.
+  /// The upper and the lower half of the units in two's complement, for files.
   std::pair<std::uint64_t, std::uint64_t> halves() const noexcept {
     return {static_cast<std::uint64_t>(units_ >> kHalf), static_cast<std::uint64_t>(units_)};
   }
@@ -58,8 +58,8 @@ class ExactSum {
   Integer units_ = 0;
 };
 
-/// Added to a number below 2^14 and taken away again, this leaves a multiple of 2^-36: it has no
-/// room for more. Sums of such below 2^17 are exact.
+/// Added to a number below 2^14 and subtracted again, this leaves a multiple of 2^-36, because
+/// smaller bits do not fit. Sums of these multiples are exact below 2^17.
 inline constexpr double kCoarse = 1.5 * 65536.0;
 
 inline double coarsened(double term) noexcept {

@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The first bytes of a file, or the ending of its name, and the kind that they show.
+// The first bytes of a file, or the extension of its name, and the kind that they show.
 struct Beginning {
   std::string_view bytes;
   FileKind kind;
 };
 
-// From the formats' specifications. No text that people write begins like this.
+// From the specifications of the formats. Text written by people never begins like this.
 constexpr Beginning kBeginnings[] = {
     {"\x89PNG"sv, FileKind::kPicture},
     {"\xFF\xD8\xFF\xE0"sv, FileKind::kPicture},
@@ -41,7 +41,7 @@ constexpr Beginning kBeginnings[] = {
     {"\xFD\x37zXZ"sv, FileKind::kArchive},
     {"7z\xBC\xAF\x27\x1C"sv, FileKind::kArchive},
     {"\x93NUMPY"sv, FileKind::kNumPy},
-    {"GGUF"sv, FileKind::kGguf},  // and a version
+    {"GGUF"sv, FileKind::kGguf},  // followed by a version
     {"version https://git-lfs.github.com/spec/"sv, FileKind::kLfsPointer},
     {"(dp0\n"sv, FileKind::kPickle},  // dictionaries in protocols 0 and 1
     {"}q\x00("sv, FileKind::kPickle},
@@ -74,8 +74,8 @@ constexpr Beginning kEndings[] = {
     {".onnx", FileKind::kOnnx},   {".h5", FileKind::kHdf5},
 };
 
-// The name of a kind and what to do with such a file; `is_of_models`: other programs read it as a
-// model or a tokenizer.
+// The name of a kind and advice for files of this kind; `is_of_models`: other programs read them as
+// models or tokenizers.
 struct Description {
   FileKind kind;
   std::string_view name;
@@ -112,9 +112,7 @@ constexpr Description kDescriptions[] = {
     {FileKind::kTiktoken, "the ranks of a tiktoken tokenizer",
      "tokenizer.json and SentencePiece's tokenizer.model are read", true},
     {FileKind::kOllamaManifest, "a manifest of Ollama", "give the model's name", true},
-    {FileKind::kServerAnswer,
-     "a server's answer that there is no such file, or that it is not "
-     "public",
+    {FileKind::kServerAnswer, "a server's answer that the file does not exist or is not public",
      kWholeFile},
 };
 
@@ -132,8 +130,8 @@ bool is_page(std::string_view first) {
          text.starts_with("<?xml");
 }
 
-// Whether the four bytes that show this kind are followed by a number that such files have there,
-// not by more text: a version, or of GGML also a count of tokens.
+// Whether the four bytes that show this kind are followed by a number that belongs there and not by
+// more text: a version, or for GGML possibly a number of tokens.
 bool has_number(FileKind kind, std::string_view first) {
   if (kind != FileKind::kGguf && kind != FileKind::kGgml) {
     return true;
@@ -175,8 +173,8 @@ bool is_safetensors(std::string_view first) {
          load_number<std::uint64_t>(first.data()) <= kLongestHeader;
 }
 
-// Base64 of a token's bytes and its rank, a line each: all of several lines, since the first of
-// another list may look so.
+// Lines with the Base64 of a token's bytes and its rank. All lines are checked, and there must be
+// several: the first line of another list may look the same.
 bool is_tiktoken(std::string_view first) {
   constexpr std::string_view kBase64 =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
@@ -194,14 +192,14 @@ bool is_tiktoken(std::string_view first) {
   return n_lines > 1;
 }
 
-// An answer is one line, while lists of pieces, which may begin so, have many.
+// An answer is a single line, while lists of pieces, which may begin the same way, have many.
 bool is_answer(std::string_view first) {
   return first.find('\n') >= first.size() - 1 &&
          std::ranges::any_of(
              kAnswers, [first](std::string_view answer) { return first.starts_with(answer); });
 }
 
-// Protocol buffers: the version of the format, then who wrote it or the graph.
+// Protocol buffers: the version of the format, then the producer or the graph.
 bool is_onnx(std::string_view first) {
   return first.size() > 3 && first[0] == '\x08' && first[1] > 0 && first[1] < 32 &&
          (first[2] == '\x12' || first[2] == '\x1A' || first[2] == '\x3A');
@@ -225,7 +223,7 @@ std::string grouped_digits(std::string digits) {
   return digits;
 }
 
-// " (267,832,560 bytes)", as a pointer gives the size of its file; empty if it gives none.
+// " (267,832,560 bytes)", the size of the file that a pointer states; empty if it states none.
 std::string lfs_size(std::string_view pointer) {
   constexpr std::string_view kSize = "\nsize ";
   const std::size_t at = pointer.find(kSize);

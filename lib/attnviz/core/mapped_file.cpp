@@ -28,13 +28,14 @@
 
 namespace attnviz {
 
-// Of files that are mapped now. A signal handler looks at them while other threads map and unmap:
-// a name is read only by who faulted in its map, which is there as long as someone reads it.
+// A file that is mapped now. A signal handler reads these entries while other threads map and unmap
+// files. It reads the name only for a fault within the map, which exists as long as a thread reads
+// from it.
 struct MapEntry {
   std::atomic<const char*> begin;
   std::atomic<std::size_t> size;
   std::atomic<const char*> name;
-  // Where it was, and which file that was. Not for signal handlers: under `entries_change`.
+  // The path, and which file it was. Not for signal handlers: guarded by `entries_change`.
   const char* path = nullptr;
   dev_t device = 0;
   ino_t inode = 0;
@@ -45,9 +46,9 @@ namespace {
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<std::size_t>::is_always_lock_free);
 
-constexpr std::size_t kMostEntries = 1024;  // more are mapped without
+constexpr std::size_t kMostEntries = 1024;  // more files are mapped without an entry
 std::array<MapEntry, kMostEntries> entries{};
-// Entries behind were never used, and looking at them takes time.
+// Later entries have never been used, and searching them would take time.
 std::atomic<std::size_t> n_entered = 0;
 
 std::span<const MapEntry> entered() noexcept {
@@ -55,10 +56,10 @@ std::span<const MapEntry> entered() noexcept {
 }
 
 std::mutex entries_change;
-// The name of the first file that was found shorter when its map went; as much of it as fits.
+// The name of the first file that was found shortened when it was unmapped; truncated to fit.
 std::array<char, 1024> shortened_before{};
 
-// nullptr where there is no room.
+// nullptr if all entries are in use.
 MapEntry* enter(const char* begin, std::size_t size, const char* name, const char* path,
                 const struct stat& file) noexcept {
   const std::lock_guard lock(entries_change);
@@ -111,10 +112,10 @@ struct MappedFile::Storage {
 
   void* map = nullptr;
   std::size_t size = 0;
-  std::string path;  // of what is mapped
-  std::string name;  // the same, to be shown
+  std::string path;  // of the mapped file
+  std::string name;  // the same, printable
   MapEntry* entry = nullptr;
-  std::string read;  // holds the bytes when there is no map
+  std::string read;  // holds the bytes if they are not mapped
 };
 
 namespace {
@@ -128,14 +129,15 @@ namespace {
   std::error_code no_link;
   const auto target = std::filesystem::read_symlink(path, no_link);
   if (error == ENOENT && !no_link) {
-    fail(path, fmt::format("{}: a link to {}, which is missing; if it was downloaded, the download "
-                           "is not complete",
-                           why, target.string()));
+    fail(path,
+         fmt::format(
+             "{}: a link to {}, which is missing; if it was downloaded, the download is incomplete",
+             why, target.string()));
   }
   fail(path, why);
 }
 
-// Without waiting for whom a named pipe or a device waits for.
+// Opens without waiting: a named pipe or a device may wait for its other end.
 struct Descriptor {
   explicit Descriptor(const std::filesystem::path& path)
       : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
@@ -149,27 +151,27 @@ struct Descriptor {
   int fd;
 };
 
-// What a shell makes of <(command) has no name, and someone at its other end.
+// A pipe that a shell makes for <(command) has no name and has a process at its other end.
 bool is_named_pipe(int fd) {
   std::error_code unknown;
   const auto name = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), unknown);
   return !unknown && !name.native().starts_with("pipe:");
 }
 
-// Devices may never end, and nobody may write to a named pipe.
+// Devices may never end, and a named pipe may never get a writer.
 void require_file_or_pipe(int fd, mode_t mode, const std::filesystem::path& path) {
   if (S_ISDIR(mode)) {
     fail(path, EISDIR);
   }
   if (S_ISCHR(mode) || S_ISBLK(mode)) {
-    fail(path, "a device, where a file was expected");
+    fail(path, "a device, not a file");
   }
   if (S_ISFIFO(mode) && is_named_pipe(fd)) {
-    fail(path, "a named pipe, where a file was expected");
+    fail(path, "a named pipe, not a file");
   }
 }
 
-// What cannot be mapped has no size to check first.
+// Streams that cannot be mapped do not have a size to check in advance.
 constexpr std::size_t kLongestStream = std::size_t{256} << 20;
 
 // `waits`: for the writer of a pipe. Files in /proc may never have anything to read.
@@ -179,7 +181,7 @@ std::string read_all(int fd, bool waits, const std::filesystem::path& path) {
   for (;;) {
     const auto [count, error] = read_some(fd, chunk, waits);
     if (error == EAGAIN) {
-      fail(path, "it has nothing to read now");
+      fail(path, "it has nothing to read at the moment");
     }
     if (error != 0) {
       fail(path, error);
@@ -189,7 +191,7 @@ std::string read_all(int fd, bool waits, const std::filesystem::path& path) {
     }
     bytes.append(chunk.data(), count);
     if (bytes.size() > kLongestStream) {
-      fail(path, fmt::format("no regular file, and longer than {} MiB", kLongestStream >> 20));
+      fail(path, fmt::format("not a regular file, and longer than {} MiB", kLongestStream >> 20));
     }
   }
 }
@@ -241,7 +243,7 @@ void MappedFile::forget(std::string_view piece) const noexcept {
   if (!is_mapped() || piece.empty()) {
     return;
   }
-  // Pages that lie wholly in it. Those at its ends stay until the whole file goes.
+  // Only pages that lie wholly within the piece. Pages at its ends stay until the file is unmapped.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto offset = static_cast<std::size_t>(piece.data() - bytes().data());
   const std::size_t begin = (offset + page - 1) / page * page;
@@ -291,9 +293,8 @@ MappedFile OpenFiles::open(const std::filesystem::path& path) {
 
 namespace {
 
-// Whether a call that failed is to be made again: it was interrupted, or nothing was ready and now
-// something is. Other programs that share a pipe or a terminal may have made it one that fails
-// instead of waiting.
+// Whether to repeat a failed call: it was interrupted, or nothing was ready and now something is.
+// Other programs that share a pipe or a terminal may have made it non-blocking.
 bool can_go_on(int fd, short events) noexcept {
   if (errno == EAGAIN || errno == EWOULDBLOCK) {
     pollfd waited = {fd, events, 0};
@@ -341,12 +342,12 @@ constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) noexcept {
   return bytes >= kLargePage;
 }
 
-// Makes fresh pages there at once: each that is written first without it takes a fault, which takes
-// several times as long, and on virtual machines ten times. A wish, too.
+// Creates fresh pages in one call: otherwise the first write to each page faults, which takes
+// several times as long, and ten times as long on virtual machines. Only a hint.
 void make_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  constexpr std::size_t kPage = 4096;            // madvise() refuses what is no page's begin,
-  constexpr std::size_t kFewPages = 16 * kPage;  // and the call has its price
+  constexpr std::size_t kPage = 4096;            // madvise() needs the start of a page,
+  constexpr std::size_t kFewPages = 16 * kPage;  // and the call has a cost
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::size_t before = rounded_up(address, kPage) - address;
   if (bytes >= kFewPages) {
@@ -358,14 +359,14 @@ void make_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes)
 
 #ifdef __linux__
 
-// A wish that may be refused.
+// A hint, which the system may ignore.
 void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
   madvise(data, bytes, MADV_HUGEPAGE);
 #endif
 }
 
-// Whole large pages, cut out of a mapping that is larger by one.
+// Whole large pages, cut out of a mapping that is one large page longer.
 void* map_pages(std::size_t bytes) noexcept {
   const std::size_t size = rounded_up(bytes, kLargePage);
   void* const mapping =

@@ -15,7 +15,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kColumns = 60;
-  constexpr std::size_t kBytes = 4 * kColumns;  // signs without a width must end, too
+  constexpr std::size_t kBytes = 4 * kColumns;  // characters of zero width must end, too
   return fmt::format("\"{}\"", fit_width(printable_line(text.substr(0, kBytes)), kColumns));
 }
 

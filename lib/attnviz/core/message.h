@@ -1,5 +1,5 @@
-// Pieces of messages: counted nouns, quoted input and lists in words. Text that is safe to print,
-// on one line.
+// Parts of messages: counted nouns, quoted input and lists in words. Text that is safe to print on
+// one line.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,18 @@ namespace attnviz {
 /// "1 number", "2 numbers".
 std::string counted(std::size_t count, std::string_view noun);
 
-/// `text` in double quotes, printable, and cut after 60 columns: files hold strings of megabytes.
+/// `text` in double quotes, printable and cut after 60 columns: files may contain strings of
+/// megabytes.
 std::string in_quotes(std::string_view text);
 
-/// A name that a file gives to something, printable: bare as people know it, but in quotes and cut
-/// as above when it is empty or has more than 120 bytes.
+/// A name from a file, printable: bare as people know it, but quoted and cut as above if it is
+/// empty or has more than 120 bytes.
 std::string shown_name(std::string_view name);
 
-/// "a", "a and b", "a, b and c" for the word "and".
+/// "a", "a and b", "a, b and c" if `word` is "and".
 std::string joined(std::span<const std::string> items, std::string_view word);
 
-/// Strings, or whole numbers, with `separator` between them.
+/// Strings or whole numbers, separated by `separator`.
 std::string joined_by(std::span<const std::string> items, std::string_view separator);
 template <class Items>
 requires(!std::convertible_to<const Items&, std::span<const std::string>>) std::string
@@ -44,17 +45,17 @@ requires(!std::convertible_to<const Items&, std::span<const std::string>>) std::
   return list;
 }
 
-/// What stands between blanks and line ends.
+/// The words of `text`, which are separated by blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text);
 
-/// The parts of "a, b,c", without the spaces around them: at least one, which may be empty.
+/// The parts of "a, b,c", without surrounding spaces: at least one, which may be empty.
 std::vector<std::string_view> list_parts(std::string_view list, char separator = ',');
 
-/// A sentence on one line: words with one space between them, everything else made visible as in a
+/// A sentence on one line: words separated by single spaces, everything else made visible as in a
 /// label. `ascii`: in 7 bits.
 std::string safe_message(std::string_view text, bool ascii);
 
-/// As printable_message(), but line feeds are made visible, too.
+/// Like printable_message(), but makes line feeds visible too.
 std::string printable_line(std::string_view text);
 
 }  // namespace attnviz

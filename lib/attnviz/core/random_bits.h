@@ -6,7 +6,7 @@
 
 namespace attnviz {
 
-/// An endless row of random words, told apart from every other one by the words of its name.
+/// An endless sequence of random words, which is identified by the words of its name.
 /// Source: SplitMix64 (Steele, Lea, Flood 2014) with Stafford's variant 13 as output function.
 class RandomBits {
  public:
@@ -21,8 +21,9 @@ class RandomBits {
   /// The word at `index`.
   std::uint64_t operator[](std::uint64_t index) const noexcept { return mix(unmixed(index)); }
 
-  /// For who makes many words at once: what is mixed into a word, kStep more for the next one. The
-  /// factors of the mixture come after shifts by 30 and 27 bits, one by 31 after both.
+  /// For code that makes many words at once: the value that is mixed to give a word; the next
+  /// word's is larger by kStep. Mixing multiplies by the factors after shifts by 30 and 27 bits,
+  /// and ends with a shift by 31.
   std::uint64_t unmixed(std::uint64_t index) const noexcept { return state_ + (index + 1) * kStep; }
   static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;  // 2^64 / phi
   static constexpr std::uint64_t kFactor1 = 0xbf58476d1ce4e5b9;

@@ -16,7 +16,7 @@ std::optional<SharedLibrary> SharedLibrary::load(const char* name) {
   if (handle != nullptr) {
     return SharedLibrary(handle);
   }
-  if (const int error = errno; error != 0 && error != ENOENT) {  // it is there
+  if (const int error = errno; error != 0 && error != ENOENT) {  // it exists
     throw Error(ErrorKind::kIo,
                 fmt::format("{}: cannot read: {}", name,
                             std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)

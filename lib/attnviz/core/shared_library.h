@@ -1,4 +1,4 @@
-// Libraries of the system that the program starts and works without.
+// System libraries that are loaded at run time and that the program can do without.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@ namespace attnviz {
 /// A library that stays loaded until the program ends.
 class SharedLibrary {
  public:
-  /// Loads it by its name (libharfbuzz.so.0); empty where the system has none. Throws Error{kIo}
-  /// when it has one that cannot be loaded.
+  /// Loads the library by its name (libharfbuzz.so.0); nothing if the system does not have it.
+  /// Throws Error{kIo} if it exists but cannot be loaded.
   static std::optional<SharedLibrary> load(const char* name);
 
-  /// Sets `function` to what the library calls `name`, which has to be of its type; null and false
-  /// when the library has nothing of that name.
+  /// Sets `function` to the library's symbol `name`, which must have this type; sets null and
+  /// returns false if the library does not have it.
   template <typename Function>
   bool find(const char* name, Function*& function) const noexcept {
     function = reinterpret_cast<Function*>(symbol(name));

@@ -1,4 +1,4 @@
-// A weight matrix as it lies in its file. How the numbers of a tensor are stored.
+// A weight matrix as stored in its file. How the numbers of a tensor are stored.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace attnviz {
 
-/// How the numbers of a tensor are stored: each by itself, or, from kQ4_0 on, quantised, in blocks
-/// of a few bits a number and scales that they share (GGUF's types).
+/// How the numbers of a tensor are stored: individually or, from kQ4_0 on, quantised in blocks of a
+/// few bits per number with shared scales (the types of GGUF).
 enum class StoredType {
   kF64,
   kF32,
@@ -58,40 +58,41 @@ enum class StoredType {
   // NOLINTEND(readability-identifier-naming)
 };
 
-/// The last of them.
+/// The last type.
 constexpr StoredType kLastStoredType = StoredType::kMXFP4;
 
-/// What numbers are stored in: as many numbers (1 unless they are quantised) in as many bytes.
+/// The unit of storage: how many numbers it holds (1 unless they are quantised) in how many bytes.
 struct BlockShape {
   std::size_t numbers = 1;
   std::size_t bytes = 0;
 };
 
-/// "F32", "BF16", …, as the safetensors format writes it; "Q4_K", …, as the GGUF format does.
+/// "F32", "BF16", …, as in the safetensors format; "Q4_K", …, as in the GGUF format.
 std::string_view stored_type_name(StoredType type) noexcept;
-/// The type of that name; nothing when there is none.
+/// The type with this name, if any.
 std::optional<StoredType> stored_type_named(std::string_view name) noexcept;
-/// What numbers of that type are stored in.
+/// The block that numbers of this type are stored in.
 BlockShape stored_block(StoredType type) noexcept;
-/// Whether numbers share a block.
+/// Whether several numbers share a block.
 bool is_quantised(StoredType type) noexcept;
-/// Bytes of as many numbers. Precondition: they fill whole blocks, and a size_t holds the result.
+/// The bytes that `n_numbers` take. Precondition: they fill whole blocks, and the result fits a
+/// size_t.
 std::size_t stored_bytes(StoredType type, std::size_t n_numbers) noexcept;
 
 /// A read-only view of [rows, cols] numbers that are F32, F16, BF16 or F64 in the machine's byte
-/// order, or quantised in little-endian blocks. Does not own; valid as long as what it looks at.
+/// order, or quantised in little-endian blocks. Does not own; valid as long as the viewed memory.
 /// rows == 0 means "absent".
 ///
-/// Number (row, col) is the one at row * stride + col, or, when transposed, at col * stride + row:
+/// Number (row, col) is the one at row * stride + col or, if transposed, at col * stride + row:
 /// weights map [d_in] to [d_out], and many files keep them as [d_out, d_in].
 ///
-/// `data` may be any address, as a tensor may begin at any byte of its file: numbers are read with
-/// number_at(), or as vectors that need no alignment. stored_numbers.h reads them one by
-/// one, by rows and all.
+/// `data` may be any address, since a tensor may begin at any byte of its file: numbers are read
+/// with number_at(), or as vectors that need no alignment. stored_numbers.h reads them one by one,
+/// by rows, and all at once.
 ///
-/// Quantised numbers lie in blocks, whole ones in each stored row: `stride`, which counts numbers
-/// as always, is a multiple of the block's. `data` is where a block begins, and `skip` numbers of
-/// each stored row lie before those that are looked at, fewer than a block has.
+/// Quantised numbers are stored in blocks, a whole number of them in each stored row: `stride`,
+/// which counts numbers as always, is a multiple of the block's. `data` is the start of a block,
+/// and `skip` numbers of each stored row, fewer than a block has, come before the viewed ones.
 struct StoredMatrix {
   const void* data = nullptr;
   std::size_t rows = 0;
@@ -125,18 +126,18 @@ struct StoredMatrix {
   ConstMatrix as_floats() const noexcept {
     return {static_cast<const float*>(data), rows, cols, stride};
   }
-  /// F32, not transposed, and where floats may lie.
+  /// F32, not transposed, and aligned for floats.
   bool is_floats() const noexcept;
 
-  /// The same view of the same numbers.
+  /// Whether both are the same view of the same memory.
   bool operator==(const StoredMatrix&) const = default;
 
  private:
-  // Moves along stored rows, or to another one.
+  // Moves `data` along stored rows, or to another row.
   void advance(std::size_t stored_rows, std::size_t numbers) noexcept;
 };
 
-// Floating-point numbers of 16 bits. Numbers that lie among bytes, in either byte order.
+// Floating-point numbers of 16 bits. Numbers at any byte, in either byte order.
 
 /// The value of a binary16 (1 sign, 5 exponent, 10 fraction bits), exactly; NaN stays NaN.
 constexpr float float_from_half(std::uint16_t bits) noexcept {
@@ -178,7 +179,7 @@ constexpr float to_float(double value) noexcept {
   return static_cast<float>(value);
 }
 
-/// The number that lies at `from`, which need not be aligned.
+/// The number at `from`, which need not be aligned.
 template <class Number>
 float number_at(const Number* from) noexcept {
   Number number;
@@ -186,7 +187,7 @@ float number_at(const Number* from) noexcept {
   return to_float(number);
 }
 
-/// The number of type T that lies at `bytes`, which need not be aligned.
+/// The number of type T at `bytes`, which need not be aligned.
 template <class T>
 T load_number(const char* bytes, bool big_endian = false) noexcept {
   std::array<char, sizeof(T)> order;

@@ -1,4 +1,4 @@
-// Hashes of short strings that files choose.
+// Hashes of short strings that come from files.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 namespace attnviz {
 
-/// With a seed that nobody knows, nobody can make many strings that hash alike; without one strings
-/// that nobody made for it do not either.
+/// With a secret seed, it is not feasible to construct many strings with equal hashes. Without a
+/// seed, strings that were not constructed for this rarely collide either.
 inline std::uint32_t hash_of(std::string_view text, std::uint64_t seed = 0) noexcept {
-  // Eight bytes at a time, multiplied by a large odd number, whose product's halves are folded, as
-  // wyhash and its kin do. The last bytes are read again where there are not eight, which is faster
-  // than one by one, and mixed as MurmurHash3 ends: so bits of all bytes reach those that are kept.
+  // Takes eight bytes at a time, multiplies by a large odd number and folds the halves of the
+  // product, like wyhash and its relatives. A last group of fewer than eight bytes is read with an
+  // overlap, which is faster than byte by byte. The end is mixed as in MurmurHash3, so that every
+  // byte reaches the bits that are kept.
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
   __extension__ using Product = unsigned __int128;
   const auto folded = [](std::uint64_t a) {
@@ -45,7 +46,7 @@ inline std::uint32_t hash_of(std::string_view text, std::uint64_t seed = 0) noex
   return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 
-/// For unordered maps: of those with a seed that differs from run to run, as addresses do.
+/// For unordered maps, with a seed that differs from run to run, as addresses do.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept { return hash_of(text, seed); }

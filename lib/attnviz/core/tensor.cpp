@@ -10,7 +10,7 @@
 namespace attnviz {
 
 std::optional<std::size_t> product_of(std::span<const std::size_t> sizes) noexcept {
-  // A zero anywhere makes the product zero, however large the other sizes are.
+  // A single zero makes the product zero, regardless of the other sizes.
   if (std::ranges::find(sizes, std::size_t{0}) != sizes.end()) {
     return 0;
   }
@@ -58,7 +58,7 @@ MatrixBuffer copy_of(ConstMatrix rows) {
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
   const std::size_t has = kept.data_ == nullptr ? 0 : kept.data_.get_deleter().bytes;
   if (has < checked_product({rows, cols, sizeof(float)}, "matrix")) {
-    kept = {};  // before more is taken
+    kept = {};  // frees before allocating more
     kept = MatrixBuffer(rows, cols);
   }
   kept.rows_ = rows;

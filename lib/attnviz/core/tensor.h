@@ -1,4 +1,4 @@
-// Matrix views that carry their shape, and the one owner of aligned float storage.
+// Matrix views that carry their shape, and the only owner of aligned float storage.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace attnviz {
 
 /// A read-only view of [rows, cols] floats, row-major; row i starts at data + i * stride.
-/// Does not own; valid as long as what it looks at. rows == 0 means "absent".
+/// Does not own; valid as long as the viewed memory. rows == 0 means "absent".
 ///
 /// Example:
 ///     const float values[] = {1, 2, 3, 4, 5, 6};
@@ -38,7 +38,7 @@ struct ConstMatrix {
   }
 };
 
-/// The writable twin of ConstMatrix.
+/// The writable counterpart of ConstMatrix.
 struct Matrix {
   float* data = nullptr;
   std::size_t rows = 0;
@@ -59,9 +59,9 @@ struct Matrix {
   }
 };
 
-/// The product of sizes; nothing when it does not fit a size_t.
+/// The product of sizes; nothing if it does not fit a size_t.
 std::optional<std::size_t> product_of(std::span<const std::size_t> sizes) noexcept;
-/// The same. Throws Error{kUsage} that names `what` when it does not fit a size_t.
+/// The same. Throws Error{kUsage} that names `what` if it does not fit a size_t.
 std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::string_view what);
 
 /// Owns [rows, cols] floats, contiguous rows (stride == cols), 64-byte aligned, all 0 at first.
@@ -69,7 +69,7 @@ std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::strin
 class MatrixBuffer {
  public:
   MatrixBuffer() = default;
-  /// Throws Error{kUsage} when the size overflows and Error{kIo} when memory is not to be had.
+  /// Throws Error{kUsage} if the size overflows and Error{kIo} if memory runs out.
   MatrixBuffer(std::size_t rows, std::size_t cols);
 
   Matrix view() noexcept { return {data_.get(), rows_, cols_, cols_}; }
@@ -89,11 +89,11 @@ class MatrixBuffer {
   std::size_t cols_ = 0;
 };
 
-/// The same rows, in memory of its own. Throws as MatrixBuffer does.
+/// A copy of the rows in memory of its own. Throws as MatrixBuffer does.
 MatrixBuffer copy_of(ConstMatrix rows);
 
-/// The view of `kept` in this shape, with anything in it; made anew, after it is given back, where
-/// its memory is too little. Throws as MatrixBuffer does.
+/// The view of `kept` in this shape, with undefined content. If its memory is too small, it is
+/// freed and allocated anew. Throws as MatrixBuffer does.
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols);
 
 }  // namespace attnviz

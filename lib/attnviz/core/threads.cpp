@@ -21,7 +21,7 @@ namespace attnviz {
 
 namespace {
 
-// For a moment, to the other thread of this core.
+// Yields briefly to the other hardware thread of this core.
 void give_way() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -30,8 +30,8 @@ void give_way() noexcept {
 #endif
 }
 
-// Threads that wait for work, each on a CPU of its own when every CPU has one: a new thread would
-// start too late for work of a millisecond, and often on the CPU of the one that made it.
+// Threads that wait for work. If every CPU has a thread, each is bound to its own: a new thread
+// would start too late for a millisecond of work, and often on the CPU of the thread that made it.
 class Pool {
  public:
   using Job = std::function<void(std::size_t thread)>;
@@ -56,8 +56,8 @@ class Pool {
     }
   }
 
-  // job(thread) for every thread below `n_threads`, or for fewer of them when the system gives no
-  // more; for 0 alone when another call is under way.
+  // Runs job(thread) for every thread below `n_threads`, or for fewer if the system does not give
+  // that number; for 0 alone if another call is in progress.
   void run(std::size_t n_threads, const Job& job) {
     if (is_busy_.exchange(true)) {
       return job(0);
@@ -66,7 +66,7 @@ class Pool {
     start_helpers(n_threads - 1);
     const std::size_t n_helpers = std::min(n_threads - 1, helpers_.size());
     std::vector<int> cpus = allowed_cpus();
-    // With fewer threads than CPUs the system finds free ones better than a fixed choice.
+    // With fewer threads than CPUs, the system finds free CPUs better than a fixed choice.
     const bool one_each = !cpus.empty() && n_threads >= cpus.size();
     const int own_cpu = one_each ? cpus.front() : -1;
     {
@@ -90,14 +90,14 @@ class Pool {
   }
 
  private:
-  // One that has no part in a call is left asleep.
+  // A helper that does not take part in a call stays asleep.
   struct Helper {
     std::condition_variable begun;
     std::atomic<std::uint64_t> rounds{0};
     std::jthread thread;  // last: it ends before what it uses
   };
 
-  // Ends the time in which this call is the only one.
+  // Ends the period in which this call is the only one.
   class Turn {
    public:
     explicit Turn(std::atomic<bool>& is_busy) noexcept : is_busy_(is_busy) {}
@@ -109,7 +109,7 @@ class Pool {
     std::atomic<bool>& is_busy_;
   };
 
-  // Signals go to the caller's threads, which know when one may come.
+  // Signals go to the caller's threads, which know when to expect one.
   void start_helpers(std::size_t count) {
     if (helpers_.size() >= count) {
       return;
@@ -128,12 +128,12 @@ class Pool {
         has_helpers_ = true;
       }
     } catch (const std::system_error&) {
-      // The system gives no more threads: fewer of them do the same work.
+      // The system gives no more threads: fewer threads do the same work.
     }
   }
 
   void help(Helper& helper, std::size_t index) {
-    std::vector<int> kept_on;  // nothing: wherever it was started
+    std::vector<int> kept_on;  // empty: not bound to CPUs
     for (std::uint64_t seen = 0;; ++seen) {
       wait([&helper, seen] { return helper.rounds.load() != seen; }, helper.begun,
            !kept_on.empty());
@@ -165,9 +165,9 @@ class Pool {
     }
   }
 
-  // Looks for a while, as the next step of a layer follows soon, and then sleeps: for as long as
-  // waking a thread that sleeps takes at most where it has a CPU of its own, shorter where it may
-  // be in the way of another one.
+  // Spins for a while, since the next step of a layer follows soon, and then sleeps. With a CPU of
+  // its own, the thread spins at most as long as waking a sleeping thread takes; otherwise it spins
+  // more briefly, since another thread may need the CPU.
   template <class Condition>
   void wait(const Condition& condition, std::condition_variable& changed, bool has_cpu) {
     constexpr int kLooks = 100;
@@ -188,12 +188,12 @@ class Pool {
   std::atomic<bool> is_busy_{false};  // one call at a time
   std::atomic<bool> has_helpers_{false};
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable ended_;
   std::atomic<std::size_t> running_{0};
   const Job* job_ = nullptr;
-  std::vector<int> cpus_;  // that the process may use
-  bool one_each_ = false;  // whether every thread is to have one of them to itself
+  std::vector<int> cpus_;  // CPUs that the process may use
+  bool one_each_ = false;  // whether each thread has its own CPU
   bool stopped_ = false;
 
   std::deque<Helper> helpers_;  // last: they end before what they use

@@ -1,5 +1,5 @@
-// Independent work items spread over threads: which thread runs which item never matters, unless
-// they take turns. The CPUs there are.
+// Independent work items spread over threads: it never matters which thread runs which item, unless
+// they take turns. The available CPUs.
 #pragma once
 
 #include <condition_variable>
@@ -14,32 +14,31 @@
 
 namespace attnviz {
 
-/// Calls `work(item, thread)` once for each item in [0, n_items), from up to `n_threads` threads,
-/// the caller's among them; `thread` is below `n_threads` (0 for n_threads 0) and different for
-/// items that run at the same time. Items must be independent; they are begun in order. The first
-/// exception an item throws is thrown again here, after every running item ended; items not started
-/// by then are skipped. A call from another thread meanwhile, or from an item, runs its items one
+/// Calls `work(item, thread)` once for each item in [0, n_items), on up to `n_threads` threads
+/// including the caller's; `thread` is below `n_threads` (0 if n_threads is 0) and differs between
+/// items that run at the same time. Items must be independent; they are started in order. The first
+/// exception of an item is rethrown here after all running items have ended; items not started by
+/// then are skipped. A call meanwhile from another thread, or from an item, runs its items one
 /// after the other.
 void parallel_for(std::size_t n_items, std::size_t n_threads,
                   const std::function<void(std::size_t item, std::size_t thread)>& work);
 
-/// Whether parallel_for has threads that only have to be woken.
+/// Whether parallel_for has threads that only need to be woken.
 bool has_threads_that_wait() noexcept;
 
-/// Turns of items 0, 1, 2, … Every item of a run that is begun must hold a Turn until it ends, and
-/// items must be begun in order (as parallel_for does), so that the one whose turn it is always
-/// runs.
+/// Turns of items 0, 1, 2, … Every started item must hold a Turn until it ends, and items must be
+/// started in order (as parallel_for does), so that the item whose turn it is always runs.
 class Turns {
  public:
   class Turn {
    public:
     Turn(Turns& turns, std::size_t item) noexcept : turns_(turns), item_(item) {}
-    /// Waits for the turn if it has not come, and passes it on.
+    /// Waits for the turn if it has not come yet, and passes it on.
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    /// Waits for the turn and does `step`, unless an earlier one threw. Throws what it throws.
+    /// Waits for the turn and calls `step`, unless an earlier step threw. Throws what it throws.
     void take(const std::function<void()>& step);
 
    private:
@@ -56,8 +55,9 @@ class Turns {
   bool failed_ = false;
 };
 
-/// While it lives, signals that end the program wait, in this thread and in those that it starts;
-/// but for those of a thread's own doing, at which the system would end the program at once.
+/// Blocks signals in this thread and in threads that it starts, as long as this object lives.
+/// Excludes signals for faults of the thread itself: the system ends a program at once if these are
+/// blocked.
 class SignalsHeld {
  public:
   SignalsHeld() noexcept {
@@ -78,22 +78,23 @@ class SignalsHeld {
 
 // The CPUs that this process may use, and threads bound to them.
 
-/// The CPUs of this process's affinity mask, the one it runs on first and those after it next;
-/// empty when the system does not tell.
+/// The CPUs of this process's affinity mask, beginning with the current one and those after it;
+/// empty if the system does not report them.
 std::vector<int> allowed_cpus();
 
-/// How many CPUs' time a control group may use, rounded up, from its file cpu.max: "150000 100000"
-/// is 2. Nothing for "max 100000", and for what is no such text.
+/// How many CPUs a control group may use, rounded up, from its file cpu.max: "150000 100000" gives
+/// 2. Nothing for "max 100000" and for malformed text.
 std::optional<std::size_t> cpus_of_quota(std::string_view cpu_max) noexcept;
 
-/// As many threads as the affinity mask and the control group's quota let run at once; at least 1.
+/// The number of threads that the affinity mask and the control group's quota let run at once; at
+/// least 1.
 std::size_t available_threads() noexcept;
 
-/// Keeps the calling thread on these CPUs from now on; nothing happens when there are none, or when
-/// the system refuses.
+/// Keeps the calling thread on these CPUs from now on. Does nothing if the list is empty or the
+/// system refuses.
 void keep_this_thread_on(const std::vector<int>& cpus) noexcept;
 
-/// Keeps the calling thread on `cpu` until the end of the scope; nothing happens for -1.
+/// Keeps the calling thread on `cpu` until the end of the scope. Does nothing for -1.
 class ScopedPin {
  public:
   explicit ScopedPin(int cpu) noexcept;

@@ -1,4 +1,4 @@
-// What of a file nobody reads.
+// The parts of a file that are not read.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace attnviz {
 
-/// A key or a tensor that is left alone.
+/// A key or a tensor that is ignored.
 struct IgnoredKey {
   std::string name;
-  std::string_view why;  // that is harmless; static storage
+  std::string_view why;  // why that is harmless; static storage
 };
 
 /// The keys of a file that were not read.
 struct UnreadKeys {
   std::vector<IgnoredKey> ignorable;
-  std::vector<std::string> unknown;  // attnviz does not know them
+  std::vector<std::string> unknown;  // not known to attnviz
 };
 
 }  // namespace attnviz

@@ -32,8 +32,8 @@ bool is_control(char32_t code_point) noexcept {
 }
 
 // Characters that change how others look or leave no trace themselves: bidi controls, soft hyphens,
-// tags, line and paragraph separators, private and unassigned ones. Emoji sequences keep their
-// joiners.
+// tags, line and paragraph separators, private and unassigned characters. Emoji sequences keep
+// their joiners.
 bool is_invisible(char32_t code_point) noexcept {
   if (code_point == kTextPresentation || code_point == kEmojiPresentation) {
     return false;
@@ -69,16 +69,14 @@ std::string hex_code_point(char32_t value) {
   return fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(value));
 }
 
-// Whether the point at `position` is a joiner that glues two pictures, so that they draw as one
-// sign.
+// Whether the code point at `position` is a joiner between two emoji, which makes them one glyph.
 bool joins_emoji(std::string_view text, std::size_t position, const CodePoint& point,
                  char32_t previous) {
   if (point.value != kZeroWidthJoiner) {
     return false;
   }
   if (previous != kEmojiPresentation && !is_emoji_like(previous) &&
-      !(previous >= 0x1F3FB &&
-        previous <= 0x1F3FF)) {  // skin tones stand between picture and joiner
+      !(previous >= 0x1F3FB && previous <= 0x1F3FF)) {  // skin tones come between emoji and joiner
     return false;
   }
   const std::size_t next = position + point.length;
@@ -93,8 +91,8 @@ bool is_hex_digit(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
 }
 
-// How long the `<F0 9F>` is that begins at `begin`; 0 when there is none. Text that went through
-// valid_utf8() is made printable later, and the spaces in these are none of the text's.
+// The length of the `<F0 9F>` that begins at `begin`; 0 if none does. The output of valid_utf8() is
+// made printable later, and the spaces in these marks are not part of the original text.
 std::size_t shown_bytes(std::string_view text, std::size_t begin) noexcept {
   for (std::size_t i = begin; i + 3 < text.size(); i += 3) {
     if (text[i] != (i == begin ? '<' : ' ') || !is_hex_digit(text[i + 1]) ||
@@ -108,8 +106,8 @@ std::size_t shown_bytes(std::string_view text, std::size_t begin) noexcept {
   return 0;
 }
 
-// `text` with what put(out, point, place) makes of its characters. Bytes that are no UTF-8 are
-// written as append_invalid_bytes() does, and stay where they are written so.
+// `text` with put(out, point, place) called for each of its characters. Invalid bytes are written
+// as append_invalid_bytes() does; marks in this form stay.
 template <class Put>
 std::string rewritten(std::string_view text, Put put) {
   std::string out;
@@ -134,7 +132,7 @@ enum class Spaces { kVisible, kKept };
 std::string make_printable(std::string_view text, Spaces spaces) {
   const bool kept = spaces == Spaces::kKept;
   CodePoint previous;
-  std::size_t end = 0;  // of it
+  std::size_t end = 0;  // of `previous`
   return rewritten(text, [&](std::string& out, const CodePoint& point, std::size_t i) {
     if (point.value == ' ') {
       out += kept ? " " : "␠";
@@ -161,7 +159,7 @@ std::size_t cluster_width(std::string_view cluster) {
   for (std::size_t i = 0; i < cluster.size();) {
     const CodePoint point = decode_utf8(cluster, i);
     if (point.valid && point.value == kEmojiPresentation && width == 1) {
-      return 2;  // a text sign asked to be drawn as emoji
+      return 2;  // a text character displayed as emoji
     }
     if (point.valid && !is_control(point.value) && width == 0) {
       const int columns = utf8proc_charwidth(static_cast<utf8proc_int32_t>(point.value));
@@ -207,7 +205,7 @@ std::size_t valid_utf8_prefix(std::string_view text, std::size_t end) noexcept {
       ++i;
       continue;
     }
-    // Two bytes are what vocabularies of bytes hold most.
+    // In byte-level vocabularies, sequences of two bytes are the most common.
     if (byte >= 0xC2 && byte < 0xE0 && i + 1 < text.size() &&
         (static_cast<unsigned char>(text[i + 1]) & 0xC0) == 0x80) {
       i += 2;

@@ -8,8 +8,8 @@ namespace attnviz {
 
 std::string encoded_base64(std::string_view bytes);
 
-/// The bytes; padding may be missing. Throws Error{kMalformed}, with `where` before the message,
-/// for other characters.
+/// Decodes base64; padding may be missing. Throws Error{kMalformed}, with `where` before the
+/// message, for other characters.
 std::string decoded_base64(std::string_view text, std::string_view where);
 
 }  // namespace attnviz

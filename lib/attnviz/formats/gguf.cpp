@@ -25,15 +25,15 @@ constexpr std::size_t kLargestAlignment = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = std::size_t{1} << 16;
 constexpr std::uint32_t kMostDimensions = 4;
 constexpr int kDeepestArray = 8;
-// Far more than any model has; a file of nothing else must not fill the memory.
+// Far more than any model has; a file of only keys or tensors must not fill the memory.
 constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 20;
-// What an entry takes at least: lengths, counts and types.
+// The least number of bytes in an entry: lengths, counts and types.
 constexpr std::size_t kSmallestKey = 8 + 1 + 4 + 1;
 constexpr std::size_t kSmallestTensorInfo = 8 + 4 + 4 + 8;
 constexpr std::size_t kSmallestString = 8;
 constexpr std::size_t kSmallestArray = 4 + 8;
 
-// A shape as ggml says it, innermost first.
+// A shape as ggml writes it, innermost first.
 std::string dimensions_text(std::span<const std::size_t> shape) {
   return fmt::format("[{}]", joined_by(shape | std::views::reverse, ", "));
 }
@@ -56,12 +56,12 @@ void check_name(const GgufCursor& in, std::string_view name) {
 
 }  // namespace
 
-// Fills a Gguf; see there for what it throws.
-// Ollama says so that Phi-3's rotation is not scaled.
+// Ollama stores rope_factors_* without numbers where Phi-3's rotation is not scaled.
 bool may_be_empty(std::string_view tensor) noexcept {
   return tensor.starts_with("rope_factors_");
 }
 
+// Fills a Gguf, whose constructor documents the errors.
 class GgufReader {
  public:
   GgufReader(std::string_view bytes, Gguf& out) noexcept
@@ -70,7 +70,7 @@ class GgufReader {
   void read();
 
  private:
-  // A tensor's entry, until the place of the data is known.
+  // A tensor's entry, kept until the position of the data is known.
   struct Place {
     std::uint64_t offset;
     std::size_t size;
@@ -96,7 +96,7 @@ class GgufReader {
   std::vector<Place> places_;
 };
 
-// The type at the cursor.
+// Reads a value's type at the cursor.
 GgufType GgufReader::value_type() {
   const auto number = in_.number<std::uint32_t>("the type of its value");
   if (number > static_cast<std::uint32_t>(GgufType::kF64)) {
@@ -105,7 +105,7 @@ GgufType GgufReader::value_type() {
   return static_cast<GgufType>(number);
 }
 
-// The value at the cursor, which is left behind it. `depth`: of arrays around it.
+// Reads a value at the cursor. `depth`: the number of arrays around it.
 GgufValue GgufReader::value(GgufType type, int depth) {
   GgufValue value;
   value.type_ = type;
@@ -177,7 +177,7 @@ void GgufReader::read() {
   check_overlap();
 }
 
-// A version is a small number: where its lower half is 0, its bytes stand the other way round.
+// Versions are small numbers: if the lower half is 0, the file has the other byte order.
 void GgufReader::read_version() {
   in_.take(kMagic.size(), "GGUF");
   auto version = in_.number<std::uint32_t>("the version");
@@ -266,7 +266,7 @@ void GgufReader::read_tensor_infos(std::uint64_t count) {
   }
 }
 
-// Outermost first. Writers fill up with dimensions of 1 or leave them out: never the first.
+// Outermost first. Drops outer dimensions of 1, which writers may add or omit.
 std::vector<std::size_t> GgufReader::shape(bool may_be_empty) {
   const auto n_dimensions = in_.number<std::uint32_t>("the number of its dimensions");
   if (n_dimensions > kMostDimensions) {
@@ -287,8 +287,8 @@ std::vector<std::size_t> GgufReader::shape(bool may_be_empty) {
   return sizes;
 }
 
-// Ollama writes MXFP4 with OpenAI's order of numbers under a number that was free, in files of one
-// architecture; these are bytes, in rows of whole blocks.
+// Ollama writes MXFP4 with OpenAI's order of numbers under a number that was unused, in files of
+// one architecture; they are read as bytes, in rows of whole blocks.
 std::optional<StoredType> GgufReader::type_of(std::uint32_t number,
                                               std::vector<std::size_t>& shape) const {
   constexpr std::uint32_t kOllamas = 4;
@@ -306,7 +306,7 @@ std::optional<StoredType> GgufReader::type_of(std::uint32_t number,
   return StoredType::kU8;
 }
 
-// Bytes of the tensor at the cursor.
+// The number of bytes of the tensor at the cursor.
 std::size_t GgufReader::size_of(const StoredTensor& tensor) const {
   const BlockShape block = stored_block(tensor.type);
   const std::size_t row = tensor.shape.empty() ? 1 : tensor.shape.back();

@@ -18,7 +18,7 @@
 
 namespace attnviz {
 
-/// What a value of the metadata is, by its number in the file.
+/// The type of a metadata value, by its number in the file.
 enum class GgufType : std::uint32_t {
   kU8 = 0,
   kI8 = 1,
@@ -37,31 +37,31 @@ enum class GgufType : std::uint32_t {
 
 /// "u32", "string", "array", …
 std::string_view gguf_type_name(GgufType type) noexcept;
-/// Bytes of a value; 0 for strings and arrays, which tell their length.
+/// Bytes of a value; 0 for strings and arrays, which state their length.
 std::size_t gguf_type_width(GgufType type) noexcept;
 
 /// One value of the metadata: a view into the file, checked when the file was opened.
 class GgufValue {
  public:
   GgufType type() const noexcept { return type_; }
-  /// Of an array: what its elements are, and how many. Elements may be arrays.
+  /// For an array: the type and the number of its elements, which may be arrays.
   GgufType element_type() const noexcept { return element_type_; }
   std::size_t size() const noexcept { return count_; }
 
-  /// A value that is in no file; `bytes` (little-endian) must outlive it.
+  /// A value that is not in a file; `bytes` (little-endian) must outlive it.
   static GgufValue made(GgufType type, std::string_view bytes) noexcept;
 
-  /// The number, when it is one (a bool is not) and fits; integers of any width and sign.
+  /// The value, if it is a number (a bool is not) and fits; integers of any width and sign.
   std::optional<std::uint64_t> as_unsigned() const noexcept;
   std::optional<std::int64_t> as_signed() const noexcept;
   /// Any number.
   std::optional<double> as_number() const noexcept;
   /// A bool of 0 or 1.
   std::optional<bool> as_bool() const noexcept;
-  /// A string's bytes, which may be any.
+  /// A string's bytes, which need not be UTF-8.
   std::optional<std::string_view> as_string() const noexcept;
-  /// The elements of an array of strings, of numbers (whatever their type), and of bools; strings
-  /// are views that live as long as the file, and may be asked for in part, if there are as many.
+  /// The elements of an array of strings, of numbers (of any type), or of bools. Strings are views
+  /// that live as long as the file. A part may be requested, if the array has that many strings.
   std::optional<std::vector<std::string_view>> as_strings() const;
   std::optional<std::vector<std::string_view>> as_strings(std::size_t first,
                                                           std::size_t count) const;
@@ -80,23 +80,23 @@ class GgufValue {
   std::string_view bytes_;  // of the value, or of all elements
 };
 
-/// The contents of one file. Looks at no number of a tensor.
+/// The contents of one file. Does not read the numbers of tensors.
 ///
 /// Source  https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 class Gguf {
  public:
-  /// `bytes` of a whole file, which must outlive the object; `file` stands in front of messages.
+  /// `bytes` of a whole file, which must outlive the object; messages begin with `file`.
   ///
-  /// Versions 2 and 3, little- and big-endian (told by the version's bytes). Takes memory in
-  /// proportion to the number of keys and tensors, never to a count that the file only claims.
+  /// Reads versions 2 and 3, little- and big-endian (recognised by the version's bytes). Memory
+  /// grows with the keys and tensors that exist, never with a count that the file only claims.
   ///
   /// Throws Error{kMalformed} `file: key: expected …, found …` when a length, count, offset,
-  /// alignment (a power of 2 from 8 to 2^20), dimension or product is out of the file or
-  /// impossible, when a key or a tensor is there twice, when tensors overlap or rows are no whole
-  /// blocks; Error{kUnsupported} for other versions, for more than 2^20 keys or tensors, and for
-  /// tensor types that attnviz does not read, naming type and tensor.
+  /// alignment (a power of 2 from 8 to 2^20), dimension or product is impossible or reaches beyond
+  /// the file, when a key or a tensor occurs twice, when tensors overlap, or when rows do not
+  /// consist of whole blocks. Throws Error{kUnsupported} for other versions, for more than 2^20
+  /// keys or tensors, and for tensor types that attnviz does not read, naming type and tensor.
   Gguf(std::string_view bytes, std::string_view file);
-  Gguf(const Gguf&) = delete;  // tensors look at their own object's shapes
+  Gguf(const Gguf&) = delete;  // tensors point to their own object's shapes
   Gguf& operator=(const Gguf&) = delete;
   Gguf(Gguf&&) = default;
   Gguf& operator=(Gguf&&) = default;
@@ -106,7 +106,7 @@ class Gguf {
   bool is_big_endian() const noexcept { return big_endian_; }
   std::size_t alignment() const noexcept { return alignment_; }
 
-  /// Null when there is none of that key.
+  /// Null when the key is missing.
   const GgufValue* find(std::string_view key) const noexcept;
   struct Entry {
     std::string_view key;
@@ -115,9 +115,9 @@ class Gguf {
   /// All of the metadata, in the file's order.
   std::span<const Entry> metadata() const noexcept { return metadata_; }
 
-  /// In the file's order, but for rope_factors_* without numbers. Shapes are outermost first: a
-  /// matrix that ggml calls ne = [in, out] is [out, in]; ggml tells no vector from a matrix of one
-  /// row, so that [1, n] comes out as [n]. Bytes are in the file's byte order.
+  /// In the file's order, without rope_factors_* that hold no numbers. Shapes are outermost first:
+  /// a matrix that ggml calls ne = [in, out] is [out, in]. ggml does not distinguish a vector from
+  /// a matrix of one row, so [1, n] becomes [n]. Bytes are in the file's byte order.
   std::span<const StoredTensor> tensors() const noexcept { return tensors_; }
 
  private:
@@ -135,24 +135,25 @@ class Gguf {
 /// Whether a file begins as GGUF does.
 bool is_gguf(std::string_view bytes) noexcept;
 
-// The types of tensors in GGUF files, by their numbers. Reads the bytes of a GGUF file forward;
-// every step is checked against what is left.
+// The types of tensors in GGUF files, by number; and a cursor that reads the bytes of a GGUF file
+// forward and checks every step against the bytes that are left.
 
-/// What ggml calls the type of that number, whether attnviz reads it or not ("Q4_0_4_4"); nothing
-/// for a number that never was a type.
+/// ggml's name for the type with that number, supported by attnviz or not ("Q4_0_4_4"); empty for a
+/// number that has never been a type.
 std::string_view ggml_type_name(std::uint32_t number) noexcept;
 
-/// The type that attnviz reads by that number; nothing when it reads none.
+/// The type with that number, if attnviz reads it; otherwise nullopt.
 std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept;
 
-/// The mix of types that `general.file_type` numbers ("Q4_K_M"); empty for a number that none has.
+/// The mix of types that a number in `general.file_type` stands for ("Q4_K_M"); empty for an
+/// unassigned number.
 std::string_view gguf_file_type_name(std::uint32_t number) noexcept;
 
-/// The bytes of a tensor in the other byte order: halves, scales and numbers of their own are
-/// turned, quants stay as they are.
+/// The bytes of a tensor in the other byte order: halves, scales and separate numbers are swapped,
+/// quants stay unchanged.
 std::vector<char> turned_bytes(const StoredTensor& tensor);
 
-/// A place in a file, and what messages say that stands there.
+/// A position in a file, and the subject that messages name there.
 class GgufCursor {
  public:
   GgufCursor(std::string_view bytes, bool big_endian, std::string_view file) noexcept
@@ -166,28 +167,28 @@ class GgufCursor {
   }
 
   /// Messages begin with `file: kind name: ` ("tensor blk.0.attn_q.weight"), or with only the name
-  /// where the kind is empty. Both must stay where they are.
+  /// if the kind is empty. Both must outlive this use.
   void set_subject(std::string_view kind, std::string_view name) noexcept {
     kind_ = kind;
     name_ = name;
     index_ = 0;
   }
-  /// While the name is not known: `file: kind 3: `, counted from 1.
+  /// For a subject whose name is not yet known: `file: kind 3: `, counted from 1.
   void set_subject(std::string_view kind, std::uint64_t index) noexcept {
     kind_ = kind;
     name_ = {};
     index_ = index;
   }
 
-  /// The next number. `what` stands in the message when the file ends before it.
+  /// The next number. The message names `what` when the file ends before it.
   template <class T>
   T number(std::string_view what) {
     return load_number<T>(take(sizeof(T), what).data(), big_endian_);
   }
   std::string_view take(std::uint64_t size, std::string_view what);
-  /// A length of 64 bits, and so many bytes.
+  /// Reads a length of 64 bits, and that number of bytes.
   std::string_view string(std::string_view what);
-  /// Throws unless `count` things of at least `size` bytes can follow.
+  /// Throws unless `count` items of at least `size` bytes can follow.
   void expect_room(std::uint64_t count, std::size_t size, std::string_view what) const;
 
   /// Throws Error{kMalformed} or Error{kUnsupported} `file: subject: message`.
@@ -206,22 +207,22 @@ class GgufCursor {
 
 // A model in GGUF: one file, or the shards that it was split into.
 
-/// Owns the files, mapped read-only, and copies of tensors whose bytes have to be turned. Movable;
+/// Owns the files, mapped read-only, and copies of tensors whose bytes have to be swapped. Movable;
 /// tensors stay in place.
 class GgufFiles {
  public:
-  /// `path`: the file, or any of `NAME-00001-of-0000N.gguf`, which lie in one folder. Those are the
+  /// `path`: the file, or any of `NAME-00001-of-0000N.gguf`, which lie in one folder. They are the
   /// shards of a model when the file's `split.count` says so.
   ///
   /// Throws what MappedFile and Gguf throw, and Error{kMalformed} when shards are missing (naming
-  /// them), when `split.no`, `split.count` or `split.tensors.count` say something else than names
-  /// and contents, and when two files hold one tensor.
+  /// them), when `split.no`, `split.count` or `split.tensors.count` contradict names and contents,
+  /// and when two files hold the same tensor.
   explicit GgufFiles(const std::filesystem::path& path, OpenFiles files = {});
 
-  /// The first file, which has the metadata of the model.
+  /// The first file, which holds the model's metadata.
   const Gguf& first() const noexcept { return files_.front()->gguf; }
 
-  /// Those of all files, as kernels read them.
+  /// The tensors of all files, as kernels read them.
   const TensorIndex& tensors() const noexcept { return tensors_; }
 
  private:

@@ -20,7 +20,7 @@ namespace attnviz {
 
 namespace {
 
-// A number as it lies in a little-endian file.
+// The bytes of a number in a little-endian file.
 template <class T>
 constexpr std::array<char, sizeof(T)> little(T number) noexcept {
   auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(number);
@@ -60,7 +60,7 @@ GgufDialect renamed(std::string_view said, std::string_view meant) {
   return dialect;
 }
 
-// Where the file names no way of cutting texts.
+// Sets the tokenizer's pre-splitting, if the file does not name it.
 void cut_as(std::string_view pre, const Gguf& gguf, GgufDialect& dialect) {
   const std::string_view said = string_at(gguf, "tokenizer.ggml.pre");
   if (said.empty() || said == "default") {
@@ -124,9 +124,9 @@ GgufDialect gemma3n(const Gguf& gguf) {
   return dialect;
 }
 
-// Llama 3, whose file does not say how its texts are cut, nor what ends a turn. Ollama also takes
-// the end of texts for that of turns where `pre` is there; but files of base models say it so, and
-// nothing else would end their texts.
+// Llama 3 files that state neither the pre-splitting nor the token that ends a turn. Ollama also
+// uses the end-of-text token as end of turn if `pre` is present; but base models' files have that
+// form, and nothing else would end their texts.
 GgufDialect llama(const Gguf& gguf) {
   static constexpr auto kEndOfTurn = little(std::uint32_t{128009});
   constexpr std::size_t kEndOfText = 128001;
@@ -155,7 +155,7 @@ GgufDialect llama(const Gguf& gguf) {
   return dialect;
 }
 
-// A BPE where there are merges, whatever the file calls it.
+// A file with merges is BPE, under any name.
 GgufDialect gemma4(const Gguf& gguf) {
   GgufDialect dialect;
   if (string_at(gguf, "tokenizer.ggml.model") == "llama" &&
@@ -195,7 +195,7 @@ GgufDialect qwen25vl(const Gguf& gguf) {
   return dialect;
 }
 
-// The last norm under another name, and a width that is not that of its matrices.
+// The last norm has another name, and the stated width is not that of the matrices.
 GgufDialect lfm2(const Gguf& gguf) {
   GgufDialect dialect;
   if (tensor(gguf, "output_norm.weight") == nullptr ||
@@ -294,7 +294,7 @@ T GgufMetadata::get(std::string_view key, std::string_view expected,
                     std::optional<T> (GgufValue::*read)() const, IsRight is_right) const {
   const GgufValue* const value = find(key);
   if (value == nullptr) {
-    fail(key, fmt::format("expected {}, found no such key", expected));
+    fail(key, fmt::format("expected {}, but the key is missing", expected));
   }
   std::optional<T> found = (value->*read)();
   if (!found || !is_right(*found)) {

@@ -14,7 +14,7 @@ namespace attnviz {
 
 namespace {
 
-// The numbers of a block that have a byte order: `count` of `width` bytes, from `begin` on.
+// The parts of a block that have a byte order: `count` numbers of `width` bytes, from `begin` on.
 struct OrderedBytes {
   std::size_t begin;
   std::size_t width;
@@ -27,9 +27,9 @@ struct TypeFacts {
   OrderedBytes ordered;
 };
 
-// Quants keep their order in big-endian files, also those that ggml reads as 16 or 32 bits at once;
+// Quants keep their order in big-endian files, even those that ggml reads as 16 or 32 bits at once;
 // scales do not. Source: gguf_convert_endian.py of gguf's Python package, and the structs of ggml's
-// ggml-common.h for the types that it does not turn.
+// ggml-common.h for the types that it does not convert.
 constexpr std::array kTypes = {
     TypeFacts{0, StoredType::kF32, {0, 4, 1}},
     TypeFacts{1, StoredType::kF16, {0, 2, 1}},
@@ -50,7 +50,7 @@ constexpr std::array kTypes = {
     TypeFacts{20, StoredType::kIQ4_NL, {0, 2, 1}},
     TypeFacts{21, StoredType::kIQ3_S, {0, 2, 1}},
     TypeFacts{22, StoredType::kIQ2_S, {0, 2, 1}},
-    // After d, the upper bits of all scales in one number.
+    // After d, a 16-bit number holds the upper bits of all scales.
     TypeFacts{23, StoredType::kIQ4_XS, {0, 2, 2}},
     TypeFacts{24, StoredType::kI8, {0, 1, 0}},
     TypeFacts{25, StoredType::kI16, {0, 2, 1}},
@@ -70,7 +70,7 @@ struct NamedNumber {
   std::string_view name;
 };
 
-// Removed from ggml, only used inside of it, or newer than attnviz.
+// Types removed from ggml, used only inside it, or newer than attnviz.
 constexpr std::array kOthers = {
     NamedNumber{4, "Q4_2"},        NamedNumber{5, "Q4_3"},        NamedNumber{9, "Q8_1"},
     NamedNumber{15, "Q8_K"},       NamedNumber{31, "Q4_0_4_4"},   NamedNumber{32, "Q4_0_4_8"},

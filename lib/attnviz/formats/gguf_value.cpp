@@ -34,7 +34,8 @@ constexpr auto kValueTypes = std::to_array<ValueFacts>({{"u8", 1},
                                                         {"i64", 8},
                                                         {"f64", 8}});
 
-// Calls `use` with the number at `bytes`, in the C++ type that `type` is; says whether it is one.
+// Calls `use` with the number at `bytes` in the C++ type for `type`; returns whether `type` is a
+// number.
 template <class Use>
 bool with_number(GgufType type, const char* bytes, bool big_endian, Use use) {
   const auto as = [&](auto type_of_number) {
@@ -87,7 +88,7 @@ bool is_number(GgufType type) noexcept {
   return type != GgufType::kBool && type != GgufType::kString && type != GgufType::kArray;
 }
 
-// `text` on one line, cut so that it takes at most `most` bytes with its quotes.
+// `text` on one line, shortened to at most `most` bytes including quotes.
 std::string quoted_line(std::string_view text, std::size_t most) {
   constexpr std::string_view kEllipsis = "…";
   constexpr std::size_t kQuotes = 2;

@@ -19,7 +19,7 @@ namespace {
 // A sign, nine digits, a point and an exponent of four characters, or sixteen written at once.
 constexpr std::size_t kLongestNumber = 17;
 constexpr std::size_t kLongestItem = kLongestNumber + 2;  // and ", " before it
-// Stays in the nearest cache.
+// Fits into the nearest cache.
 constexpr std::size_t kPieceSize = 4096;
 
 constexpr std::size_t kMostDigits = 9;
@@ -31,8 +31,8 @@ char* put(char* out, std::string_view text) noexcept {
   return out + text.size();
 }
 
-// What std::to_chars writes, and a point where that is a whole number: readers that tell integers
-// from floats keep the type.
+// Writes as std::to_chars, with a point added to whole numbers, so that readers that distinguish
+// integers from floats keep the type.
 char* put_any(char* out, float size) noexcept {
   if (size == 0.0f) {
     return put(out, "0.0");
@@ -45,15 +45,15 @@ char* put_any(char* out, float size) noexcept {
 constexpr unsigned kMantissaBits = 23;
 constexpr float kLeastFraction = 0x1p-27f;
 
-// A number c · 2^-q is c · 5^places / 2^shift · 10^-places, and its numerator fits 62 bits.
+// A number c · 2^-q is c · 5^places / 2^shift · 10^-places; the numerator fits 62 bits.
 struct Scale {
   std::uint64_t power_of_5 = 1;
   unsigned places = 0;
   unsigned shift = 0;
 };
 
-// Of the numbers in [2^(i - 28), 2^(i - 27)): from one float to the next it is at least one unit of
-// 10^-places, and less than ten.
+// For the numbers in [2^(i - 28), 2^(i - 27)): the step from one float to the next is at least one
+// unit of 10^-places, and less than ten.
 constexpr auto kScales = [] {
   std::array<Scale, 28> scales{};
   for (unsigned i = 0; i < scales.size(); ++i) {
@@ -68,21 +68,23 @@ constexpr auto kScales = [] {
   return scales;
 }();
 
-// digits · 10^-places; zeros at the end do not count.
+// digits · 10^-places, without trailing zeros.
 struct Decimal {
   std::uint32_t digits = 0;
   unsigned places = 0;
 };
 
-// Of all decimals that read back to `number` one with the fewest digits, and of these the nearest.
-// From kLeastFraction to 1, and no power of two. Chosen without branches, which nothing could
-// predict. After R. Giulietti, "The Schubfach way to render doubles", 2020, in whole numbers.
+// Returns, among the decimals with the fewest digits that read back to `number`, the nearest one.
+// Precondition: from kLeastFraction to 1, and not a power of two. Without branches, because they
+// would be unpredictable. After R. Giulietti, "The Schubfach way to render doubles", 2020, in whole
+// numbers.
 Decimal shortest(float number) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint64_t c = (bits & ((1u << kMantissaBits) - 1)) | 1u << kMantissaBits;
   const Scale& scale = kScales[(bits >> kMantissaBits) - (127 - 28)];
   const unsigned quarters = scale.shift + 2;
-  // What lies between these reads back. The ends too when c is even: floats round to even.
+  // Everything between low and high reads back; so do the ends when c is even, because floats round
+  // to even.
   const std::uint64_t middle = 4 * c * scale.power_of_5;
   const std::uint64_t low = middle - 2 * scale.power_of_5 + (c & 1);
   const std::uint64_t high = middle + 2 * scale.power_of_5 - (c & 1);
@@ -91,7 +93,7 @@ Decimal shortest(float number) noexcept {
   const std::uint64_t fewer = below / 10;
   const bool has_next_fewer = (10 * fewer + 10) << quarters <= high;
   const bool has_fewer = has_next_fewer | ((10 * fewer) << quarters >= low);
-  const std::uint64_t half = std::uint64_t{1} << (quarters - 1);  // half way goes to the even one
+  const std::uint64_t half = std::uint64_t{1} << (quarters - 1);  // ties go to the even one
   const bool is_next = middle - (below << quarters) + (below & 1) > half;
   const std::uint64_t with_fewer = fewer + std::uint64_t{has_next_fewer};
   const std::uint64_t with_all = below + std::uint64_t{is_next};
@@ -101,14 +103,14 @@ Decimal shortest(float number) noexcept {
 }
 
 std::size_t count_digits(std::uint32_t number) noexcept {
-  // 1233 / 4096 is a little more than log10(2).
+  // 1233 / 4096 is slightly more than log10(2).
   const auto guess = static_cast<std::size_t>(std::bit_width(number) * 1233) >> 12;
   return guess + static_cast<std::size_t>(number >= kPowersOf10[guess]);
 }
 
-// The decimal digits of a number below 10^8, a byte each, the first digit in the lowest byte.
-// Divides all at once: by 10^4, then halves by 100, then quarters by 10, with a multiplication and
-// a shift that are exact for numbers of that size.
+// The decimal digits of a number below 10^8, one byte each, the first digit in the lowest byte.
+// Divides all parts at once: by 10^4, then the halves by 100, then the quarters by 10, with a
+// multiplication and a shift that are exact for numbers of this size.
 std::uint64_t eight_digits(std::uint32_t number) noexcept {
   const std::uint64_t fours = number / 10'000 | std::uint64_t{number % 10'000} << 32;
   const std::uint64_t hundreds = fours * 10'486 >> 20 & 0x0000007F'0000007F;
@@ -117,8 +119,8 @@ std::uint64_t eight_digits(std::uint32_t number) noexcept {
   return tens | (twos - tens * 10) << 8;
 }
 
-// What shortest() takes, as std::to_chars writes it: with an exponent where that is shorter. Writes
-// up to 16 characters, whatever the length.
+// Writes a number that shortest() accepts as std::to_chars does: with an exponent where that is
+// shorter. Always stores up to 16 characters, regardless of the length.
 char* put_fraction(char* out, float number) noexcept {
   const Decimal decimal = shortest(number);
   const std::size_t count = count_digits(decimal.digits);
@@ -134,7 +136,7 @@ char* put_fraction(char* out, float number) noexcept {
     }
   };
 
-  const std::size_t zeros = decimal.places - count;  // behind the point
+  const std::size_t zeros = decimal.places - count;  // after the point
   const std::size_t several = significant > 1 ? 1 : 0;
   if (zeros <= 2 + several) {
     put(out, "0.000");
@@ -147,7 +149,7 @@ char* put_fraction(char* out, float number) noexcept {
   out[1] = '.';
   put_others(out + 2);
   out = put(out + significant + several, "e-0");
-  *out = static_cast<char>('0' + zeros + 1);  // no number here is as small as 10^-9
+  *out = static_cast<char>('0' + zeros + 1);  // all numbers here exceed 10^-9
   return out + 1;
 }
 
@@ -220,16 +222,16 @@ const char* skip_space(const char* at, const char* end) noexcept {
   return at;
 }
 
-// A number's text, and the number when that is digits · 10^exponent with at most 19 digits.
+// A number's text, and its value as digits · 10^exponent if it has at most 19 digits.
 struct Scanned {
   const char* end = nullptr;  // nullptr: no number
   std::uint64_t digits = 0;
   int exponent = 0;
-  std::ptrdiff_t n_digits = 0;  // zeros in front count
+  std::ptrdiff_t n_digits = 0;  // including leading zeros
   bool is_negative = false;
 };
 
-// Takes digits into `scanned` and returns their end.
+// Adds digits to `scanned` and returns their end.
 const char* take_digits(const char* at, const char* end, Scanned& scanned) noexcept {
   const char* const begin = at;
   for (; at != end && is_digit(*at); ++at) {
@@ -241,7 +243,7 @@ const char* take_digits(const char* at, const char* end, Scanned& scanned) noexc
 
 // RFC 8259, section 6.
 Scanned scan_number(const char* at, const char* end) noexcept {
-  constexpr int kLargestExponent = 10'000;  // past what any number needs
+  constexpr int kLargestExponent = 10'000;  // beyond any float
   Scanned scanned;
   if (at != end && *at == '-') {
     scanned.is_negative = true;
@@ -280,17 +282,18 @@ Scanned scan_number(const char* at, const char* end) noexcept {
   return scanned;
 }
 
-// The float nearest to digits · 10^exponent, when doubles tell it. Both numbers and the power are
-// exact doubles, so that the product or quotient is the double nearest to it (W. Clinger, "How to
-// read floating point numbers accurately", 1990). Rounding that again gives the nearest float,
-// unless it stands half way between two: it may have been rounded onto that place.
+// The float nearest to digits · 10^exponent, if doubles can determine it. Digits and power are
+// exact doubles, so that the product or quotient is the double nearest to the result (W. Clinger,
+// "How to read floating point numbers accurately", 1990). Rounding that again gives the nearest
+// float, unless the double lies half way between two floats: it may have been rounded to that
+// point.
 std::optional<float> nearest_float(const Scanned& scanned) noexcept {
   constexpr std::array<double, 23> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
-  constexpr std::ptrdiff_t kMostRead = 19;  // no more fit the 64 bits
-  constexpr double kSmallest = 0x1p-126;    // of the floats of full precision
+  constexpr std::ptrdiff_t kMostRead = 19;  // the most that fit 64 bits
+  constexpr double kSmallest = 0x1p-126;    // of the floats with full precision
   constexpr double kLargest = 0x1p127;
   if (scanned.n_digits > kMostRead || scanned.digits > kExact) {
     return std::nullopt;
@@ -310,7 +313,7 @@ std::optional<float> nearest_float(const Scanned& scanned) noexcept {
   return static_cast<float>(scanned.is_negative ? -size : size);
 }
 
-// How long a null or a -Infinity is that stands here; 0: neither does.
+// The length of a null or a -Infinity at this position; 0 if neither is here.
 std::size_t null_length(const char* at, const char* end) noexcept {
   if (is_digit(*at)) {
     return 0;
@@ -324,7 +327,7 @@ std::size_t null_length(const char* at, const char* end) noexcept {
   return 0;
 }
 
-// Whether what stands here may be taken.
+// Whether a number, or with `takes_nulls` a null, may begin here.
 bool begins_number(const char* at, const char* end, bool takes_nulls) noexcept {
   return at != end && (is_digit(*at) || *at == '-' || (takes_nulls && *at == 'n'));
 }

@@ -23,19 +23,19 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
-// A vocabulary of four million words; and what a hostile file of any size can take stays below half
-// a gigabyte.
+// Enough for a vocabulary of four million words; a hostile file of any size takes less than half a
+// gigabyte.
 constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
-// The document, and how much of it may be needed yet.
+// The document, and the part of it that is still needed.
 struct Source {
   std::string_view bytes;
   const JsonTree::Forget& forget;
   std::size_t kept = 0;  // bytes before it are forgotten
 
-  // Gives up what lies behind, a block at a time.
+  // Forgets the bytes before `offset`, a block at a time.
   void read_up_to(std::size_t offset) {
     if (forget && offset - kept >= kBlock) {
       forget(bytes.substr(kept, offset - kept));
@@ -58,7 +58,7 @@ class Builder {
   struct Open {
     std::size_t record;
     std::size_t last = kNoRecord;  // the item linked last
-    bool is_first = true;          // no item was read
+    bool is_first = true;          // no item has been read
   };
 
   JsonRecord& parent() { return data_.records[open_.back().record]; }
@@ -80,7 +80,7 @@ class Builder {
 
   Source& source_;
   JsonReader reader_;
-  std::size_t n_lengths_ = 0;  // that were kept, also of lists that were given up
+  std::size_t n_lengths_ = 0;  // lengths kept, also for lists since discarded
   JsonTreeData& data_;
   bool takes_nulls_;
   std::vector<Open> open_;
@@ -138,7 +138,7 @@ void Builder::read_plain_value() {
   }
 }
 
-// Most of a document are numbers in lists, which are read at once.
+// Most of a document consists of lists of numbers, which are read in one go.
 void Builder::read_numbers() {
   std::vector<float>& floats = *data_.floats;
   const std::size_t before = floats.size();
@@ -147,7 +147,7 @@ void Builder::read_numbers() {
   source_.read_up_to(source_.bytes.size() - reader_.rest().size());
 }
 
-// Where an error is, in the tree.
+// The place of an error in the tree.
 std::string Builder::ending() const {
   const std::string path = open_.empty() ? std::string() : data_.path(open_.back().record);
   return path.empty() ? path : fmt::format(" (in {})", path);
@@ -184,7 +184,7 @@ std::size_t Builder::add(JsonKind kind) {
 void Builder::add_null() {
   const bool is_among_numbers =
       !open_.empty() && parent().kind == JsonKind::kNumbers && parent().cols > 0;
-  if (takes_nulls_ && is_among_numbers) {  // of a list that was not read at once
+  if (takes_nulls_ && is_among_numbers) {  // in a list that is read item by item
     ++data_.n_nulls;
     data_.floats->push_back(-std::numeric_limits<float>::infinity());
     ++parent().cols;
@@ -196,7 +196,7 @@ void Builder::add_null() {
 void Builder::add_number(std::string_view word) {
   float number = 0.0f;
   if (std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc()) {
-    number = std::strtof(std::string(word).c_str(), nullptr);  // 0 of what is too small
+    number = std::strtof(std::string(word).c_str(), nullptr);  // 0 if too small
   }
   if (!std::isfinite(number)) {
     reader_.fail_at(word, "a number that fits a 32-bit float (up to 3.4e38)");
@@ -240,8 +240,8 @@ void Builder::link(std::size_t child) {
   ++parent().count;
 }
 
-// A finished value joins the list or object around it. Lists of numbers keep no record an item:
-// equally long ones fold into the rows of a matrix.
+// Adds a finished value to the list or object around it. Lists of numbers do not keep a record per
+// item: lists of equal length become the rows of a matrix.
 void Builder::attach(std::size_t child) {
   if (open_.empty()) {
     return;
@@ -270,8 +270,8 @@ void Builder::attach(std::size_t child) {
   }
 }
 
-// Lists of numbers of different lengths lie back to back, too: their lengths are all there is to
-// keep, of as many as there may be records.
+// Lists of numbers of different lengths lie back to back, too, so only their lengths are kept, in
+// total at most kMostRecords.
 void Builder::keep_length(const JsonRecord& item) {
   const std::size_t list = open_.back().record;
   const JsonRecord& above = data_.records[list];
@@ -292,8 +292,8 @@ void Builder::keep_length(const JsonRecord& item) {
   }
 }
 
-// The list stops being numbers or rows here. What follows is read but not kept, so that a hostile
-// file cannot turn each of its numbers into a record.
+// Marks the list as broken from this item on. The rest is read but not kept, so that a hostile file
+// cannot turn each of its numbers into a record.
 void Builder::break_off(std::size_t child) {
   const JsonRecord item = data_.records[child];
   keep_length(item);
@@ -329,7 +329,7 @@ void Builder::reject_duplicates(std::size_t object) const {
   }
 }
 
-// Refuses other than text. Returns how many numbers there can be in lists.
+// Throws unless the bytes are text. Returns an upper bound for the count of numbers in lists.
 std::size_t check_text(Source source, std::string_view name) {
   const std::string_view bytes = source.bytes;
   const auto fail = [&](std::size_t offset, std::string_view problem) {
@@ -376,7 +376,7 @@ JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Fo
   Source source{bytes, forget};
   auto data = std::make_shared<JsonTreeData>();
   data->name = name;
-  // With room for all of them the floats never move, and room that is not used is never touched.
+  // With enough capacity the floats never move, and unused capacity is never touched.
   data->floats->reserve(check_text(source, name));
   Builder(source, *data, nulls).read();
   return JsonTree(std::move(data));

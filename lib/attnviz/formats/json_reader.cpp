@@ -21,8 +21,8 @@ bool is_part_of_number(char c) noexcept {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-// The token that `text` begins with: a bracket, comma or colon, a string, or a word up to any of
-// those.
+// The token at the beginning of `text`: a bracket, comma or colon, a string, or a word up to any of
+// these.
 std::string_view first_token(std::string_view text) noexcept {
   constexpr std::string_view kPunctuation = "[]{},:";
   std::size_t end = 1;
@@ -42,7 +42,7 @@ bool is_plain_value(std::string_view word) noexcept {
   return word == "true" || word == "false" || word == "null" || is_json_number(word);
 }
 
-// What would be a value if the text had not ended.
+// Whether the word could become a value if the text went on.
 bool is_begin_of_value(std::string_view word) {
   return std::string_view("true").starts_with(word) ||
          std::string_view("false").starts_with(word) ||
@@ -103,11 +103,11 @@ std::string_view JsonReader::string() {
   return quoted_string("a string");
 }
 
-// Goes on to the next quote, backslash or control character.
+// Advances to the next quote, backslash or control character.
 void JsonReader::skip_plain() noexcept {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x8080808080808080;
-  // The high bit of each byte that is 0 (and of some above one that is).
+  // The high bit of each byte that is 0 (and of some bytes above one).
   const auto zeros = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
   for (; bytes_.size() - at_ >= sizeof kOnes; at_ += sizeof kOnes) {
     const auto eight = load_number<std::uint64_t>(bytes_.data() + at_);
@@ -137,7 +137,7 @@ char32_t JsonReader::hex4() {
   return value;
 }
 
-// The same for a string with escapes.
+// As string(), for a string with escapes.
 std::string_view JsonReader::unescaped(std::size_t begin) {
   constexpr std::string_view kNames = "\"\\/bfnrtu";
   constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
@@ -277,13 +277,13 @@ void JsonReader::fail(std::string_view expected) {
 }
 
 void JsonReader::fail_at(std::string_view value, std::string_view expected) {
-  constexpr std::size_t kLongestQuote = 24;  // columns of input that a message repeats
+  constexpr std::size_t kLongestQuote = 24;  // columns of input quoted in a message
   throw_at(static_cast<std::size_t>(value.data() - bytes_.data()),
            fmt::format("expected {}, found {}", expected,
                        fit_width(printable(value.substr(0, kLongestQuote * 4)), kLongestQuote)));
 }
 
-// Where a string ends, or has a byte that may not stand in it.
+// At the end of an unclosed string, or at a byte that a string must not contain.
 void JsonReader::fail_in_string() {
   if (at_ == bytes_.size()) {
     fail("a closing quote");
@@ -291,7 +291,7 @@ void JsonReader::fail_in_string() {
   if (bytes_[at_] == '\n' || bytes_[at_] == '\r') {
     throw_at(at_, "expected a closing quote before the end of the line");
   }
-  throw_at(at_, fmt::format("expected \\u{:04X} in place of the control character",
+  throw_at(at_, fmt::format("expected \\u{:04X} instead of the control character",
                             static_cast<unsigned char>(bytes_[at_])));
 }
 

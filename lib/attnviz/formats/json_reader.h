@@ -1,5 +1,5 @@
-// Reads JSON (RFC 8259) from front to back without keeping it: for what makes values of its own,
-// and for vocabularies, which a tree is too slow for.
+// Reads JSON (RFC 8259) from front to back without keeping it: for callers that build values of
+// their own, and for vocabularies, for which a tree is too slow.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,28 @@
 
 namespace attnviz {
 
-/// Stands before a value, a comma or a bracket. Every function skips white space first, and throws
-/// Error{kMalformed} `file: line 3, column 7: expected …, found …` when something else stands
-/// there. Lines and columns count from 1; columns count characters.
+/// Reads values, commas and brackets one by one. Every function skips white space first, and throws
+/// Error{kMalformed} `file: line 3, column 7: expected …, found …` if it finds something else.
+/// Lines and columns count from 1; columns count characters.
 class JsonReader {
  public:
   /// The bytes must outlive the reader; a byte order mark is skipped. Every message begins with
-  /// `name` and ends with what `ending` returns.
+  /// `name` and ends with the result of `ending`.
   JsonReader(std::string_view bytes, std::string_view name,
              std::function<std::string()> ending = {});
 
-  /// The next byte that is no white space; NUL at the end.
+  /// The next byte that is not white space; NUL at the end.
   char peek() noexcept {
     while (at_ < bytes_.size() && is_white(bytes_[at_])) {
       ++at_;
     }
     return at_ < bytes_.size() ? bytes_[at_] : '\0';
   }
-  /// The bytes that are left.
+  /// The bytes not yet read.
   std::string_view rest() const noexcept { return bytes_.substr(at_); }
-  /// Skips `n` bytes, which were read elsewhere.
+  /// Skips `n` bytes that were read elsewhere.
   void skip(std::size_t n) noexcept { at_ += n; }
-  /// Takes the next byte when it is `c`.
+  /// Takes the next byte if it is `c`.
   bool take(char c) noexcept {
     if (peek() != c || at_ == bytes_.size()) {
       return false;
@@ -46,8 +46,8 @@ class JsonReader {
   }
   void expect(char c);
   void expect_end();
-  /// Between the members of an object or a list: true when another follows, false at the `closing`
-  /// bracket, which is taken.
+  /// Between the members of an object or a list: returns true when another follows, false after
+  /// taking the `closing` bracket.
   bool next_item(char closing, bool& is_first);
 
   /// A string, decoded; valid as long as the reader and its bytes, or until forget_strings(). It
@@ -58,14 +58,14 @@ class JsonReader {
   void forget_strings() noexcept { decoded_.clear(); }
   std::uint32_t whole_number();
   double number();
-  /// A number, true, false or null, as it is written.
+  /// A number, true, false or null, as written.
   std::string_view plain_value();
-  /// Any value, as it is written. Checks brackets and strings only.
+  /// Any value, as written. Checks only brackets and strings.
   std::string_view raw_value();
 
-  /// Throws what stands here instead of `expected`.
+  /// Throws an error that names `expected` and the text found at this position.
   [[noreturn]] void fail(std::string_view expected);
-  /// The same for a value that was read.
+  /// As above, for a value that has been read.
   [[noreturn]] void fail_at(std::string_view value, std::string_view expected);
 
  private:
@@ -83,39 +83,40 @@ class JsonReader {
   std::string name_;
   std::function<std::string()> ending_;
   std::size_t at_ = 0;
-  std::deque<std::string> decoded_;  // strings with escapes: does not move them
+  std::deque<std::string> decoded_;  // decoded strings with escapes; a deque does not move them
 };
 
-/// "line 3, column 17" of the byte at `offset`.
+/// The position of the byte at `offset`: "line 3, column 17".
 std::string line_and_column(std::string_view bytes, std::size_t offset);
 
-// Rows of numbers as JSON text, for a JsonWriter or to be made ready beside it. Reads lists of
-// numbers out of JSON text.
+// Rows of numbers as JSON text, for a JsonWriter or prepared beside it; and reading lists of
+// numbers from JSON text.
 
 /// Appends `number` as JsonWriter::value writes it.
 void append_json_number(std::string& out, float number);
 
-/// Appends `a, b, c`: what JsonWriter::values writes between its brackets.
+/// Appends `a, b, c`: the part that JsonWriter::values writes between its brackets.
 void append_json_items(std::string& out, std::span<const float> numbers);
 
-/// Appends `[a, b, c]`: what JsonWriter::values writes.
+/// Appends `[a, b, c]`, as JsonWriter::values writes it.
 void append_json_values(std::string& out, std::span<const float> numbers);
 
-/// Appends a row to others, `[a, b]` to nothing and `, [a, b]` to something: the rows of a matrix
-/// without its own brackets, as JsonWriter::raw_items takes them. Threads may each make some ready.
+/// Appends a row to others: `[a, b]` to an empty string and `, [a, b]` to any other. The result is
+/// the rows of a matrix without its outer brackets, as JsonWriter::raw_items takes them. Threads
+/// may prepare rows in parallel.
 void append_json_row(std::string& out, std::span<const float> row);
 
 /// Whether `text` is one number: RFC 8259, section 6.
 bool is_json_number(std::string_view text) noexcept;
 
-/// Appends the numbers that `text`, what follows a list's opening bracket, begins with, and returns
-/// where it stopped: before the closing bracket, or before a value that it leaves to others (it
-/// never stops behind a comma that a bracket follows). So the rest, behind an opening bracket, is
-/// right or wrong as `text` is, for the same reason.
+/// Appends the numbers at the beginning of `text`, which follows a list's opening bracket, and
+/// returns where it stopped: before the closing bracket, or before a value that the caller must
+/// read. It never stops between a comma and a bracket. So the rest, after an opening bracket, is
+/// valid or invalid exactly as `text` is, for the same reason.
 ///
-/// Takes numbers by the grammar of RFC 8259, section 6, rounded to the nearest float, and leaves
-/// those that do not fit one or are too small for it. Where `n_nulls` is given, takes null and
-/// -Infinity as well, both as minus infinity, and adds to it how many there were.
+/// Reads numbers by the grammar of RFC 8259, section 6, rounded to the nearest float, and leaves
+/// those that are too large or too small for one. If `n_nulls` is given, it also reads null and
+/// -Infinity, both as minus infinity, and adds their number to it.
 std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers,
                               std::size_t* n_nulls = nullptr);
 

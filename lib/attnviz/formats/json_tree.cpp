@@ -63,7 +63,7 @@ std::string JsonTreeData::path(std::size_t index) const {
       path += fmt::format("[{}]", in_quotes(key));
     }
   }
-  constexpr std::size_t kMostColumns = 400;  // a message is to be read
+  constexpr std::size_t kMostColumns = 400;  // keeps messages readable
   return path.size() > kMostColumns ? fit_width(path, kMostColumns) : path;
 }
 
@@ -113,7 +113,7 @@ std::uint64_t JsonNode::as_unsigned() const {
     if (record.number < 0.0f) {
       found = fmt::format("{}", record.number);
     } else {
-      append_json_number(found, record.number);  // not 4 for 4.0, whose point is what is wrong
+      append_json_number(found, record.number);  // "4.0", not "4": the point is the error
     }
     fail("expected a whole number from 0 to 2^64 - 1, found " + found);
   }
@@ -150,7 +150,7 @@ ConstMatrix JsonNode::as_matrix() const {
     }
     return {data_->floats->data() + record.begin, record.count, record.cols, record.cols};
   }
-  // The first row may be what is broken.
+  // The first row may be the broken one.
   if (record.kind == JsonKind::kList && data_->records[record.first].kind == JsonKind::kBroken) {
     JsonNode(*data_, record.first).fail_kind("a row of numbers");
   }

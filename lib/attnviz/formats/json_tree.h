@@ -27,50 +27,50 @@ enum class JsonKind : std::uint8_t {
   kString,
   kNumbers,  // a list of numbers, or an empty list
   kRows,     // a list of number lists of one length
-  kBroken,   // a list that began as numbers or rows and did not stay that way
+  kBroken,   // a list that began as numbers or rows and continued as something else
   kList,     // any other list
   kObject,
 };
 
-/// A value in a JsonTree, and valid as long as the tree.
+/// A value in a JsonTree; valid as long as the tree.
 ///
 /// The `as_…` functions throw Error{kMalformed} `w.json: layers[0].W_O: expected …, found …` when
-/// the value is something else.
+/// the value is of another kind.
 class JsonNode {
  public:
   JsonNode(const JsonTreeData& data, std::size_t index) noexcept : data_(&data), index_(index) {}
 
   JsonKind kind() const noexcept;
-  /// Where it is, as in `layers[0].heads[2].W_K`; empty for the document itself.
+  /// Its place, as in `layers[0].heads[2].W_K`; empty for the document itself.
   std::string path() const;
-  /// Its name when it is a member of an object.
+  /// Its name, if it is a member of an object.
   std::string_view key() const noexcept;
 
   bool as_bool() const;
   std::uint64_t as_unsigned() const;
   float as_number() const;
   std::string_view as_string() const;
-  /// Lists of numbers that follow one another in the file lie back to back in memory.
+  /// Consecutive lists of numbers in the file lie back to back in memory.
   std::span<const float> as_numbers() const;
   /// [rows, cols], dense, at least 1 × 1.
   ConstMatrix as_matrix() const;
-  /// The items of a list of lists of numbers, of whatever lengths.
+  /// The items of a list of lists of numbers, of any lengths.
   std::vector<std::span<const float>> as_number_lists() const;
   /// The items of a list of values that are not numbers; `what` names it: "a list of layers".
   std::vector<JsonNode> as_list(std::string_view what) const;
   /// The members of an object, in the order of the file.
   std::vector<JsonNode> as_object() const;
 
-  /// The member `key` of an object, when there.
+  /// The member `key` of an object, if present.
   std::optional<JsonNode> find(std::string_view key) const;
-  /// The same; throws Error{kMalformed} when it is not there.
+  /// As find(); throws Error{kMalformed} when it is missing.
   JsonNode at(std::string_view key) const;
-  /// Throws Error{kMalformed} with did-you-mean at a member that `known` does not name.
+  /// Throws Error{kMalformed} with did-you-mean at a member that is not in `known`.
   void expect_keys(std::span<const std::string> known) const;
 
-  /// "w.json: layers[0].W_O: " in front of what a message says about this value.
+  /// The beginning of messages about this value: "w.json: layers[0].W_O: ".
   std::string where() const;
-  /// Throws Error{kMalformed} that says where.
+  /// Throws Error{kMalformed} naming the place.
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
@@ -80,7 +80,8 @@ class JsonNode {
   std::size_t index_;
 };
 
-/// What null and -Infinity, which is no JSON but what Python writes, are in a list of numbers.
+/// How to read null and -Infinity in a list of numbers. -Infinity is not JSON, but Python writes
+/// it.
 enum class JsonNulls : bool { kNoNumbers, kMinusInfinity };
 
 /// Owns the tree. Movable; nodes and matrices stay valid until it is destroyed.
@@ -88,21 +89,20 @@ class JsonTree {
  public:
   using Forget = std::function<void(std::string_view bytes)>;
 
-  /// Reads a whole document. `name` stands in front of every message.
+  /// Reads a whole document. Every message begins with `name`.
   ///
-  /// Throws Error{kMalformed}, with line and column or with a path, for whatever is not RFC 8259
-  /// JSON in UTF-8 (a byte order mark is skipped), for numbers that do not fit a 32-bit float,
-  /// for duplicate keys, for nesting deeper than 64 and for more than 4 million values besides
-  /// rows of numbers. Needs little more memory than the floats.
-  /// `forget` is told of bytes that only a message about an error would look at again, so that a
-  /// mapped file need not stay in memory.
+  /// Throws Error{kMalformed}, with line and column or with a path, for anything but RFC 8259 JSON
+  /// in UTF-8 (a byte order mark is skipped), for numbers that do not fit a 32-bit float, for
+  /// duplicate keys, for nesting deeper than 64 and for more than 4 million values besides rows of
+  /// numbers. Needs little more memory than the floats. Calls `forget` with bytes that only an
+  /// error message would read again, so that a mapped file need not stay in memory.
   static JsonTree parse(std::string_view bytes, std::string_view name, const Forget& forget = {},
                         JsonNulls nulls = JsonNulls::kNoNumbers);
 
   JsonNode root() const noexcept;
   /// Whether a null or a -Infinity became minus infinity.
   bool has_nulls_in_lists() const noexcept;
-  /// What the numbers live in: keeps matrices valid beyond the tree.
+  /// Owns the memory of the numbers: keeps matrices valid beyond the tree.
   std::shared_ptr<const void> numbers() const noexcept;
 
  private:
@@ -111,12 +111,12 @@ class JsonTree {
   std::shared_ptr<const JsonTreeData> data_;
 };
 
-/// A member that may be left out: when it is there and not null. These throw what JsonNode's
-/// functions throw.
+/// An optional member; null counts as missing. These throw what JsonNode's functions throw.
 std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
 bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
 std::string_view text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
-/// What an object says under a key; empty when it is none, or when that is no text.
+/// The string under a key of an object; empty for a node of another kind, and for a member that is
+/// missing or of another kind.
 std::string optional_string(const JsonNode& node, std::string_view key);
 
 /// The value as a bool, a whole number, a float or a string.
@@ -134,7 +134,7 @@ T value_of(const JsonNode& node) {
   }
 }
 
-/// Sets `value` to the member, where there is one; null is one, of a kind that is not expected.
+/// Sets `value` to the member, if present; a null member is an error.
 template <class T>
 void read_optional(const JsonNode& node, std::string_view key, T& value) {
   if (const auto found = node.find(key)) {
@@ -148,8 +148,8 @@ void read_optional(const JsonNode& node, std::string_view key, std::optional<T>&
   }
 }
 
-/// Errors of our parsers for words say what is wrong; the file's place goes in front, in place of
-/// `key` where they name it, too.
+/// Parses the string of a node. Errors of our parsers for words describe the problem; the place in
+/// the file is put in front, and replaces `key` if the message begins with it.
 template <class Parse>
 auto parsed(const JsonNode& node, const Parse& parse, std::string_view key = {}) {
   try {
@@ -164,7 +164,7 @@ auto parsed(const JsonNode& node, const Parse& parse, std::string_view key = {})
   }
 }
 
-/// Sets `value` to what `parse` makes of the member, where there is one.
+/// Sets `value` to the result of `parse` for the member, if present.
 template <class T, class Parse>
 void read_optional(const JsonNode& node, std::string_view key, T& value, const Parse& parse) {
   if (const auto found = node.find(key)) {
@@ -172,20 +172,19 @@ void read_optional(const JsonNode& node, std::string_view key, T& value, const P
   }
 }
 
-/// The items of a list, none where there is no such member; `what` it is a list of, for the
-/// message.
+/// The items of a list, none if the member is missing; `what` names the list in messages.
 std::vector<JsonNode> list_at(const JsonNode& node, std::string_view key, std::string_view what);
-/// The same of strings.
+/// As above, for a list of strings.
 std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
                                     std::string_view what);
 
-/// Whole numbers from 0 to kMostIndex: those that a float tells apart.
+/// Whole numbers from 0 to kMostIndex, the range in which floats distinguish all of them.
 inline constexpr std::uint32_t kMostIndex = 16'777'215;
 std::vector<std::size_t> read_indices(const JsonNode& node);
-/// Lists of them, of whatever lengths.
+/// Lists of these, of any lengths.
 std::vector<std::vector<std::size_t>> read_index_lists(const JsonNode& node);
 
-// How a JsonTree lies in memory: flat records, one pool of floats and one of characters.
+// The memory layout of a JsonTree: flat records, one pool of floats and one of characters.
 
 inline constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
 
@@ -208,7 +207,7 @@ struct JsonRecord {
   std::size_t begin = 0;          // kNumbers, kRows: the first of count * cols floats
   std::uint64_t integer = 0;      // kNumber
   TextRange key;                  // of a member of an object
-  TextRange text;                 // kString: the value; kBroken: what is wrong
+  TextRange text;                 // kString: the value; kBroken: the problem
 };
 
 struct JsonTreeData {
@@ -216,8 +215,8 @@ struct JsonTreeData {
   std::string text;
   std::vector<JsonRecord> records;
   std::shared_ptr<std::vector<float>> floats = std::make_shared<std::vector<float>>();
-  std::size_t n_nulls = 0;  // among the floats, as minus infinity
-  /// Of kBroken records that are lists of numbers throughout: how long each is.
+  std::size_t n_nulls = 0;  // how many of the floats were nulls, now minus infinity
+  /// For kBroken records that consist of lists of numbers: the length of each list.
   std::map<std::size_t, std::vector<std::size_t>> lengths;
 
   std::string_view view(TextRange range) const noexcept {

@@ -16,11 +16,11 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{1} << 16;
-constexpr std::size_t kMostNumbers = 2048;  // of a row, between two looks at the buffer
+constexpr std::size_t kMostNumbers = 2048;  // of a row, between two checks of the buffer
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 
-// What a terminal or a script that shows the document could obey: controls, line separators that
-// JavaScript once counted as line ends, and everything that reorders text.
+// Characters that a terminal or a script could obey: controls, line separators that JavaScript once
+// counted as line ends, and everything that reorders text.
 bool must_escape(char32_t c) noexcept {
   return c < 0x20 || c == '"' || c == '\\' || (c >= 0x7f && c < 0xa0) || c == 0x061c ||
          c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -43,7 +43,7 @@ void append_escape(std::string& out, char32_t c) {
     case '\t':
       out += "\\t";
       return;
-    default:  // everything that must be escaped lies in the basic multilingual plane
+    default:  // characters to be escaped lie in the basic multilingual plane
       out += "\\u";
       for (int shift = 12; shift >= 0; shift -= 4) {
         out += kHexDigits[(c >> shift) & 0xf];

@@ -18,7 +18,7 @@
 
 namespace attnviz {
 
-/// Whether it is neither nothing, false, 0 nor empty.
+/// Whether it is none of: nothing, false, 0, empty.
 template <class Content>
 bool is_any(const Content& content) {
   if constexpr (std::is_same_v<Content, std::monostate>) {
@@ -31,11 +31,11 @@ bool is_any(const Content& content) {
 }
 
 /// Emits tokens of a JSON document and places the commas. The caller keeps begin/end and key/value
-/// balanced (asserted in debug). Buffers; `finish` hands the rest over.
+/// balanced (asserted in debug). Output is buffered; `finish` hands over the rest.
 class JsonWriter {
  public:
-  /// indent 0: one line. Otherwise objects and arrays of containers go over several lines, and an
-  /// array of scalars (a matrix row, the tokens) stays on one.
+  /// indent 0: one line. Otherwise objects and arrays of containers span several lines, and an
+  /// array of scalars (a matrix row, the tokens) stays on one line.
   explicit JsonWriter(ByteSink sink, std::size_t indent = 0);
 
   void begin_object();
@@ -43,7 +43,7 @@ class JsonWriter {
   void begin_array();
   void end_array();
   void key(std::string_view name);
-  /// Members of the open object.
+  /// These add members to the open object.
   void begin_object(std::string_view name) {
     key(name);
     begin_object();
@@ -56,14 +56,14 @@ class JsonWriter {
     key(name);
     value(content);
   }
-  /// Leaves it out where it is zero, empty, false or nothing.
+  /// Leaves the member out if it is zero, empty, false or nothing.
   void member_if_any(std::string_view name, const auto& content) {
     if (is_any(content)) {
       member(name, content);
     }
   }
 
-  /// An array of objects; `write` gives each its members.
+  /// An array of objects; `write` writes the members of each.
   void objects(std::string_view name, const auto& items, const auto& write) {
     begin_array(name);
     for (const auto& item : items) {
@@ -74,8 +74,8 @@ class JsonWriter {
     end_array();
   }
 
-  /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become
-  /// `<F0 9F>`.
+  /// Escapes characters that a terminal could obey (controls, bidi controls); invalid UTF-8 bytes
+  /// become `<F0 9F>`.
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool flag);
@@ -83,7 +83,7 @@ class JsonWriter {
   /// The shortest decimal that reads back to the same bits, always with a point or an exponent
   /// (1.0, -0.0); NaN and infinities become null.
   void value(float number);
-  /// The same for doubles.
+  /// As above, for doubles.
   void value(double number);
   void value(std::int64_t number);
   void value(std::unsigned_integral auto number) { value(std::uint64_t{number}); }
@@ -95,7 +95,7 @@ class JsonWriter {
 
   void value(std::span<const float> numbers);  // [..]
   void value(ConstMatrix rows);                // [[..], ..]
-  /// An array of anything that is a value.
+  /// An array of any type that value() accepts.
   template <std::ranges::range Items>
   requires(
       !std::convertible_to<const Items&, std::string_view> &&
@@ -107,9 +107,9 @@ class JsonWriter {
     end_array();
   }
 
-  /// Puts one or more items that are ready, `[1.0, 0.5], [0.25, 0.0]`, into the open array: a comma
-  /// goes before them, nothing after. Long pieces reach the sink without being copied. With an
-  /// indent the items of one call share a line.
+  /// Puts one or more prepared items, `[1.0, 0.5], [0.25, 0.0]`, into the open array, with a comma
+  /// before them and nothing after. Long pieces reach the sink without being copied. With an indent
+  /// the items of one call share a line.
   void raw_items(std::string_view items);
 
   /// Ends the line ('\n') and hands everything to the sink.

@@ -76,8 +76,8 @@ namespace {
 constexpr std::string_view kEnd = "<|end|>";
 constexpr std::string_view kOldEnd = "</s>";
 
-// Of texts and of turns; and what a model that fills gaps ends with: padding, and the next file of
-// a repository.
+// Tokens that end texts or turns, or the output of a model that fills gaps: padding, and the next
+// file of a repository.
 constexpr std::string_view kEnds[] = {kEnd,
                                       kOldEnd,
                                       "<EOT>",
@@ -111,7 +111,7 @@ constexpr std::string_view kEnds[] = {kEnd,
                                       "[PAD]",
                                       "_<EOT>"};
 
-// Around a gap that is to be filled.
+// Tokens around a gap to be filled.
 constexpr std::string_view kOfGaps[] = {
     "<MID>",           "<PRE>",           "<SUF>",          "<fim-middle>",    "<fim-prefix>",
     "<fim-suffix>",    "<fim_middle>",    "<fim_prefix>",   "<fim_suffix>",    "<|code_middle|>",
@@ -132,7 +132,7 @@ std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> 
   };
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string_view piece = pieces[id];
-    // All names begin so, and few of a vocabulary's many pieces do.
+    // All names begin this way, and few of a vocabulary's many pieces do.
     if (piece.starts_with('<') || piece.starts_with('[') || piece.starts_with("_<")) {
       const bool ends_text = is_among(kEnds, piece);
       if (ends_text || is_among(kOfGaps, piece)) {
@@ -145,12 +145,12 @@ std::vector<GgufNamedToken> gguf_named_tokens(std::span<const std::string_view> 
     return std::ranges::any_of(named, is_called(name));
   };
   const bool has_call = has("<|call|>") || has("<|calls|>");
-  if (has_call && (has("<|return|>") || has("<|flush|>"))) {  // gpt-oss: a message's end
+  if (has_call && (has("<|return|>") || has("<|flush|>"))) {  // gpt-oss: <|end|> ends a message
     for (GgufNamedToken& token : named) {
       token.ends_text = token.ends_text && pieces[token.id] != kEnd;
     }
   }
-  if (has("<|tool_response>")) {  // Gemma 4: HTML's
+  if (has("<|tool_response>")) {  // Gemma 4: </s> is HTML's
     std::erase_if(named, is_called(kOldEnd));
   }
   return named;
@@ -171,7 +171,7 @@ bool is_named(std::string_view pattern, std::string_view key) noexcept {
 std::string_view why_ignorable(std::span<const IgnorableKey> table, std::string_view key,
                                std::optional<double> number, std::string_view text) {
   const auto found = std::ranges::find_if(table, [&](const IgnorableKey& known) {
-    // Numbers of JSON went through a float.
+    // JSON numbers have been rounded to floats.
     const bool has_number = !known.number || (number && static_cast<float>(*number) ==
                                                             static_cast<float>(*known.number));
     return is_named(known.key, key) && has_number && (known.text.empty() || known.text == text);

@@ -194,8 +194,8 @@ double element(const char* from, const ElementType& type) noexcept {
   }
 }
 
-// Where element `index`, counted in C order, lies in Fortran order, where the first axis is the
-// fastest.
+// The position in Fortran order, where the first axis varies fastest, of element `index` in C
+// order.
 std::size_t fortran_position(std::size_t index, const std::vector<std::size_t>& shape,
                              std::size_t count) noexcept {
   std::size_t position = 0;
@@ -220,7 +220,7 @@ std::string npy_header(std::span<const std::size_t> shape) {
     sizes += fmt::format("{}, ", size);
   }
   if (shape.size() > 1) {
-    sizes.resize(sizes.size() - 2);  // a Python tuple of one needs its comma, others do not
+    sizes.resize(sizes.size() - 2);  // Python requires a comma in a tuple of one
   } else if (shape.size() == 1) {
     sizes.pop_back();
   }

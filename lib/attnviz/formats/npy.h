@@ -1,5 +1,5 @@
-// NumPy's .npy format: written in version 1.0, float32, C order, the machine's byte order; read as
-// others write it.
+// NumPy's .npy format: written in version 1.0, float32, C order, the machine's byte order; read in
+// all the forms that other programs write.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,11 @@ struct NpyArray {
 bool is_npy(std::string_view bytes) noexcept;
 
 /// Reads float16, float32, float64, integers of 1 to 8 bytes and booleans of either byte order as
-/// float32, rounded where that is needed, in C or Fortran order, format versions 1 to 3.
+/// float32, rounded where needed, in C or Fortran order, format versions 1 to 3.
 ///
-/// Source  numpy.lib.format. `name` stands in front of every message. Throws Error{kMalformed} for
-/// bytes that are no such file, or too few or too many; Error{kUnsupported} for other types;
-/// Error{kIo} when memory is not to be had.
+/// Source  numpy.lib.format. Every message begins with `name`. Throws Error{kMalformed} for bytes
+/// that are not an .npy file, or too few or too many; Error{kUnsupported} for other types;
+/// Error{kIo} when memory runs out.
 NpyArray read_npy(std::string_view bytes, std::string_view name);
 
 }  // namespace attnviz

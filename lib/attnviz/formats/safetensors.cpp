@@ -25,10 +25,9 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeader = 32'000'000;
-constexpr int kDeepestHeader =
-    4;  // {"name": {"shape": [1]}}, and one more for what is not looked at
+constexpr int kDeepestHeader = 4;  // {"name": {"shape": [1]}}, and one more for skipped values
 
-// Says of one file what is wrong with it.
+// Throws the errors of one file.
 class Complaint {
  public:
   explicit Complaint(std::string_view file) : file_(file) {}
@@ -42,7 +41,7 @@ class Complaint {
   [[noreturn]] void of_tensor(std::string_view name, std::string_view what) const {
     malformed(fmt::format("tensor {}: {}", in_quotes(name), what));
   }
-  // Throws when its first bytes are those of another kind of file.
+  // Throws when the first bytes are those of another kind of file.
   void check_kind(std::string_view bytes) const {
     refuse_other_kind(bytes, file_, FileKind::kSafetensors);
   }
@@ -80,17 +79,17 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   return header;
 }
 
-// What the header says of a tensor.
+// A tensor's entry in the header.
 struct TensorMember {
   std::optional<std::string> type_word;
   std::optional<std::vector<std::size_t>> shape;
-  std::optional<std::vector<std::size_t>> range;  // of its bytes, in those of all tensors
+  std::optional<std::vector<std::size_t>> range;  // of its bytes, among those of all tensors
 };
 
 class HeaderReader {
  public:
   HeaderReader(std::string_view header, std::string_view file, const Complaint& complaint)
-      : reader_(header, fmt::format("{}: the header is no JSON", file)), complaint_(complaint) {
+      : reader_(header, fmt::format("{}: the header is not JSON", file)), complaint_(complaint) {
     if (const std::size_t valid = valid_utf8_prefix(header); valid < header.size()) {
       reader_.fail_at(header.substr(valid, 1), "UTF-8");
     }
@@ -110,7 +109,7 @@ class HeaderReader {
   }
 
  private:
-  // Calls `read_member` with each key, which takes its value.
+  // Calls `read_member` with each key; it reads the value.
   template <class ReadMember>
   void read_object(const ReadMember& read_member) {
     std::set<std::string> keys;
@@ -145,7 +144,7 @@ class HeaderReader {
     }
   }
 
-  // The free-form notes of whoever wrote the file ("format": "pt").
+  // Free-form notes by the file's author ("format": "pt").
   void read_notes() {
     if (reader_.peek() != '{') {
       complaint_.malformed("__metadata__: expected an object of strings");
@@ -215,24 +214,24 @@ class HeaderReader {
   int depth_ = 0;
 };
 
-// Nothing for unknown types.
+// Nullopt for unknown types.
 std::optional<StoredType> type_of(std::string_view word) {
   const std::optional<StoredType> found = stored_type_named(word);
-  return found && !is_quantised(*found) ? found : std::nullopt;  // those belong to GGUF
+  return found && !is_quantised(*found) ? found : std::nullopt;  // quantised types belong to GGUF
 }
 
-// Bytes of such a tensor; nothing when they are more than a machine could address.
+// The number of bytes of a tensor; nullopt if more than a machine can address.
 std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape, StoredType type) {
   const std::optional<std::size_t> numbers = product_of(shape);
   return numbers ? product_of(std::array{*numbers, stored_block(type).bytes}) : std::nullopt;
 }
 
-// For numbers of an unknown type, each of which takes at least one bit.
+// Whether the bytes suffice for numbers of an unknown type, which take at least one bit each.
 bool may_hold(std::optional<std::size_t> n_numbers, std::size_t n_bytes) noexcept {
   return n_numbers && *n_numbers / 8 + (*n_numbers % 8 > 0 ? 1 : 0) <= n_bytes;
 }
 
-// Tensors by where they begin must follow each other from the first byte to the last.
+// Tensors, sorted by their first byte, must follow one another from the first byte to the last.
 void check_cover(std::vector<const StoredTensor*> tensors, std::string_view data,
                  const Complaint& complaint) {
   const auto begin = [data](const StoredTensor& tensor) {

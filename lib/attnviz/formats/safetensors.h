@@ -12,10 +12,10 @@
 
 namespace attnviz {
 
-/// The tensors of one file. Looks at no number.
+/// The tensors of one file. Does not read their numbers.
 class Safetensors {
  public:
-  /// `bytes` of a whole file, which must outlive the object; `file` stands in front of messages.
+  /// `bytes` of a whole file, which must outlive the object; messages begin with `file`.
   ///
   /// Throws Error{kMalformed} when the header is not a JSON object of tensors or names one twice,
   /// when a tensor's bytes do not fit its shape and type, and when tensors overlap, leave gaps, or
@@ -25,10 +25,10 @@ class Safetensors {
   /// Source  https://huggingface.co/docs/safetensors, "Format".
   Safetensors(std::string_view bytes, std::string_view file);
 
-  /// Null when there is none of that name.
+  /// Null when no tensor has that name.
   const StoredTensor* find(std::string_view name) const noexcept;
 
-  /// All of them, by name.
+  /// All tensors, sorted by name.
   std::vector<const StoredTensor*> tensors() const;
 
  private:

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // The file of each tensor.
 using WeightMap = std::map<std::string, std::string, std::less<>>;
 
-// A name that leads out of the folder would let a downloaded model read any file.
+// Rejects paths: a name that leads out of the folder would let a downloaded model read any file.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;

@@ -16,8 +16,8 @@
 
 namespace attnviz {
 
-/// Owns the files, mapped read-only: a page is read when a number on it is looked at; on big-endian
-/// machines, all are read and turned. Movable; tensors stay in place.
+/// Owns the files, mapped read-only: a page is read when a number on it is used; on big-endian
+/// machines, all numbers are read and byte-swapped. Movable; tensors stay in place.
 class TensorFiles {
  public:
   /// A safetensors file.
@@ -27,40 +27,40 @@ class TensorFiles {
   static TensorFiles open_all(const std::vector<std::filesystem::path>& shards,
                               OpenFiles files = {});
 
-  /// A safetensors file that is in memory already; its bytes must outlive the object.
+  /// A safetensors file that is already in memory; its bytes must outlive the object.
   static TensorFiles in_memory(const NamedBytes& file);
 
   /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, in its
-  /// folder. Throws Error{kMalformed} when the index is not such an object, names a file outside of
-  /// its folder or a tensor that is not in the file it says, or when two files hold one tensor;
-  /// Error{kIo} naming the missing files; and what Safetensors throws.
+  /// folder. Throws Error{kMalformed} when the index is not an object of that form, names a file
+  /// outside of its folder or a tensor that is not in the file it names, or when two files hold the
+  /// same tensor; Error{kIo} naming the missing files; and what Safetensors throws.
   static TensorFiles open_index(const std::filesystem::path& index, OpenFiles files = {});
 
-  /// Those of GGUF files, which others may look at, too.
+  /// The tensors of GGUF files, which may be shared with other readers.
   static TensorFiles of_gguf(std::shared_ptr<const GgufFiles> files);
 
-  /// By its name after wrapper().
+  /// Finds a tensor by its name after wrapper().
   FoundTensor find(std::string_view name) const;
   /// The prefix of all tensor names if the model was saved inside a wrapper, which changes no
   /// number: "_orig_mod." of torch.compile, "module." of nn.DataParallel, "base_model.model." of
   /// PEFT. Empty if some names lack it.
   const std::string& wrapper() const noexcept { return wrapper_; }
 
-  /// Readers are not to compare the numbers of tensors, which would read all of them.
+  /// Asks readers not to compare the numbers of tensors, which would read all of them.
   void skip_comparisons() noexcept { skips_comparisons_ = true; }
   bool skips_comparisons() const noexcept { return skips_comparisons_; }
 
   std::size_t size() const noexcept { return tensors_.size(); }
-  /// All of them, by name.
+  /// All tensors, sorted by name.
   std::vector<FoundTensor> tensors() const { return tensors_.all(); }
 
-  /// The name of the file, or of the index: for what is wrong with all of it.
+  /// The name of the file, or of the index: for errors that concern all of it.
   const std::string& name() const noexcept { return name_; }
 
  private:
   struct File {
     std::string name;
-    std::optional<MappedFile> mapped;  // absent when someone else keeps the bytes
+    std::optional<MappedFile> mapped;  // absent if the bytes are owned elsewhere
     Safetensors tensors;
     File(const std::filesystem::path& path, OpenFiles& files);
     explicit File(const NamedBytes& file);

@@ -52,7 +52,7 @@ const StoredTensor& NativeTensors::of(const StoredTensor& tensor, std::endian fi
 
 namespace {
 
-// Takes five digits from the end of `text`.
+// Removes five digits from the end of `text`.
 std::optional<std::size_t> take_number(std::string_view& text) {
   constexpr std::size_t kDigits = 5;
   if (text.size() < kDigits) {
@@ -109,7 +109,7 @@ std::string missing_files(const std::filesystem::path& folder, std::span<const s
     if (!std::filesystem::exists(folder / name, error)) {
       missing.push_back(missing.size() < kMostNamed ? shown_name(name) : "more");
     }
-    if (missing.size() > kMostNamed) {  // a file may announce very many
+    if (missing.size() > kMostNamed) {  // a file may claim very many
       break;
     }
   }

@@ -1,5 +1,5 @@
-// The tensors of several files, by name. Tensors of files as kernels read them, whatever the byte
-// order of file and machine. A tensor as it lies in a file.
+// A tensor in a file; an index of the tensors of several files, by name; and tensors as kernels
+// read them, regardless of the byte order of file and machine.
 #pragma once
 
 #include <bit>
@@ -33,40 +33,40 @@ struct StoredTensor {
   }
 };
 
-/// A tensor, and where messages say that it is.
+/// A tensor, and the file that messages name.
 struct FoundTensor {
-  const StoredTensor* tensor = nullptr;  // null: there is none of that name
+  const StoredTensor* tensor = nullptr;  // null: not found
   std::string_view file;
 
   explicit operator bool() const noexcept { return tensor != nullptr; }
 };
 
-/// Views of tensors, which others own.
+/// Views of tensors that are owned elsewhere.
 class TensorIndex {
  public:
-  /// Throws Error{kMalformed} `file: name: also in …` when there is one of that name.
+  /// Throws Error{kMalformed} `file: name: also in …` when the name already exists.
   void add(const StoredTensor& tensor, std::string_view file);
 
   FoundTensor find(std::string_view name) const noexcept;
   std::size_t size() const noexcept { return tensors_.size(); }
-  /// All of them, by name.
+  /// All tensors, sorted by name.
   std::vector<FoundTensor> all() const;
 
  private:
   std::map<std::string_view, FoundTensor, std::less<>> tensors_;
 };
 
-/// Whether numbers of that type lie in another order in a file than where they are computed with:
-/// there each by itself is in the machine's byte order, and blocks of quantised ones are
-/// little-endian on every machine.
+/// Whether numbers of that type have another byte order in a file than in the computation, where
+/// single numbers are in the machine's byte order, and blocks of quantised ones are little-endian
+/// on every machine.
 bool is_turned(StoredType type, std::endian file,
                std::endian machine = std::endian::native) noexcept;
 
-/// Owns the copies of tensors that have to be turned: of big-endian files, and of all on big-endian
-/// machines. Movable; tensors stay in place.
+/// Owns the copies of tensors that have to be byte-swapped: those of big-endian files, and all on
+/// big-endian machines. Movable; tensors stay in place.
 class NativeTensors {
  public:
-  /// `tensor` itself, which must outlive the result, or a copy that is turned.
+  /// Returns `tensor` itself, which must outlive the result, or a byte-swapped copy.
   const StoredTensor& of(const StoredTensor& tensor, std::endian file);
 
  private:
@@ -77,7 +77,7 @@ class NativeTensors {
   std::deque<Turned> turned_;
 };
 
-// The names of the files that a model was split into.
+// Names of the files that a model was split into.
 
 /// NAME-00002-of-00003.gguf.
 struct ShardName {
@@ -88,27 +88,27 @@ struct ShardName {
 
 inline constexpr std::string_view kGgufEnding = ".gguf";
 
-/// Nothing for another name, or for a number that is not from 1 to the count; a view into
-/// `file_name`.
+/// Parses a shard's name; nullopt for other names, and for a number that is not from 1 to the
+/// count. A view into `file_name`.
 std::optional<ShardName> parse_shard_name(std::string_view file_name,
                                           std::string_view ending = kGgufEnding);
 
 std::string shard_name(std::string_view name, std::size_t number, std::size_t count,
                        std::string_view ending = kGgufEnding);
 
-/// The names of all shards, in their order.
+/// The names of all shards, in order.
 std::vector<std::string> shard_names(const ShardName& shard, std::string_view ending = kGgufEnding);
 
 /// The files that are missing in the folder, the first few by name: "a, b, c and more"; empty if
-/// none is.
+/// all exist.
 std::string missing_files(const std::filesystem::path& folder, std::span<const std::string> names);
 
-/// Throws Error{kMalformed} naming the missing shards if not all lie in the folder of `file`, one
-/// of them.
+/// Throws Error{kMalformed} naming the missing shards unless all lie in the folder of `file`, which
+/// is one of them.
 void require_shards(const std::filesystem::path& file, const ShardName& shard,
                     std::string_view ending = kGgufEnding);
 
-/// "model" of model.gguf and of model-00001-of-00002.gguf.
+/// Returns "model" for model.gguf and for model-00001-of-00002.gguf.
 std::string name_of_shards(const std::filesystem::path& file);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-// The functions between two linear maps, compiled once per SIMD target.
+// Activation functions, compiled once per SIMD target.
 
 #include "attnviz/kernels/row_kernels.h"
 
@@ -45,9 +45,9 @@ struct Tanh {
   }
 };
 
-// max(x, 0) - |x| · Φ(-|x|), where Φ(-a) = erfc(a / √2) / 2, and erfc z = t · e^(P(t) - z²) with
-// t = 2 / (2 + z), which is right to one part in 8 million. Source of P: Press et al., Numerical
-// Recipes in C, erfcc. At 13 nothing is left of Φ.
+// max(x, 0) - |x| · Φ(-|x|), where Φ(-a) = erfc(a / √2) / 2, and erfc z = t · e^(P(t) - z²) with t
+// = 2 / (2 + z), accurate to one part in 8 million. Source of P: Press et al., Numerical Recipes in
+// C, erfcc. At 13, Φ(-a) has vanished.
 struct Gelu {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -71,8 +71,8 @@ struct Gelu {
   }
 };
 
-// x / 2 · (1 + tanh u) = x / (1 + e^(-2u)), which loses no digits where x is negative. Below -10
-// nothing is left of it.
+// x / 2 · (1 + tanh u) = x / (1 + e^(-2u)), which loses no digits where x is negative. Below -10 it
+// has vanished.
 struct GeluTanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -94,7 +94,7 @@ struct Silu {
   }
 };
 
-// f of each number, times that of `up` when there is one.
+// Applies f to each number, and multiplies by `up` unless it is empty.
 template <class Function>
 void apply(ConstMatrix up, Matrix x) {
   const Function function;
@@ -136,7 +136,7 @@ void activate(Activation activation, ConstMatrix up, Matrix x) {
 
 void activate_limited(float limit, ConstMatrix up, Matrix gate) {
   constexpr float kSteepness = 1.702f;
-  constexpr float kLowest = -87.0f / kSteepness;  // nothing is left of σ there
+  constexpr float kLowest = -87.0f / kSteepness;  // σ has vanished there
   for (std::size_t r = 0; r < gate.rows; ++r) {
     float* row = gate.row_data(r);
     const float* others = up.row_data(r);

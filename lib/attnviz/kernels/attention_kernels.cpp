@@ -1,4 +1,4 @@
-// Scores and mixtures of values, compiled once per SIMD target. Plain-loop reference:
+// Scores and weighted sums of values, compiled once per SIMD target. Plain-loop reference:
 // tests/support/naive.h.
 
 #include "attnviz/kernels/row_kernels.h"
@@ -20,16 +20,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kKeys = KeyPanels::kKeys;
 
 struct ScoreTile {
-  const float* query;  // its first row
+  const float* query;  // first row
   std::size_t query_stride;
-  const float* panel;  // its first panel
+  const float* panel;  // first panel
   std::size_t d_head;
-  float* scores;  // its first row and column
+  float* scores;  // first row and column
   std::size_t score_stride;
 };
 
-// kRows queries by kPanels panels of keys, in registers. Tiles are functions of their own: around
-// them the compiler needs registers for other things, and takes them from the innermost loop.
+// Multiplies kRows queries by kPanels panels of keys, in registers. Tiles are separate functions:
+// inlined, the surrounding code would take registers from the innermost loop.
 template <std::size_t kRows, std::size_t kPanels>
 HWY_NOINLINE void compute_scores(const ScoreTile& tile) {
   const hn::CappedTag<float, kKeys> d;
@@ -48,8 +48,8 @@ HWY_NOINLINE void compute_scores(const ScoreTile& tile) {
   });
 }
 
-// Tiles of whole panels. Low and wide where there are registers for it: of what the mask hides,
-// less lies beside low ones, and they load fewer queries for a multiply-add.
+// Tiles of whole panels. Low and wide where there are enough registers: low tiles compute fewer
+// masked scores, and load fewer queries per multiply-add.
 inline constexpr std::size_t kScorePanels = kHasManyRegisters ? 3 : 1;
 inline constexpr std::size_t kScoreRows = kHasManyRegisters       ? 8
                                           : HWY_LANES(float) >= 8 ? 6
@@ -66,7 +66,7 @@ HWY_INLINE void compute_scores(const ScoreTile& tile, std::size_t panels) {
   compute_scores<kRows, kPanels>(tile);
 }
 
-// The union of the ranges of some rows; empty ranges count for nothing.
+// The union of the ranges of some rows, ignoring empty ones.
 KeyRange joined(const KeyRange* ranges, std::size_t count) {
   KeyRange all{std::numeric_limits<std::size_t>::max(), 0};
   for (std::size_t row = 0; row < count; ++row) {
@@ -78,8 +78,8 @@ KeyRange joined(const KeyRange* ranges, std::size_t count) {
   return all.end == 0 ? KeyRange{} : all;
 }
 
-// Rows for which the ranges of their tiles, joined(), are kept: sixteen tiles, and those of the
-// rest.
+// Rows for which the joined() ranges of their tiles are kept: sixteen tiles, and those of the
+// remaining rows.
 template <std::size_t kTallest>
 inline constexpr std::size_t kRowsAtOnce = 16 * kTallest;
 using TileRanges = KeyRange[16 + 4];
@@ -93,14 +93,14 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
                             first_key, scores.row_block(kMost, scores.rows - kMost));
   }
   TileRanges missing;  // of each tile, from a whole panel on
-  // A few panels, about the same of all rows, stay in the first-level cache.
+  // A few panels, about the same for all rows, stay in the first-level cache.
   for (std::size_t begin = first_key; begin < first_key + scores.cols;
        begin += kScorePanels * kKeys) {
     std::size_t tile = 0;
     for_each_row_tile<kScoreRows>(query.rows, [&](auto rows, std::size_t row) HWY_ATTR {
       KeyRange& range = missing[tile++];
       if (begin == first_key) {
-        range = joined(ranges + row, rows());  // while the tile before is still being computed
+        range = joined(ranges + row, rows());  // while the previous tile is still being computed
         range.first = range.first / kKeys * kKeys;
       }
       if (range.end <= range.first || range.first >= begin + kScorePanels * kKeys) {
@@ -119,13 +119,13 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
   }
 }
 
-// The upper half of a tile's rows. Under a causal mask the keys that they see are common to all,
-// and the lower half sees some more.
+// The upper half of a tile's rows. Under a causal mask, all rows see the keys that the upper half
+// sees, and the lower half sees some more.
 template <std::size_t kRows>
 inline constexpr std::size_t kUpperRows = kRows - kRows / 2;
 
-// Adds the rows of `value`, each times its weight, to the tile, or starts it with them: the first
-// `common` to all rows, the rest to the lower half.
+// Adds the rows of `value`, each times its weight, to the tile, or starts the tile with them: the
+// first `common` rows for the whole tile, the rest for the lower half.
 template <std::size_t kRows, std::size_t kVectors, class D>
 HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride, ConstMatrix value,
                            std::size_t common, bool is_first, float* context,
@@ -154,15 +154,15 @@ HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride,
   });
 }
 
-// The columns of `value` and `context` from `col` on: as many groups of kVectors vectors as they
-// hold, or one; which column follows.
+// Mixes the columns of `value` and `context` from `col` on: as many groups of kVectors vectors as
+// fit, or one. Returns the next column.
 template <std::size_t kVectors, std::size_t kTallest, class D>
 HWY_INLINE std::size_t mix_columns(D d, ConstMatrix weights, ConstMatrix value,
                                    const KeyRange* ranges, std::size_t first_key, Matrix context,
                                    std::size_t col) {
   const std::size_t width = kVectors * hn::Lanes(d);
   const std::size_t end_col = col + (value.cols - col) / width * width;
-  // As many values as stay in the first-level cache beside the weights.
+  // As many values as fit the first-level cache beside the weights.
   const std::size_t chunk = HWY_MAX(16, 8192 / width);
   TileRanges seen_by;
   const std::size_t end_key = first_key + weights.cols;

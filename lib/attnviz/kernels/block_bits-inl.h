@@ -1,5 +1,5 @@
-// What unpacking blocks of any type begins with: halves, nibbles, fields of bits. Included once per
-// SIMD target.
+// Helpers for unpacking blocks of any type: halves, nibbles, bit fields. Included once per SIMD
+// target.
 
 #if defined(ATTNVIZ_KERNELS_BLOCK_BITS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_BLOCK_BITS_INL_H_
@@ -24,8 +24,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What a type's blocks are like, for structs that have `unpack` beside it.
-// Words of four bytes lie from byte kFirstAligned on, one after the other.
+// The layout of a type's blocks, as a base of structs that add `unpack`. From byte kFirstAligned on
+// they consist of words of four bytes.
 template <std::size_t kNumbersABlock, std::size_t kBytesABlock, std::size_t kNumbersAGroup,
           bool kMinimums = false, std::size_t kFirstAligned = 0>
 struct BlockLayout {
@@ -36,7 +36,7 @@ struct BlockLayout {
   static constexpr bool kHasMinimums = kMinimums;
 };
 
-// Blocks are little-endian, and so are words that stand for several bytes, on every machine.
+// Blocks, and words that combine several bytes, are little-endian on every machine.
 template <class Word>
 HWY_INLINE Word little_endian(Word word) {
   auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(Word)>>(word);

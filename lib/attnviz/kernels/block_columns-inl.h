@@ -1,4 +1,4 @@
-// Quantised weights as a product reads them. Included once per SIMD target.
+// Quantised weights in the form that products read. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_
@@ -25,8 +25,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Weights stored as rows of whole blocks, one row a column. Number k of a column is number skip + k
-// of its row.
+// Weights stored as rows of whole blocks, one row per column. Number k of a column is number skip +
+// k of its row.
 struct BlockRows {
   BlockRows(const StoredMatrix& w, const Unpacker& type)
       : data(static_cast<const std::uint8_t*>(w.data)),
@@ -34,7 +34,7 @@ struct BlockRows {
         skip(w.skip),
         unpacker(type) {}
 
-  // The block that begins with number `first` of a row.
+  // Returns the block that begins with number `first` of a row.
   HWY_INLINE const std::uint8_t* at(std::size_t row, std::size_t first) const {
     return data + row * row_bytes + bytes(first);
   }
@@ -53,13 +53,13 @@ struct BlockRows {
   Unpacker unpacker;
 };
 
-// Panels begin where a row's multiple of kDepth does, so that no block lies in two of them.
+// Panels begin at multiples of kDepth in the stored rows, so that no block lies in two panels.
 class BlockColumns {
  public:
   using Source = BlockRows;
   static constexpr bool kRowsLieTogether = false;
 
-  // The quants of a panel's columns, and beside each other what they are multiplied by.
+  // The quants of a panel's columns, and their scales and minimums side by side.
   struct Panel {
     HWY_ALIGN float numbers[kDepth * kPanel];
     HWY_ALIGN std::int8_t quants[kPanel * kDepth];
@@ -88,7 +88,7 @@ class BlockColumns {
     return panel.numbers + (w.skip + k) % kDepth * kPanel;
   }
 
-  // Two lines of each of a panel's columns.
+  // Two cache lines of each of a panel's columns.
   static Ahead ahead(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth,
                      std::size_t part, std::size_t /*parts*/) {
     const std::size_t n_bytes = HWY_MAX(w.bytes(depth), std::size_t{1});
@@ -108,7 +108,8 @@ class BlockColumns {
     }
   }
 
-  // For add_products(): `cols` columns of the panel that begins with number k, not packed.
+  // For add_products(): `cols` columns of the panel that begins with number k, unpacked but not
+  // packed.
   static BlockColumns unpacked(const BlockRows& w, std::size_t k, std::size_t col,
                                std::size_t depth, std::size_t cols, Panel& panel) {
     const BlockColumns columns(w, (w.skip + k) % kDepth, depth, panel);
@@ -117,7 +118,7 @@ class BlockColumns {
   }
 
   // sums[r] += x(r, k) times the numbers k of a vector of columns, for all k of the panel, in
-  // order: what packing and multiply_tile() compute, without the memory in between.
+  // order: the same as packing and multiply_tile(), without the memory in between.
   template <std::size_t kRows>
   HWY_INLINE void add_products(const float* x, std::size_t x_stride, std::size_t col,
                                TileSums<kRows, 1, Lanes>& sums) const {
@@ -128,7 +129,7 @@ class BlockColumns {
  private:
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
   static constexpr std::size_t kRowsAtOnce = kSquare<std::int8_t>;
-  // Bits above a byte of a word, counted as bytes lie in memory.
+  // Bits above byte kByte of a word, with bytes in memory order.
   template <int kByte>
   static constexpr int kAbove = 8 *
                                 (std::endian::native == std::endian::little ? 3 - kByte : kByte);
@@ -143,7 +144,7 @@ class BlockColumns {
         group_bits_(w.unpacker.group == 16 ? 4 : 5),
         has_minimums_(w.unpacker.has_minimums) {}
 
-  // The blocks of `cols` columns up to a panel's row.
+  // Unpacks the blocks of `cols` columns up to row `end` of the panel.
   static HWY_NOINLINE void unpack(const BlockRows& w, std::size_t k, std::size_t col,
                                   std::size_t cols, std::size_t end, Panel& panel) {
     constexpr std::size_t kColsAhead = 8;
@@ -160,8 +161,8 @@ class BlockColumns {
     }
   }
 
-  // take(i, numbers) for each of the kRowsAtOnce rows from `first` on, in order: their numbers in
-  // one vector of columns. As everywhere, products are rounded before the difference.
+  // Calls take(i, numbers) for each of the kRowsAtOnce rows from `first` on, in order, with their
+  // numbers in one vector of columns. As everywhere, products are rounded before the difference.
   template <bool kHasMinimums, class Take>
   HWY_INLINE void for_each_row(std::size_t first, std::size_t col, const Take& take) const {
     const Lanes d;
@@ -198,7 +199,7 @@ class BlockColumns {
 #endif
   }
 
-  // The kRowsAtOnce rows that row_ is one of.
+  // Packs the kRowsAtOnce rows that include row_.
   HWY_NOINLINE void pack_rows() const {
     const std::size_t row = row_ - row_ % kRowsAtOnce;
     for (std::size_t v = 0; v < kPanelVectors; ++v) {
@@ -228,7 +229,7 @@ class BlockColumns {
       if (first >= row_ && first + kRowsAtOnce <= end_) {
         for_each_row<kHasMinimums>(
             first, col, [&](std::size_t i, auto numbers) HWY_ATTR { add(first + i, numbers); });
-      } else {  // some of these rows are not to be added
+      } else {  // some of these rows are not added
         pack_square<kHasMinimums>(first, col);
         const std::size_t end = HWY_MIN(first + kRowsAtOnce, end_);
         for (std::size_t row = HWY_MAX(first, row_); row < end; ++row) {
@@ -241,7 +242,7 @@ class BlockColumns {
   Panel* panel_;
   std::size_t row_;
   std::size_t end_;
-  unsigned group_bits_;  // a division would take as long as a vector's work
+  unsigned group_bits_;  // shift instead of a division, which would take as long as a vector's work
   bool has_minimums_;
 };
 

@@ -1,5 +1,5 @@
-// Where blocks are read that are unpacked, and where their numbers go: one block after the other,
-// or sixteen side by side. Types of blocks are written for both. Included once per SIMD target.
+// Where blocks are read from, and where their unpacked numbers go: one block at a time, or sixteen
+// side by side. Block types are written for both. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_BLOCK_PLACES_INL_H_
@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// work(Size<0>), work(Size<1>), …: for shifts, which are known when a loop is compiled.
+// Calls work(Size<0>), work(Size<1>), …: shift counts must be compile-time constants.
 template <std::size_t kCount, std::size_t kFirst = 0, class Work>
 HWY_INLINE void for_each_size(const Work& work) {
   if constexpr (kFirst < kCount) {
@@ -32,14 +32,15 @@ HWY_INLINE void for_each_size(const Work& work) {
   }
 }
 
-// Four bytes at a time: the bits of `kMask` in each, after shifts to the right and to the left.
+// Extracts a field from each of the four bytes: the bits of `kMask`, after shifts to the right and
+// to the left.
 template <int kRight, std::uint8_t kMask, int kLeft = 0>
 HWY_INLINE std::uint32_t fields(std::uint32_t word) {
   return (word >> kRight & kMask * 0x01010101u) << kLeft;
 }
 
-// Four fields of kBits at a time, from bit kFirst on and one after the other, as bytes that are
-// shifted to the left.
+// Spreads four consecutive fields of kBits, from bit kFirst on, over four bytes, shifted to the
+// left.
 template <int kFirst, int kBits, std::uint32_t kMask, int kLeft>
 HWY_INLINE std::uint32_t spread(std::uint32_t word) {
   std::uint32_t all = 0;
@@ -56,18 +57,18 @@ HWY_INLINE float negative(float value) {
   return -value;
 }
 
-// 2^(exponent - 128), exponents being below 256.
+// Returns 2^(exponent - 128), for exponents below 256.
 HWY_INLINE float half_of_power(std::uint32_t exponent) {
   return std::bit_cast<float>(exponent < 2 ? std::uint32_t{0x00200000} << exponent
                                            : (exponent - 1) << 23);
 }
 
-// A block that lies as it is stored. Vectors are of bytes that follow each other.
+// One block as it is stored. Vectors contain consecutive bytes.
 class OneBlock {
  public:
   OneBlock(const std::uint8_t* block, const UnpackedBlocks& to) : block_(block), to_(to) {}
 
-  // work(tag, i) for every vector of kCount bytes; byte i is its first.
+  // Calls work(tag, i) for every vector of kCount bytes; byte i is its first.
   template <std::size_t kCount, class Work>
   static HWY_INLINE void for_each_vector(const Work& work) {
     const hn::CappedTag<std::uint8_t, kCount> d;
@@ -80,7 +81,7 @@ class OneBlock {
   HWY_INLINE hn::Vec<D> load(D d, std::size_t offset) const {
     return hn::LoadU(d, block_ + offset);
   }
-  // Sixteen where a bit is set, from bit i of the word at `offset` on.
+  // 16 where a bit is set, else 0, from bit i of the word at `offset` on.
   template <class D>
   HWY_INLINE hn::Vec<D> sixteen_where_set(D d, std::size_t offset, std::size_t i) const {
     const std::uint8_t* const bits = block_ + offset;
@@ -90,7 +91,7 @@ class OneBlock {
     return hn::IfThenElseZero(hn::LoadMaskBits(d, bits + i / 8), hn::Set(d, 16));
 #endif
   }
-  // Quants as signed bytes, from number `at` of the block on.
+  // Stores quants as signed bytes, from number `at` of the block on.
   template <class D>
   HWY_INLINE void store(hn::Vec<D> quants, D d, std::size_t at) const {
     hn::StoreU(quants, d, reinterpret_cast<std::uint8_t*>(to_.quants + at));
@@ -112,7 +113,8 @@ class OneBlock {
   HWY_INLINE void store_minimum(float minimum, std::size_t group) const {
     to_.minimums[group * to_.step] = minimum;
   }
-  // Of all groups: factor * (integer + bias), the integers being bytes with signs.
+  // Stores the scales of all groups: factor * (integer + bias), where the integers are signed
+  // bytes.
   template <std::size_t kCount, std::int8_t kBias = 0>
   HWY_INLINE void store_scales(float factor, const std::uint32_t* integers) const {
     store_scaled<kCount, kBias>(factor, integers, to_.scales);
@@ -149,7 +151,7 @@ class OneBlock {
 };
 
 // Each of kCount bytes from `offset` on holds two quants: the lower nibbles go to `low`, the upper
-// ones to `high`, both as map(tag, i, nibbles) makes them.
+// ones to `high`, both mapped by map(tag, i, nibbles).
 template <std::size_t kCount, class Place, class Map>
 HWY_INLINE void split_nibbles(const Place& place, std::size_t offset, std::size_t low,
                               std::size_t high, const Map& map) {
@@ -160,7 +162,7 @@ HWY_INLINE void split_nibbles(const Place& place, std::size_t offset, std::size_
   });
 }
 
-// All groups of a block share one scale.
+// Stores one scale for all groups of a block.
 template <std::size_t kCount, class Place, class Scale>
 HWY_INLINE void share_scale(const Place& place, Scale scale) {
   for (std::size_t group = 0; group < kCount; ++group) {
@@ -168,7 +170,7 @@ HWY_INLINE void share_scale(const Place& place, Scale scale) {
   }
 }
 
-// Sixteen bytes, looked up by nibbles.
+// A table of sixteen bytes, indexed by nibbles.
 struct NibbleTable {
   const std::int8_t* table;
 
@@ -187,7 +189,7 @@ struct NibbleTable {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 #define ATTNVIZ_HAS_BLOCK_LANES 1
 
-// Four bytes at a time of sixteen blocks.
+// Four consecutive bytes of each of sixteen blocks.
 using LaneWords = hn::Vec<hn::FixedTag<std::uint32_t, kBlockLanes>>;
 using LaneFloats = hn::Vec<hn::FixedTag<float, kBlockLanes>>;
 
@@ -223,7 +225,8 @@ HWY_INLINE LaneFloats half_of_power(LaneWords exponents) {
   return hn::BitCast(floats, hn::IfThenElse(hn::Lt(exponents, hn::Set(d, 2)), small, normal));
 }
 
-// By lines of the cache, of each its last byte: the first one is the last one of what came before.
+// Prefetches line by line, at each line's last byte: the first line is the last one of the previous
+// call.
 template <std::size_t kBytes>
 HWY_INLINE void prefetch(const std::uint8_t* from) {
   for (std::size_t i = 0; i < kBytes; i += 64) {
@@ -231,13 +234,13 @@ HWY_INLINE void prefetch(const std::uint8_t* from) {
   }
 }
 
-// Four words of each of sixteen blocks, a word of each in a vector.
+// Four words of each of sixteen blocks; each vector holds one word of every block.
 struct LaneQuad {
   LaneWords words[4];
 };
 
-// Of every 128 bits of four vectors: all first words, all second ones, all third ones, all last
-// ones.
+// Transposes 4 x 4 words in each 128 bits of four vectors: first words, second ones, third ones,
+// last ones.
 HWY_INLINE LaneQuad transposed(LaneWords first, LaneWords second, LaneWords third,
                                LaneWords fourth) {
   const hn::FixedTag<std::uint32_t, kBlockLanes> d;
@@ -252,10 +255,11 @@ HWY_INLINE LaneQuad transposed(LaneWords first, LaneWords second, LaneWords thir
            hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high))}};
 }
 
-// Sixteen bytes of blocks that lie `stride` bytes apart. By intrinsics, as Combine() clears what it
-// then replaces; by halves, which take less where vectors of 64 bytes pass in two.
+// Transposes sixteen bytes of blocks that lie `stride` bytes apart. By intrinsics, since Combine()
+// clears what it then overwrites; by halves, which is faster where 64-byte vectors are processed in
+// two steps.
 HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stride) {
-  // The blocks i, i + 4, i + 8 and i + 12.
+  // Loads blocks i, i + 4, i + 8 and i + 12.
   const auto four = [&](std::size_t i) HWY_ATTR {
     const auto load = [&](std::size_t block) HWY_ATTR {
       const std::uint8_t* const from = blocks + block * stride + i * stride;
@@ -269,7 +273,7 @@ HWY_INLINE LaneQuad transposed_quad(const std::uint8_t* blocks, std::size_t stri
   return transposed(four(0), four(1), four(2), four(3));
 }
 
-// Quants of sixteen blocks, kNumbers each.
+// Stores the quants of sixteen blocks, kNumbers each.
 template <std::size_t kNumbers>
 void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
   const hn::FixedTag<std::uint32_t, kBlockLanes> d;
@@ -283,7 +287,7 @@ void store_words_of_quants(const std::int8_t* quants, const LaneBlocks& to) {
   }
 }
 
-// Byte kByte of each word times 2^24.
+// Returns byte kByte of each word times 2^24.
 template <int kByte>
 HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, kBlockLanes>> upper_bytes(LaneWords words) {
   const hn::FixedTag<std::int32_t, kBlockLanes> d;
@@ -296,7 +300,7 @@ HWY_INLINE hn::Vec<hn::FixedTag<std::int32_t, kBlockLanes>> upper_bytes(LaneWord
       d, hn::TableLookupBytesOr0(hn::BitCast(bytes, words), hn::LoadDup128(bytes, kPlaces)));
 }
 
-// Scales of sixteen blocks.
+// Stores the scales of sixteen blocks.
 class LaneScales {
  public:
   explicit HWY_INLINE LaneScales(const LaneBlocks& to) : to_(to) {}
@@ -324,7 +328,7 @@ class LaneScales {
   HWY_INLINE void store_scaled(LaneFloats factor, const LaneWords* integers, float* to) const {
     const hn::FixedTag<float, kBlockLanes> d;
     const hn::RebindToSigned<decltype(d)> words;
-    // As the upper byte of a word, which keeps its sign.
+    // The integer is in the upper byte of a word, which keeps its sign.
     const auto per_upper = hn::Mul(factor, hn::Set(d, 0x1p-24f));
     for_each_size<kCount>([&](auto i) HWY_ATTR {
       const auto upper = upper_bytes<i() % 4>(integers[i() / 4]);
@@ -334,7 +338,7 @@ class LaneScales {
   }
 };
 
-// The half-precision number that begins at byte 0 or 2 of each word.
+// Converts the half-precision number at byte 0 or 2 of each word.
 HWY_INLINE LaneFloats half_of(LaneWords words, bool is_second) {
   const hn::FixedTag<float, kBlockLanes> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> halves;
@@ -343,8 +347,8 @@ HWY_INLINE LaneFloats half_of(LaneWords words, bool is_second) {
   return hn::PromoteTo(d, hn::BitCast(halves, hn::TruncateTo(shorts, shifted)));
 }
 
-// Sixteen blocks. Vectors are of four bytes of each. What lies at words is laid side by side first,
-// and four more words, for what does not.
+// Sixteen blocks. Vectors contain four bytes of each. Data at word positions is transposed first,
+// with four more words for unaligned data.
 template <class Blocks>
 class BlockLanes : public LaneScales {
  public:
@@ -383,7 +387,7 @@ class BlockLanes : public LaneScales {
   }
   template <class D>
   HWY_INLINE hn::Vec<D> sixteen_where_set(D d, std::size_t offset, std::size_t i) const {
-    // Four bits that begin in the middle of a byte or at its begin.
+    // Four bits that begin at the middle or the start of a byte.
     const hn::RepartitionToWide<hn::RepartitionToWide<D>> wide;
     const auto bytes = hn::TableLookupBytes(
         load(d, offset), hn::BitCast(d, hn::Add(hn::BitCast(wide, hn::LoadDup128(d, kWordOfByte)),

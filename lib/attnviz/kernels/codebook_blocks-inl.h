@@ -1,5 +1,5 @@
-// Types of 256 numbers a block that are indices of a codebook's rows of 4 or 8 numbers. Included
-// once per SIMD target.
+// Types with 256 numbers per block, stored as indices into a codebook whose rows have 4 or 8
+// numbers. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_CODEBOOK_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_CODEBOOK_BLOCKS_INL_H_
@@ -21,12 +21,12 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A byte eight times.
+// Repeats a byte eight times.
 HWY_INLINE std::uint64_t eight_times(std::uint64_t byte) {
   return byte * 0x0101010101010101u;
 }
 
-// Makes those of a block's positive quants negative whose bit is set.
+// Negates a block's positive quants where the sign bit is set.
 HWY_INLINE void set_signs(const std::uint8_t* signs, std::int8_t* quants) {
 #if HWY_TARGET == HWY_SCALAR
   for (std::size_t i = 0; i < 256; ++i) {
@@ -43,17 +43,17 @@ HWY_INLINE void set_signs(const std::uint8_t* signs, std::int8_t* quants) {
 #endif
 }
 
-// Seven signs; the eighth makes their number even.
+// Seven sign bits; the eighth makes the number of set bits even.
 HWY_INLINE std::uint8_t even_signs(std::uint32_t seven) {
   return static_cast<std::uint8_t>(seven | static_cast<std::uint32_t>(std::popcount(seven)) << 7);
 }
 
-// Scales are odd numbers of an eighth, a quarter or all of the block's.
+// Scales are odd multiples of an eighth, a quarter or all of the block's scale.
 HWY_INLINE float odd_scale(float step, std::uint32_t scale) {
   return step * static_cast<float>(static_cast<std::int32_t>(2 * scale + 1));
 }
 
-// A group of 32 in 8 bytes: four indices, four times seven signs, a scale of 4 bits.
+// Groups of 32 numbers in 8 bytes: four indices, four times seven signs, a scale of 4 bits.
 struct BlocksIQ2XXS : BlockLayout<256, 66, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     std::uint8_t signs_of[32];
@@ -110,7 +110,7 @@ struct BlocksIQ2S : BlockLayout<256, 82, 16> {
   }
 };
 
-// Two codebook rows of four.
+// Joins two codebook rows of four numbers.
 HWY_INLINE std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) {
   return first | std::uint64_t{second} << 32;
 }
@@ -156,13 +156,14 @@ struct BlocksIQ3S : BlockLayout<256, 110, 32> {
   }
 };
 
-// Eight numbers of -1, 0 and 1, plus an eighth or (minus == 1) minus an eighth: eight times that.
+// Eight numbers of -1, 0 and 1, plus an eighth, or minus an eighth if minus == 1; returned in
+// eighths.
 HWY_INLINE std::uint64_t eighths(std::uint32_t index, std::uint32_t minus) {
   const std::uint64_t shift = eight_times(1) - minus * eight_times(2);
   return (kIq1Codebook[index] + shift) ^ eight_times(0x80);
 }
-// Bytes of indices, then words: four times the upper three bits of one, a scale of 3 bits, and
-// whether the eighth is taken away.
+// Bytes of indices, then words: the upper three bits of four indices, a scale of 3 bits, and the
+// sign of the eighth.
 struct BlocksIQ1S : BlockLayout<256, 50, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = 0.125f * half_at(block);
@@ -178,8 +179,8 @@ struct BlocksIQ1S : BlockLayout<256, 50, 32> {
   }
 };
 
-// Bytes of indices; nibbles of their upper three bits and whether the eighth is taken away; words
-// of four scales of 3 bits, whose upper nibbles make the half that all are multiplied by.
+// Bytes of indices; nibbles with their upper three bits and the sign of the eighth; words with four
+// scales of 3 bits each, whose upper nibbles form the half-precision factor of all scales.
 struct BlocksIQ1M : BlockLayout<256, 56, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const auto words = word_at<std::uint64_t>(block + 48);

@@ -1,5 +1,5 @@
-// The codebooks of GGUF's types of 1 bit: what each index stands for. Made from data in which
-// every index occurs, as the format documents no rule for them.
+// The codebooks of GGUF's 1-bit types. Made from data in which every index occurs, as the format
+// does not document a rule for them.
 
 #include "attnviz/kernels/unpack.h"
 

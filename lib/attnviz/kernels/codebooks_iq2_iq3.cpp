@@ -1,5 +1,5 @@
-// The codebooks of GGUF's types of 2 and 3 bits: what each index stands for. Made from data in
-// which every index occurs, as the format documents no rule for them.
+// The codebooks of GGUF's 2-bit and 3-bit types. Made from data in which every index occurs, as the
+// format does not document a rule for them.
 
 #include "attnviz/kernels/unpack.h"
 
@@ -9,7 +9,7 @@ namespace attnviz::kernels {
 
 namespace {
 
-// Two bits for each of eight numbers, the first lowest: which one of kIq2Numbers.
+// Two bits for each of eight numbers, the first lowest: an index into kIq2Numbers.
 constexpr std::array<std::uint16_t, 256> kIq2XxsWords = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000A, 0x0011, 0x0014, 0x0020, 0x0022, 0x0028, 0x002A, 0x0041,
     0x0044, 0x0050, 0x0058, 0x0061, 0x0064, 0x0080, 0x0082, 0x008A, 0x00A2, 0x0101, 0x0104, 0x0110,
@@ -169,7 +169,7 @@ constexpr std::array<std::uint16_t, 1024> kIq2SWords = {
     0xA4A4, 0xA500, 0xA519, 0xA651, 0xA80A, 0xA828, 0xA8A2, 0xA954, 0xA986, 0xAA08, 0xAA0A, 0xAA20,
     0xAA22, 0xAA28, 0xAA88, 0xAAAA};
 
-// Three bits for each of four numbers, the first lowest: which one of kIq3XxsNumbers.
+// Three bits for each of four numbers, the first lowest: an index into kIq3XxsNumbers.
 constexpr std::array<std::uint16_t, 256> kIq3XxsWords = {
     0x0000, 0x0002, 0x0004, 0x0009, 0x000B, 0x000F, 0x0010, 0x0012, 0x0019, 0x0022, 0x003B, 0x003D,
     0x0041, 0x0043, 0x0048, 0x004A, 0x0051, 0x0055, 0x0058, 0x005A, 0x0061, 0x006C, 0x0078, 0x0080,
@@ -194,7 +194,7 @@ constexpr std::array<std::uint16_t, 256> kIq3XxsWords = {
     0x0E2A, 0x0E56, 0x0E60, 0x0E8A, 0x0EA5, 0x0EAA, 0x0EC0, 0x0ECD, 0x0EDB, 0x0EF0, 0x0F11, 0x0F21,
     0x0F40, 0x0F42, 0x0F54, 0x0F98};
 
-// Three bits for each of four numbers, the first lowest: which one of the first odd numbers.
+// Three bits for each of four numbers, the first lowest: an index into the first odd numbers.
 constexpr std::array<std::uint16_t, 512> kIq3SWords = {
     0x0000, 0x0001, 0x0002, 0x0005, 0x0007, 0x0008, 0x0009, 0x000A, 0x000C, 0x000E, 0x0010, 0x0011,
     0x0015, 0x001B, 0x0020, 0x0022, 0x0025, 0x0027, 0x0029, 0x002B, 0x0030, 0x0032, 0x0039, 0x003C,
@@ -244,7 +244,7 @@ constexpr std::array<std::uint8_t, 4> kIq2Numbers = {8, 25, 43, 0};
 constexpr std::array<std::uint8_t, 8> kIq3XxsNumbers = {4, 12, 20, 28, 36, 44, 52, 62};
 constexpr std::array<std::uint8_t, 8> kIq3SNumbers = {1, 3, 5, 7, 9, 11, 13, 15};
 
-// A byte for each number of a word, the first lowest.
+// Expands each word into one byte per number, the first lowest.
 template <class Bytes, std::size_t kWords, std::size_t kNumbers>
 constexpr auto expanded(const std::array<std::uint16_t, kWords>& words,
                         const std::array<std::uint8_t, kNumbers>& numbers) {

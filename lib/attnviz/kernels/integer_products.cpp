@@ -10,7 +10,7 @@
 #include "attnviz/kernels/unpack.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-// GCC takes values that its own header leaves open on purpose for mistakes.
+// GCC warns about values that its own header leaves uninitialised on purpose.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #ifndef __clang__
@@ -28,41 +28,40 @@ namespace {
 constexpr std::size_t kLanes = kBlockLanes;
 constexpr std::size_t kPanel = kLaneStep;  // columns
 constexpr std::size_t kDepth = 256;        // numbers of a column in a panel: whole blocks
-constexpr std::size_t kWord = 4;           // numbers that one dot product adds up
+constexpr std::size_t kWord = 4;           // numbers that one dot product adds
 constexpr std::size_t kSmallestGroup = 16;
-constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has most
-constexpr std::size_t kPanelsAhead = 3;     // that are asked for: what memory takes
+constexpr std::size_t kMostBytes = 8 * 34;  // of a column in a panel: Q8_0 has the most
+constexpr std::size_t kPanelsAhead = 3;     // to prefetch: as far as memory latency needs
 constexpr std::size_t kMostRows = 192;
-constexpr std::size_t kMostDepth = 2048;   // of rows: their digits stay in the first-level cache
-constexpr std::size_t kDepthOfFew = 8192;  // of up to two: whole columns mostly
-constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, of 4 bytes
+constexpr std::size_t kMostDepth = 2048;   // of rows: their digits fit the first-level cache
+constexpr std::size_t kDepthOfFew = 8192;  // for up to two rows: usually whole columns
+constexpr std::size_t kMostNumbers = kMostRows * kDepth;  // on the stack, 4 bytes each
 
-// Of each four numbers the first digits lie together, then the second ones, the third ones, and
-// four bytes that nobody reads: number = unit * (2^16 first + 2^8 second + third), digits of -128
-// to 127.
+// For each four numbers: their first digits, then the second ones, the third ones, and four unused
+// bytes. number = unit * (2^16 first + 2^8 second + third), with digits from -128 to 127.
 struct Activations {
   alignas(64) std::int8_t digits[kMostNumbers * 4];
   ActivationGroup groups[kMostNumbers / kSmallestGroup];
 };
 
-// Numbers of kPanel columns, as LaneBlocks has them.
+// Numbers of kPanel columns, laid out as in LaneBlocks.
 struct WeightPanel {
   alignas(64) std::uint32_t words[kDepth / kWord * kPanel];
   alignas(64) float scales[kDepth / kSmallestGroup * kPanel];
   alignas(64) float minimums[kDepth / kSmallestGroup * kPanel];
 };
 
-// Sixteen integers of 24 bits to their digits.
+// Splits sixteen 24-bit integers into their digits.
 ATTNVIZ_VNNI_INLINE inline void store_digits(__m512i numbers, std::int8_t* to) {
   const __m512i order =
       _mm512_broadcast_i32x4(_mm_setr_epi8(2, 6, 10, 14, 1, 5, 9, 13, 0, 4, 8, 12, 3, 7, 11, 15));
-  // With 128 added to each, digits are those of base 256.
+  // With 128 added, the digits are those of base 256.
   const __m512i shift = _mm512_set1_epi32(0x00808080);
   const __m512i bytes = _mm512_xor_si512(_mm512_add_epi32(numbers, shift), shift);
   _mm512_store_si512(to, _mm512_shuffle_epi8(bytes, order));
 }
 
-// The numbers [at, at + 16 kVectors) of a row of `size`; zeros where there are none.
+// Converts the numbers [at, at + 16 kVectors) of a row of `size`; numbers outside the row are 0.
 template <std::size_t kVectors>
 ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptrdiff_t at,
                                                       std::ptrdiff_t size, std::int8_t* digits) {
@@ -84,11 +83,11 @@ ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptr
   }
   __m512i largest_bits = _mm512_setzero_si512();
   for (const __m512& vector : numbers) {
-    // As integers, so that NaN is larger than anything else.
+    // Compared as integers, so that NaN is the largest.
     largest_bits = _mm512_max_epi32(largest_bits, _mm512_castps_si512(_mm512_abs_ps(vector)));
   }
   constexpr std::uint32_t kInfinity = 0x7F800000;
-  constexpr std::uint32_t kLargestDigits = 0x00020000;  // beyond 1.98: the first digit would be 128
+  constexpr std::uint32_t kLargestDigits = 0x00020000;  // beyond 1.98 the first digit would be 128
   const auto bits = static_cast<std::uint32_t>(_mm512_reduce_max_epi32(largest_bits));
   const std::uint32_t exponent = std::max((bits + kLargestDigits) >> 23, 23u);
   const auto power = [](std::uint32_t biased) ATTNVIZ_VNNI_INLINE {
@@ -116,7 +115,7 @@ ATTNVIZ_VNNI_INLINE inline ActivationGroup make_group(const float* row, std::ptr
           .low_32 = (-sum & 2047) << 5};
 }
 
-// A part of each row of activations, and of some columns' numbers: those that both have.
+// A part of each row of activations, which matches a part of some columns.
 struct Part {
   const std::int8_t* digits;
   const ActivationGroup* groups;
@@ -125,7 +124,7 @@ struct Part {
   std::size_t n_groups;
 };
 
-// Where a panel's columns lie, and what is to be asked for meanwhile: as many columns.
+// Where a panel's columns lie, and where as many columns to prefetch lie.
 struct PanelSource {
   const std::uint8_t* blocks;
   std::size_t row_bytes;
@@ -148,7 +147,7 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   }
   const std::size_t words = type.block.numbers / kWord * kPanel;
   const std::size_t groups = type.block.numbers / type.group * kPanel;
-  // What is asked for in the order of memory is not so block by block of all columns.
+  // The data to prefetch is read in memory order, not block by block across all columns.
   const bool in_order = from.later_row_bytes == n_bytes;
   const std::size_t later_stride = in_order ? type.block.bytes : from.later_row_bytes;
   const std::size_t later_block = type.block.bytes * (in_order ? kLanes : 1);
@@ -163,7 +162,7 @@ void make_panel(PanelSource from, const Unpacker& type, WeightPanel& panel) {
   }
 }
 
-// out += some rows by a panel's columns, group after group. What three digits add up to leaves no
+// out += some rows times a panel's columns, group by group. The sums of three digits leave no
 // registers for out.
 template <std::size_t kRows, std::size_t kGroup, bool kHasMinimums>
 ATTNVIZ_VNNI void add_tile(const Part& part, const std::uint32_t* words, const float* scales,
@@ -244,7 +243,7 @@ AddTile tile_of(const Unpacker& type) {
   return type.has_minimums ? add_tile<kRows, 32, true> : add_tile<kRows, 32, false>;
 }
 
-// All rows by a panel's columns.
+// Multiplies all rows by a panel's columns.
 class Tiles {
  public:
   explicit Tiles(const Unpacker& type)
@@ -278,7 +277,7 @@ class Tiles {
   AddTile four_;
 };
 
-// As many rows as kMostRows at most.
+// The product of at most kMostRows rows.
 class RowsProduct {
  public:
   RowsProduct(ConstMatrix x, const StoredMatrix& w, Matrix out)
@@ -310,7 +309,7 @@ class RowsProduct {
   }
 
  private:
-  // Numbers [first, first + depth_) of each stored row.
+  // Converts the numbers [first, first + depth_) of each row.
   template <std::size_t kVectors>
   ATTNVIZ_VNNI void make_activations(std::size_t first) {
     constexpr std::size_t kGroup = kVectors * kLanes;
@@ -318,7 +317,7 @@ class RowsProduct {
     for (std::size_t row = 0; row < x_.rows; ++row) {
       const float* const numbers = x_.row_data(row);
       for (std::size_t at = std::max(first, skip_ / kGroup * kGroup); at < end; at += kGroup) {
-        // So short a piece of a row is over before the processor knows what comes next.
+        // The rows' pieces are too short for the processor to predict the next one.
         for (std::size_t i = at - skip_; i < at - skip_ + kGroup; i += kLanes) {
           _mm_prefetch(numbers + 2 * x_.stride + i, _MM_HINT_T0);
         }
@@ -334,8 +333,8 @@ class RowsProduct {
     return data_ + row * row_bytes_ + number / type_.block.numbers * type_.block.bytes;
   }
 
-  // A panel's columns; and of those behind them as much, in the order in which it lies in memory,
-  // where whole columns are read, else the panel that comes after the next ones.
+  // Returns a panel's columns and what to prefetch: where whole columns are read, as much as
+  // follows them in memory; otherwise the panel that is kPanelsAhead ahead.
   PanelSource source(std::size_t first, std::size_t at, std::size_t n_blocks, std::size_t col,
                      std::size_t cols) const {
     const std::size_t place = (at - first) / kDepth;
@@ -351,19 +350,19 @@ class RowsProduct {
     return from;
   }
 
-  // Whether columns [col, col + kLanes) of these numbers are multiplied where they are unpacked.
+  // Whether columns [col, col + kLanes) of these numbers are multiplied while they are unpacked.
   bool has_lanes(std::size_t first, std::size_t end, std::size_t col) const {
     return type_.multiply_lanes != nullptr && x_.rows == 1 && col + kLanes <= out_.cols &&
            first >= skip_ && (end - first) % type_.block.numbers == 0;
   }
-  // Those columns, while what lies behind them is asked for.
+  // Multiplies these columns, and prefetches the ones that follow.
   void multiply_lanes(std::size_t first, std::size_t end, std::size_t col) {
     const auto [numbers, bytes] = type_.block;
     const std::size_t n_groups = numbers / type_.group;
     const std::size_t n_blocks = (end - first) / numbers;
     const std::uint8_t* const blocks = block_at(col, first);
     const std::uint8_t* later = block_at(col + kLanesAhead, first);
-    // In the order of memory. Divisions would take as long as a tenth of the work.
+    // In memory order. Divisions would take a tenth of the time.
     for (std::size_t i = 0, later_block = 0; i < n_blocks; ++i) {
       type_.multiply_lanes(blocks + i * bytes, row_bytes_, later + later_block * bytes,
                            activations_.digits + i * numbers * 4,

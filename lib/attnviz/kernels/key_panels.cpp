@@ -14,9 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// For vectors of a known number of blocks of four lanes.
+// For vectors with a known number of blocks of four lanes.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// The dimensions k to k + 3 of as many keys as a vector has lanes.
+// Packs dimensions k to k + 3 of as many keys as a vector has lanes.
 template <class D>
 HWY_INLINE void pack_four_dimensions(D d, const float* keys, std::size_t stride, float* to) {
   const auto* const from = reinterpret_cast<const std::uint8_t*>(keys);
@@ -32,8 +32,8 @@ HWY_INLINE void pack_four_dimensions(D d, const float* keys, std::size_t stride,
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// The dimensions k to k + 15 of sixteen keys: whole lines are loaded, and a half of the shuffles
-// goes across blocks of four lanes.
+// Packs dimensions k to k + 15 of sixteen keys: whole cache lines are loaded, and half of the
+// shuffles cross blocks of four lanes.
 void pack_sixteen_dimensions(const float* keys, std::size_t stride, float* to) {
   const hn::Full512<float> d;
   hn::Vec<decltype(d)> columns[4][4];  // of four keys each, four dimensions apart in its blocks
@@ -68,7 +68,7 @@ void pack_sixteen_dimensions(const float* keys, std::size_t stride, float* to) {
 }
 #endif
 
-// The first dimensions of a whole panel, four or sixteen at a time; how many that were.
+// Packs the first dimensions of a whole panel, four or sixteen at a time. Returns how many.
 std::size_t pack_whole_panel(ConstMatrix keys, float* panel) {
   const hn::CappedTag<float, KeyPanels::kKeys> d;
   std::size_t k = 0;
@@ -91,7 +91,7 @@ std::size_t pack_whole_panel(ConstMatrix /*keys*/, float* /*panel*/) {
 }
 #endif
 
-// `keys` has one panel's keys, or fewer.
+// `keys` contains one panel's keys, or fewer.
 void pack_panel(ConstMatrix keys, float* panel) {
   constexpr std::size_t kKeys = KeyPanels::kKeys;
   const bool is_whole = keys.rows == kKeys;

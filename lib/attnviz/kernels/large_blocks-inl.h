@@ -1,5 +1,5 @@
-// Types of 256 numbers a block, in groups of 16 or 32 with small integer scales (and minimums) of
-// their own, by which one or two halves are multiplied. Included once per SIMD target.
+// Types with 256 numbers per block, in groups of 16 or 32 with small integer scales (and minimums),
+// which are multiplied by one or two half-precision factors. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_LARGE_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_LARGE_BLOCKS_INL_H_
@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two bits a number: number 32 i + j of each half is in bits 2 i of byte j of 32.
+// Two bits per number: number 32 i + j of each half of the block is in bits 2 i of byte j of 32.
 struct BlocksQ2K : BlockLayout<256, 84, 16, true> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -45,7 +45,7 @@ struct BlocksQ2K : BlockLayout<256, 84, 16, true> {
   }
 };
 
-// As above, with a third bit for number 32 i + j in bit i of byte j of another 32.
+// As above, with a third bit: for number 32 i + j, bit i of byte j of another 32.
 struct BlocksQ3K : BlockLayout<256, 110, 16> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -75,7 +75,7 @@ struct BlocksQ3K : BlockLayout<256, 110, 16> {
 };
 
 // Eight scales and eight minimums of 6 bits in 12 bytes: four of each with all their bits, then
-// nibbles of the others, whose upper two bits are those that the first ones leave.
+// nibbles of the others, whose upper two bits are in the unused bits of the first ones.
 template <class Place>
 HWY_INLINE void unpack_scales_and_minimums(const Place& place) {
   using Word = decltype(place.word(0));
@@ -90,7 +90,7 @@ HWY_INLINE void unpack_scales_and_minimums(const Place& place) {
   place.template store_minimums<8>(place.half(2), minimums);
 }
 
-// Of each 64 numbers, j is in the lower nibble of byte j of 32, 32 + j in the upper one.
+// In each 64 numbers, j is in the lower nibble of byte j of 32, 32 + j in the upper one.
 struct BlocksQ4K : BlockLayout<256, 144, 32, true> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -102,7 +102,7 @@ struct BlocksQ4K : BlockLayout<256, 144, 32, true> {
   }
 };
 
-// As above, with a fifth bit for number 32 i + j in bit i of byte j of another 32.
+// As above, with a fifth bit: for number 32 i + j, bit i of byte j of another 32.
 struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -123,22 +123,22 @@ struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
   }
 };
 
-// Of each 128 numbers, 32 i + j has its lower bits in nibbles of byte j (i even) or 32 + j (i odd),
-// the lower ones first, and its upper two in bits 2 i of byte j of another 32.
+// In each 128 numbers, 32 i + j has its lower bits in a nibble of byte j (i even) or 32 + j (i
+// odd), lower nibbles first, and its upper two in bits 2 i of byte j of another 32.
 struct BlocksQ6K : BlockLayout<256, 210, 16> {
   template <class V>
   struct Quants {
     V low;
     V high;
   };
-  // With 32 added, of byte 32 kSecond + j of nibbles and byte j of upper bits: numbers 32 kSecond +
-  // j and 64 + 32 kSecond + j.
+  // Unpacks byte 32 kSecond + j of nibbles and byte j of upper bits into numbers 32 kSecond + j and
+  // 64 + 32 kSecond + j, with 32 added.
   template <int kSecond, class D, class V = hn::Vec<D>>
   static HWY_INLINE Quants<V> quants(D d, V nibbles, V upper) {
     const V mask = hn::Set(d, 0x30);
     const V low = hn::And(nibbles, hn::Set(d, 15));
     const V high = hn::ShiftRight<4>(nibbles);
-    // No OrAnd(): compilers do not join its mask with that of a shift of bytes.
+    // Not OrAnd(): compilers do not merge its mask with the one of a shift of bytes.
     if constexpr (kSecond == 0) {
       return {hn::Or(low, hn::And(hn::ShiftLeft<4>(upper), mask)),
               hn::Or(high, hn::And(upper, mask))};
@@ -171,13 +171,13 @@ struct BlocksQ6K : BlockLayout<256, 210, 16> {
   }
 };
 
-// Groups of 32, each as a block of IQ4_NL with a scale of 6 bits.
+// Groups of 32, each like a block of IQ4_NL with a scale of 6 bits.
 struct BlocksIQ4XS : BlockLayout<256, 136, 32> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     using Word = decltype(place.word(0));
-    const Word upper = place.word(0);  // in its upper half: two bits a group
-    const Word lower = place.word(4);  // four bits a group
+    const Word upper = place.word(0);  // upper half: two bits per group
+    const Word lower = place.word(4);  // four bits per group
     const Word scales[2] = {either(spread<0, 4, 15, 0>(lower), spread<16, 2, 3, 4>(upper)),
                             either(spread<16, 4, 15, 0>(lower), spread<24, 2, 3, 4>(upper))};
     place.template store_scales<8, -32>(place.half(0), scales);
@@ -188,15 +188,15 @@ struct BlocksIQ4XS : BlockLayout<256, 136, 32> {
   }
 };
 
-// -1, 0 and 1 as digits of base 3, five a byte: a byte is a fraction of 256, and what tripling it
-// carries beyond 256 is the next digit.
+// -1, 0 and 1 as digits of base 3, five per byte: a byte is a fraction of 256, and the carry when
+// it is tripled is the next digit.
 struct BlocksTQ10 : BlockLayout<256, 54, 32> {
   template <std::size_t kBytesAtOnce, std::size_t kDigits, class Place>
   static HWY_INLINE void unpack_digits(const Place& place, std::size_t from, std::size_t to) {
     place.template for_each_vector<kBytesAtOnce>([&](auto d, std::size_t j) HWY_ATTR {
       auto fraction = place.load(d, from + j);
       for (std::size_t digit = 0; digit < kDigits; ++digit) {
-        // All bits set, -1, where a third or two thirds are reached.
+        // Masks have all bits set, -1, where the fraction reaches one or two thirds.
         const auto one = hn::VecFromMask(d, hn::Gt(fraction, hn::Set(d, 85)));
         const auto two = hn::VecFromMask(d, hn::Gt(fraction, hn::Set(d, 170)));
         const auto quant = hn::Sub(hn::Sub(hn::Set(d, 0xFF), one), two);
@@ -214,7 +214,7 @@ struct BlocksTQ10 : BlockLayout<256, 54, 32> {
   }
 };
 
-// The same with two bits a number.
+// The same with two bits per number.
 struct BlocksTQ20 : BlockLayout<256, 66, 32> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {

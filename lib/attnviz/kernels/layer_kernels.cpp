@@ -1,4 +1,4 @@
-// Normalisation of rows, rotary positions and steps of states, compiled once per SIMD target.
+// Normalisation of rows, rotary positions and state updates, compiled once per SIMD target.
 
 #include "attnviz/kernels/row_kernels.h"
 
@@ -18,13 +18,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::CappedTag<double, 8>;
 
-// The sum of term(x[i]) over a row, in doubles and in an order that depends on n only.
+// Returns the sum of term(x[i]) over a row, in doubles and in an order that depends only on n.
 template <class Term>
 HWY_INLINE double sum_of(const float* x, std::size_t n, const Term& term) {
   const Doubles d;
   const hn::Rebind<float, Doubles> df;
   const std::size_t lanes = hn::Lanes(d);
-  constexpr std::size_t kSums = 4;  // or each would wait for the one before
+  constexpr std::size_t kSums = 4;  // independent sums, so that none waits for the previous one
   hn::Vec<Doubles> sums[kSums] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   std::size_t i = 0;
   for (; i + kSums * lanes <= n; i += kSums * lanes) {
@@ -58,7 +58,8 @@ void layer_norm(ConstMatrix x, const float* weight, const float* bias, double ep
       const auto deviation = hn::Sub(value, means);
       return hn::Mul(deviation, deviation);
     });
-    // The mean as a sum of two floats: what is left of a large one would show in small deviations.
+    // The mean as a sum of two floats: the rounding error of a large mean would show in small
+    // deviations.
     const auto mean_high = static_cast<float>(mean);
     const auto mean_low = static_cast<float>(mean - static_cast<double>(mean_high));
     const auto factor = static_cast<float>(1.0 / std::sqrt(squares / count + epsilon));
@@ -87,8 +88,8 @@ void rms_norm(ConstMatrix x, const float* weight, float weight_offset, double ep
   }
 }
 
-// Both products are rounded, so that a pair's bits are the same on every target, and in a vector as
-// outside.
+// Both products are rounded, so that a pair's bits are the same on every target, inside and outside
+// a vector.
 void turn(float& first, float& second, float cosine, float sine) {
   const float x = first;
   const float y = second;
@@ -142,7 +143,7 @@ void rope_rotate(ConstMatrix table, RopePairing pairing, Matrix x) {
   }
 }
 
-// Calls `work(d, column)` for vectors of columns, then for those that are left, one by one.
+// Calls `work(d, column)` for vectors of columns, then for the remaining ones, one by one.
 template <class Work>
 void for_columns(std::size_t n, const Work& work) {
   const hn::ScalableTag<float> d;

@@ -1,4 +1,4 @@
-// Functions of single numbers, applied to many, and vectors of which only some lanes lie in memory.
+// Functions applied to each number of an array, and vectors that lie only partly in memory.
 // Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_MAP_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -17,8 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// out[i] = function(d, load) for all i < n, a vector at a time, where load(x) is what lies at x[i].
-// A number's bits are the same wherever it lies; nothing past the ends is touched.
+// out[i] = function(d, load) for all i < n, a vector at a time, where load(x) loads x[i]. The bits
+// of a number do not depend on its position; memory past the ends is not touched.
 template <class Function>
 HWY_INLINE void map_numbers(std::size_t n, float* out, const Function& function) {
   const hn::CappedTag<float, 16> d;
@@ -44,7 +44,7 @@ HWY_INLINE void map_numbers(std::size_t n, float* out, const Function& function)
   }
 }
 
-// Bounds that let NaN pass.
+// Bounds that preserve NaN.
 template <class D, class V>
 HWY_INLINE V at_least(D d, V x, float least) {
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, least)), hn::Set(d, least), x);
@@ -54,11 +54,11 @@ HWY_INLINE V at_most(D d, V x, float most) {
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, most)), hn::Set(d, most), x);
 }
 
-// Numbers this large are whole; their last bits are the whole number.
+// Floats of this size are whole numbers; their last bits are the integer.
 inline constexpr float kWholeNumbers = 12582912.0f;
 
-// 2^rest for a rest in [-1/2, 1/2]. The polynomial has the least largest relative error, 9e-8, of
-// those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
+// 2^rest for rest in [-1/2, 1/2]. The polynomial has the smallest maximal relative error, 9e-8,
+// among those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
 template <class D, class V>
 HWY_INLINE V power_of_rest(D d, V rest) {
   auto p = hn::Set(d, 0.00132647272f);
@@ -77,8 +77,8 @@ HWY_INLINE V times_power(D d, V x, V whole) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, x), exponent));
 }
 
-// e^x for x in [-87.3, 88], with a relative error of about 3e-7 near 0 and 1e-5 far from it, where
-// an error of the product with log2(e) weighs more on processors without multiply-add. NaN stays.
+// e^x for x in [-87.3, 88], with a relative error of about 3e-7 near 0 and 1e-5 far from it;
+// without multiply-add instructions, the rounding of x · log2(e) weighs more there. NaN stays NaN.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const auto log2_e = hn::Set(d, 1.44269504088896340736f);
@@ -89,7 +89,7 @@ HWY_INLINE V exponential(D d, V x) {
 }
 
 // tanh x with a relative error of a few float steps: a quotient of polynomials of degree 13 and 6,
-// which is 1 where tanh is, up to such a step. Source: Eigen, generic_fast_tanh_float.
+// which is 1 where tanh is, within one float step. Source: Eigen, generic_fast_tanh_float.
 template <class D, class V>
 HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V bounded = at_most(d, at_least(d, x, -7.90531110763549805f), 7.90531110763549805f);
@@ -108,7 +108,8 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   return hn::Div(hn::Mul(bounded, p), q);
 }
 
-// The first `count` lanes, fewer than a vector has, and `filler`. Nothing past them is touched.
+// Loads the first `count` lanes, fewer than a vector has, and fills the rest with `filler`. Memory
+// past them is not touched.
 template <class D>
 HWY_INLINE hn::Vec<D> load_some(D d, const float* from, std::size_t count, float filler) {
 #if HWY_TARGET <= HWY_AVX2
@@ -136,22 +137,22 @@ HWY_INLINE void store_some(D d, hn::Vec<D> value, float* to, std::size_t count) 
 #endif
 }
 
-// The least number that is not subnormal: those would take a hundred times as long.
+// The smallest normal number: subnormal ones would be a hundred times slower.
 constexpr float kLeast = std::numeric_limits<float>::min();
-// The logarithm to the base 2 of terms that are no subnormal numbers after a division by 2^26 keys.
+// log2 of terms that are still normal numbers after a division by 2^26 keys.
 constexpr float kSmall = -100.0f;
 constexpr float kLog2E = 1.44269504088896340736f;
 
-// 2^(factor · x) for x <= 0 and factor > 0, with a relative error below 2e-7 for products in
-// [-1, 0], and 3e-6 far from them, where the product's rounding weighs more. 1 for 0; NaN stays.
-// is_spread: what is below 2^-126, which is kLeast, becomes 0; otherwise it may be subnormal.
+// 2^(factor · x) for x <= 0 and factor > 0, with a relative error below 2e-7 for products in [-1,
+// 0], and 3e-6 far from them, where the product's rounding weighs more. 1 for 0; NaN stays NaN.
+// With is_spread, results below 2^-126, which is kLeast, become 0; otherwise they may be subnormal.
 template <class D, class IsSpread>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> x, hn::Vec<D> factor,
                                    [[maybe_unused]] IsSpread is_spread) {
 #if HWY_TARGET <= HWY_AVX3
-  // With half more there is one instruction for the fraction t in [0, 1), and one to multiply by
-  // the whole part's power. The polynomial, 2^(t - 1/2), has the least largest relative error,
-  // 9e-8, of those of degree 5 that are 1 at 1/2.
+  // After adding one half, one instruction gives the fraction t in [0, 1), and one multiplies by
+  // the power of the whole part. The polynomial, 2^(t - 1/2), has the smallest maximal relative
+  // error, 9e-8, among those of degree 5 that are 1 at 1/2.
   const auto y = hn::MulAdd(x, factor, hn::Set(d, 0.5f));
   const hn::Vec<D> t{_mm512_reduce_ps(y.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
   auto p = hn::Set(d, 0.00132647273f);

@@ -22,10 +22,10 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What a product begins with: the bias, what is in the output, or 0.
+// Initial value of the sums: the bias, the current output, or 0.
 enum class Start { kZero, kBias, kOutput };
 
-// Some rows of x by a panel's columns, of a part of the sums.
+// Some rows of x times a panel's columns, over a part of the depth.
 struct TileProduct {
   const float* x;
   std::size_t x_stride;
@@ -66,7 +66,7 @@ HWY_NOINLINE void multiply_tile(const TileProduct& given, const Columns& columns
   });
 }
 
-// For fewer columns than a panel has: computes whole vectors beside the output.
+// For fewer columns than a panel has: computes whole vectors in a buffer.
 template <std::size_t kRows, class Columns>
 HWY_NOINLINE void multiply_narrow_tile(const TileProduct& given, const Columns& columns,
                                        std::size_t cols) {
@@ -97,8 +97,8 @@ struct Place {
 
 constexpr std::size_t kFewRows = 4;
 
-// As few rows by whole panels of quantised weights: without packing, each number is used as soon as
-// it is a float.
+// Multiplies up to kFewRows rows by whole panels of quantised weights: without packing, each number
+// is used as soon as it has become a float.
 template <std::size_t kRows>
 HWY_NOINLINE void multiply_few_rows_by_blocks(const TileProduct& given, const BlockRows& w,
                                               Place place) {
@@ -120,8 +120,8 @@ HWY_NOINLINE void multiply_few_rows_by_blocks(const TileProduct& given, const Bl
   }
 }
 
-// All rows of x by one panel of w. The first tile packs it while it multiplies, and the others ask
-// for the panel that comes next: reading weights takes longer than anything else.
+// Multiplies all rows of x by one panel of w. The first tile packs the panel while it multiplies,
+// and the others prefetch the next panel: reading weights takes longer than anything else.
 template <class Columns>
 void multiply_panel(const TileProduct& first, std::size_t n_rows, const typename Columns::Source& w,
                     Place place, Place next, std::size_t cols) {
@@ -159,9 +159,10 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, const typename
   });
 }
 
-// Up to kFewRows rows of x by all columns of whole vectors of w [d_in, d_out]; returns how many.
-// Every number of w is used so seldom that the time is that of reading it, and rows are best read
-// from one end to the other. Sums go through the output instead, in the same order as elsewhere.
+// Multiplies up to kFewRows rows of x by those columns of w [d_in, d_out] that fill whole vectors;
+// returns their number. Each number of w is used so rarely that reading it takes most of the time,
+// and rows are best read from end to end. Sums are kept in the output, in the same order as
+// elsewhere.
 template <std::size_t kRows, std::size_t kDeep, class Number>
 HWY_NOINLINE void add_deep_rows(ConstMatrix x, Numbers<Number> w, std::size_t k, std::size_t cols,
                                 Matrix out) {
@@ -213,8 +214,8 @@ std::size_t multiply_few_rows(ConstMatrix x, Numbers<Number> w, Start start, con
   return cols;
 }
 
-// Some rows by some thousand numbers of a panel at a time: a part of these rows stays in the
-// second-level cache while the panels pass.
+// Multiplies some rows by some thousand numbers of a panel at a time: this part of the rows stays
+// in the second-level cache while the panels pass.
 template <class Columns>
 void multiply(ConstMatrix x, const typename Columns::Source& w, Start start, const float* bias,
               Matrix out) {
@@ -247,8 +248,8 @@ void multiply(ConstMatrix x, const typename Columns::Source& w, Start start, con
   }
 }
 
-// By weights stored as [d_out, d_in]: all of some columns first, as they lie in memory, unless x
-// would not stay in the second-level cache meanwhile.
+// Multiplies by weights stored as [d_out, d_in]: all of a few columns first, in memory order,
+// unless x would then not stay in the second-level cache.
 template <class Columns>
 void multiply_transposed(ConstMatrix x, const typename Columns::Source& w, Start start,
                          const float* bias, Matrix out) {

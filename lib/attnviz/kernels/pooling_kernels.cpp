@@ -51,9 +51,9 @@ struct Sum {
   }
 };
 
-// How the keys of a cell lie in vectors. Cells of fewer keys than a vector has lanes share one,
-// each in as many lanes as the next power of two; the keys of larger ones are combined in one
-// vector.
+// How the keys of a cell lie in vectors. Cells with fewer keys than a vector has lanes share a
+// vector, each in as many lanes as the next power of two; the keys of larger cells are combined in
+// one vector.
 struct Layout {
   explicit Layout(std::size_t keys_per_cell) : keys(keys_per_cell), lanes(1) {
     while (lanes < kLanes && lanes < keys) {
@@ -70,13 +70,13 @@ struct Layout {
   bool is_dense() const { return keys == lanes; }
 
   std::size_t keys;
-  std::size_t lanes;  // of a cell
+  std::size_t lanes;  // of one cell
   HWY_ALIGN float is_key[kLanes];
   HWY_ALIGN std::int32_t source[kLanes];
-  HWY_ALIGN float is_rest[kLanes];  // the lanes of a large cell's last keys, fewer than a vector
+  HWY_ALIGN float is_rest[kLanes];  // lanes of a large cell's last keys, fewer than a vector
 };
 
-// Some of a row's numbers, and nothing beside them. Key 0 is the first one of its first cell.
+// Numbers of a row, with bounds. Key 0 is the first one of its first cell.
 template <class Op>
 struct Row {
   const float* data;
@@ -86,7 +86,7 @@ struct Row {
   bool holds(std::size_t key, std::size_t count) const {
     return key >= first && key + count <= end;
   }
-  // kLanes of them. kIsInside: the row holds them all.
+  // Loads kLanes of them. kIsInside: the row contains them all.
   template <bool kIsInside>
   HWY_INLINE FloatVector load(std::size_t key) const {
     const Floats d;
@@ -101,7 +101,7 @@ struct Row {
   }
 };
 
-// The vectors of kLanes small cells, of which `key` is the first key.
+// The vectors of kLanes small cells; `key` is the first key.
 template <class Op, bool kIsInside, std::size_t kCellLanes>
 class SmallCells {
  public:
@@ -127,7 +127,7 @@ class SmallCells {
   std::size_t key_;
 };
 
-// Vectors one after another.
+// Consecutive vectors in memory.
 struct VectorsInMemory {
   const float* from;
 
@@ -136,7 +136,7 @@ struct VectorsInMemory {
   }
 };
 
-// The vectors of kLanes large cells, one each.
+// Combines the keys of kLanes large cells into one vector each.
 template <class Op, bool kIsInside>
 HWY_INLINE void lay_out_large(const Layout& layout, const Row<Op>& row, std::size_t key,
                               float* to) {
@@ -161,7 +161,7 @@ HWY_INLINE void lay_out_large(const Layout& layout, const Row<Op>& row, std::siz
   }
 }
 
-// Lane i: the numbers of cell i of kVectors vectors, combined by pairs, pairs of pairs and so on.
+// Lane i: the numbers of cell i in kVectors vectors, combined in pairs, pairs of pairs and so on.
 template <class Op, std::size_t kVectors, class Vectors>
 HWY_INLINE FloatVector combine_neighbours(const Vectors& vectors, std::size_t first = 0) {
   if constexpr (kVectors == 1) {
@@ -176,7 +176,7 @@ HWY_INLINE FloatVector combine_neighbours(const Vectors& vectors, std::size_t fi
   }
 }
 
-// kLanes cells, of which `key` is the first key.
+// Pools kLanes cells; `key` is their first key.
 template <class Op, bool kIsInside, std::size_t kCellLanes>
 HWY_INLINE FloatVector pool_cells(const Layout& layout, const Row<Op>& row, std::size_t key) {
   if (kIsInside && layout.is_dense()) {
@@ -198,7 +198,7 @@ void pool_row(const Layout& layout, const float* data, std::size_t n, std::size_
   const Row<Op> row{data, skipped, skipped + n};
   cells += first_key / layout.keys;
   const std::size_t n_cells = (row.end + layout.keys - 1) / layout.keys;
-  // What is loaded for kLanes cells: the last vector of small ones reaches past them.
+  // Numbers loaded for kLanes cells: the last vector of small cells extends past them.
   const std::size_t reach = kLanes * layout.keys + (layout.is_dense() ? 0 : kLanes);
   for (std::size_t cell = 0; cell < n_cells; cell += kLanes) {
     const std::size_t key = cell * layout.keys;
@@ -219,7 +219,7 @@ void pool_row(const Layout& layout, const float* data, std::size_t n, std::size_
   }
 }
 
-// By the lanes that the layout has: one of kMost, kMost / 2, …, 1.
+// Chooses the code for the layout's lanes: one of kMost, kMost / 2, …, 1.
 template <class Op, std::size_t kMost = kLanes>
 void pool_any_row(const Layout& layout, const float* data, std::size_t n, std::size_t first_key,
                   typename Op::Cell* cells) {
@@ -231,7 +231,7 @@ void pool_any_row(const Layout& layout, const float* data, std::size_t n, std::s
   pool_row<Op, kMost>(layout, data, n, first_key, cells);
 }
 
-// The largest of each column.
+// Takes the maximum of each column.
 void combine_rows(ConstMatrix rows, float* largest) {
   const Floats d;
   std::size_t col = 0;
@@ -256,7 +256,7 @@ void pool_largest(ConstMatrix rows, std::size_t first_key, std::size_t keys_per_
   if (rows.rows == 1) {
     return pool_any_row<Largest>(layout, rows.data, rows.cols, first_key, cells);
   }
-  // As many columns as stay in the first-level cache.
+  // As many columns as fit the first-level cache.
   constexpr std::size_t kColumns = 4096;
   float largest[kColumns];
   for (std::size_t col = 0; col < rows.cols && rows.rows > 0; col += kColumns) {

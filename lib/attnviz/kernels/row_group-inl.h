@@ -1,4 +1,4 @@
-// Softmax of some rows at once, in registers. Included once per SIMD target.
+// Softmax of several rows at once, in registers. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_ROW_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_ROW_GROUP_INL_H_
@@ -28,22 +28,22 @@ namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Terms are summed in float lanes, some thousand at a time, and these sums in double, so that a row
-// of a hundred thousand keys sums to 1 as well as a short one does.
+// of a hundred thousand keys sums to 1 as accurately as a short one.
 constexpr std::size_t kStretch = 1024;
 
-// Rows of scores, of which each has the columns of its range, counted from first_key on. Its other
-// columns become 0.
+// Rows of scores; each has the columns of its range, counted from first_key. Its other columns
+// become 0.
 struct AllRows {
   Matrix rows;
   const KeyRange* ranges;
   std::size_t first_key;
-  Matrix copy;   // gets what is not 0, aligned, when there is room for whole vectors; or empty
-  float* sinks;  // get the weight that goes to no key; or nullptr
+  Matrix copy;   // receives nonzero weights, aligned, when whole vectors fit; or empty
+  float* sinks;  // receive each row's weight on the sink; or nullptr
 };
 
 HWY_INLINE void fill_zeros(float* begin, float* end) {
   const hn::ScalableTag<float> d;
-  // Of nothing there may be no address.
+  // An empty range may have no address.
   for (; static_cast<std::size_t>(end - begin) >= hn::Lanes(d); begin += hn::Lanes(d)) {
     hn::StoreU(hn::Zero(d), d, begin);
   }
@@ -65,8 +65,8 @@ HWY_INLINE hn::Vec<hn::Full128<float>> combine_blocks(D /*d*/, hn::Vec<D> x,
 }
 #endif
 
-// All lanes of each of some rows combined, in the same order however many rows there are: halves of
-// two rows side by side, then of four, and only then across blocks of four lanes.
+// Combines all lanes of each row, in the same order for any number of rows: halves of two rows side
+// by side, then of four, and only then across blocks of four lanes.
 template <class D, std::size_t kRows, class Combine>
 HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRows],
                               [[maybe_unused]] const Combine& combine, float* results) {
@@ -101,16 +101,16 @@ HWY_INLINE void combine_lanes([[maybe_unused]] D d, const hn::Vec<D> (&rows)[kRo
 #endif
 }
 
-// Some rows, a vector of each in turn: on a short one alone the processor mostly waits for results.
-// A row's bits are the same in every group.
+// Several rows, one vector of each in turn: with a single short row the processor mostly waits for
+// results. A row's bits are the same in every group.
 //
 // kHasRoom: all rows have room for as many whole vectors as the longest needs.
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  // Of the rows from `first` on, if they are fit: several have numbers, each as far from those of
-  // the row before as the others, and there is what the template asks for. Then what lies before
-  // their numbers becomes 0.
+  // Starts with the rows from `first` on. Returns whether they are suitable: several rows must not
+  // be empty, their ranges must be equally far apart, and kHasRoom must hold. Then columns before
+  // their ranges become 0.
   HWY_INLINE bool start(const AllRows& all, std::size_t first, float sink) {
     KeyRange only = all.ranges[first];
     if (kRows == 1 && only.first >= only.end) {
@@ -119,7 +119,7 @@ class RowGroup {
     const KeyRange* const ranges = kRows == 1 ? &only : all.ranges + first;
     const std::size_t step = kRows == 1 ? 0 : ranges[kRows > 1].first - ranges[0].first;
     std::size_t fewest = std::numeric_limits<std::size_t>::max();
-    std::size_t most = 0;  // very large, where a range ends before it begins
+    std::size_t most = 0;  // very large where a range ends before it begins
     std::size_t unevenness = 0;
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -156,8 +156,9 @@ class RowGroup {
     return true;
   }
 
-  // All numbers are finite, as far as a maximum and a minimum show, and so is each times `factor`.
-  // Where there is room, -infinity follows a row's numbers: from then on all vectors are whole.
+  // Finds the maxima. Returns whether all numbers, and their products with `factor`, are finite, as
+  // far as a maximum and a minimum can show. Where there is room, a row's numbers are followed by
+  // -infinity: from then on all vectors are whole.
   HWY_INLINE bool find_largest(float factor, bool may_hide) {
     V most[kRows];
     V least[kRows];
@@ -192,7 +193,7 @@ class RowGroup {
     for (std::size_t r = 0; r < kRows && has_sink(); ++r) {
       const bool is_largest = sink_ / factor >= largest_[r];
       largest_[r] = HWY_MAX(largest_[r], sink_ / factor);
-      // Rounding the quotient of a large sink moves the exponent by whole numbers.
+      // Rounding the quotient of a large sink changes the exponent by whole numbers.
       const double above =
           HWY_MIN(kMostOff, static_cast<double>(sink_) -
                                 static_cast<double>(largest_[r]) * static_cast<double>(factor));
@@ -204,8 +205,8 @@ class RowGroup {
       const auto product = hn::Mul(hn::LoadU(some_, largest_ + r), hn::Set(some_, factor));
       is_fine &= hn::AllTrue(some_, hn::Lt(hn::Abs(product), hn::Set(some_, kInfinity)));
     }
-    // Row by row: a minimum may pass over a number where the other is NaN, which the sum of its own
-    // row keeps, but not that of another.
+    // Row by row: a minimum may skip a number where the other is NaN; the sum of its own row keeps
+    // the NaN, but that of another row does not.
     const V limit = hn::Set(d_, HWY_MAX(kSmall / (factor * kLog2E), -kMost));
     auto is_near = hn::Ge(hn::Sub(least[0], hn::Set(d_, largest_[0])), limit);
     HWY_UNROLL(8)
@@ -223,8 +224,8 @@ class RowGroup {
   }
 
   // x[i] = 2^(factor · (x[i] - largest)), whose sum is at least 1 and cannot overflow. Returns the
-  // first row that has a NaN, or kRows. In the meantime `undivided`, or nullptr, is divided as far:
-  // arithmetic and stores past the caches take turns.
+  // first row that has a NaN, or kRows. Meanwhile `undivided`, unless it is nullptr, is divided up
+  // to the same column, so that arithmetic and stores past the caches alternate.
   HWY_INLINE std::size_t take_powers(float factor, RowGroup* undivided) {
     double sums[kRows] = {};
     if (has_sink()) {
@@ -253,7 +254,7 @@ class RowGroup {
     return kRows;
   }
 
-  // The powers before `end` by their sums, as far as that is not done yet.
+  // Divides the powers before `end` by their sums, from where the last call stopped.
   HWY_INLINE void divide(std::size_t end) {
     const std::size_t begin = divided_;
     divided_ = HWY_MIN(end, end_);
@@ -266,7 +267,7 @@ class RowGroup {
                 : multiply(begin, std::false_type(), std::false_type());
     }
   }
-  // The rest of them; then zeros.
+  // Divides the rest; then writes zeros.
   HWY_INLINE void finish() {
     if (divided_ < end_) {
       divide(end_);
@@ -274,7 +275,7 @@ class RowGroup {
     fill_zeros_from(kHasRoom ? end_ : static_cast<std::size_t>(counts_[0]));
   }
 
-  // Not in the copy, which has zeros there.
+  // The copy is skipped: it has zeros there.
   HWY_INLINE void fill_zeros_from(std::size_t begin) const {
     RowCursor<kRows, float> x(x_ + begin, stride_);
     for (; begin + kLanes <= room_; begin += kLanes) {
@@ -289,12 +290,11 @@ class RowGroup {
     }
   }
 
-  // Of a single row for which find_largest() returns false: it becomes zeros when all of it is
-  // hidden.
+  // For a single row for which find_largest() returns false: if it is all hidden, it becomes zeros.
   HWY_INLINE bool hide(bool may_hide) {
     bool is_hidden = counts_[0] == 0 || (may_hide && largest_[0] == -kInfinity);
     for (std::int32_t i = 0; is_hidden && i < counts_[0]; ++i) {
-      is_hidden = x_[i] == -kInfinity;  // or NaN, which a maximum may pass over
+      is_hidden = x_[i] == -kInfinity;  // or NaN, which a maximum may skip
     }
     if (is_hidden) {
       fill_zeros_from(0);
@@ -311,12 +311,12 @@ class RowGroup {
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr float kMost = std::numeric_limits<float>::max();
-  static constexpr double kMostOff = 0.5;   // of the exponent of a largest sink, which is 0
+  static constexpr double kMostOff = 0.5;   // in the exponent of a largest sink, ideally 0
   static constexpr double kLeastSum = 0.5;  // 1, or exp(-kMostOff)
 
   HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
-  // From `begin` to divided_; what would become subnormal becomes 0.
+  // Multiplies from `begin` to divided_; subnormal results become 0.
   template <class IsSpread, class IsCopied>
   HWY_INLINE void multiply(std::size_t begin, IsSpread is_spread, IsCopied is_copied) const {
     RowCursor<kRows, float> copy(copy_ + (is_copied() ? begin : 0), copy_stride_);
@@ -339,7 +339,7 @@ class RowGroup {
     });
   }
 
-  // Which of the numbers from the i-th on are the row's.
+  // Which of the numbers from the i-th on belong to the row.
   HWY_INLINE hn::Mask<D> is_before_end(std::size_t row, std::size_t i) const {
     const hn::RebindToSigned<D> di;
     const auto places = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
@@ -365,7 +365,7 @@ class RowGroup {
     }
   }
 
-  // work(rows, i, whether the vector is whole in every row) for the vectors of [begin, end).
+  // Calls work(rows, i, whether the vector is whole in every row) for the vectors of [begin, end).
   template <class Work>
   HWY_INLINE void for_each_vector(std::size_t begin, std::size_t end, const Work& work) const {
     RowCursor<kRows, float> x(x_ + begin, stride_);
@@ -386,7 +386,7 @@ class RowGroup {
   template <class IsSpread>
   HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums, RowGroup* undivided,
                              IsSpread is_spread) {
-    // Sixteen vectors at a time: measured to be best for rows of any length.
+    // Sixteen vectors at a time: measured as the best for rows of any length.
     constexpr std::size_t kStep = 16 / kRows * kLanes;
     V sum[kRows];
     HWY_UNROLL(8)
@@ -421,27 +421,27 @@ class RowGroup {
   }
 
   const D d_{};
-  const hn::CappedTag<float, HWY_MIN(kRows, 4)> some_{};  // a number of each of some rows
+  const hn::CappedTag<float, HWY_MIN(kRows, 4)> some_{};  // one number of each of some rows
   const hn::CappedTag<double, HWY_MIN(kRows, 4)> few_{};
   const hn::Rebind<float, hn::CappedTag<double, HWY_MIN(kRows, 4)>> narrow_{};
-  float* x_;            // the first row's numbers
-  std::size_t stride_;  // from them to those of the next
-  float* row_ends_;     // the first row's
+  float* x_;            // numbers of the first row
+  std::size_t stride_;  // distance from one row to the next
+  float* row_ends_;     // of the first row
   std::size_t row_stride_;
-  float* copy_;  // the first row's; or nullptr
+  float* copy_;  // of the first row; or nullptr
   std::size_t copy_stride_;
-  float* sinks_;       // each row's weight of the sink; or nullptr
+  float* sinks_;       // each row's weight on the sink; or nullptr
   float sink_;         // a logit
-  std::size_t whole_;  // numbers in vectors that every row fills
-  std::size_t end_;    // numbers in vectors that some row needs
-  std::size_t room_;   // that every row has, and that some row has
+  std::size_t whole_;  // numbers in vectors that are whole in every row
+  std::size_t end_;    // numbers in vectors that any row needs
+  std::size_t room_;   // of the row with the least room, then with the most
   std::size_t most_room_;
-  std::size_t divided_;  // numbers that divide() is done with
+  std::size_t divided_;  // numbers that divide() has finished
   bool is_spread_;       // some term may be smaller than 2^kSmall
   std::int32_t counts_[kRows];
   float largest_[kRows];
   float by_[kRows];
-  double sink_terms_[kRows];  // of the sums
+  double sink_terms_[kRows];  // terms in the sums
 };
 
 }  // namespace attnviz::kernels::HWY_NAMESPACE

@@ -1,5 +1,4 @@
-// Copying of rows, their entropy, and filling them with random numbers, compiled once per SIMD
-// target.
+// Copying of rows, their entropy, and random numbers, compiled once per SIMD target.
 
 #include "attnviz/kernels/row_kernels.h"
 
@@ -79,7 +78,7 @@ EntropySums entropy_sums(const double* shares, std::size_t n, double even) {
           hn::GetLane(hn::SumOfLanes(d, sums.mixed_bits)), sums.count};
 }
 
-// Numbers i, i + 1, … of n, as doubles; `filler` where there are no more.
+// Loads numbers i, i + 1, … of n as doubles; `filler` past the end.
 HWY_INLINE V load_floats(const float* x, std::size_t i, std::size_t n, float filler) {
   const D d;
   const hn::Rebind<float, D> of_floats;

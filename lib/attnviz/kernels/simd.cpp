@@ -20,7 +20,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 
-// Compiled for, dispatched to and so naming the same target as every other kernel.
+// Compiled and dispatched like every other kernel, so that it names the same target.
 std::int64_t compiled_target() {
   return HWY_TARGET;
 }
@@ -52,7 +52,8 @@ std::vector<std::int64_t> usable_targets() {
 
 constexpr std::string_view kIntegerTarget = "avx3_vnni";
 
-// That no other target was chosen; whether the machine has it is asked when it matters.
+// True unless another target was forced; whether the machine has the instructions is checked at
+// use.
 std::atomic<bool> may_use_integers = true;
 
 void use_best_target() noexcept {

@@ -1,4 +1,4 @@
-// Which SIMD instructions the kernels use: listed, forced, told.
+// Which SIMD instructions the kernels use: lists them, reports the active ones, and forces others.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace attnviz::kernels {
 /// "avx3_vnni" is "avx3" with integer products for quantised weights.
 std::vector<std::string> simd_targets();
 
-/// The target that the kernels run on now, as a kernel itself reports it.
+/// Returns the target that the kernels run on now, as reported by a kernel.
 std::string active_simd_target();
 
-/// Whether quantised weights are multiplied as integers: the target is "avx3_vnni".
+/// Whether quantised weights are multiplied as integers, that is, the target is "avx3_vnni".
 bool uses_integer_products() noexcept;
 
-/// Makes every kernel run on `target`, for the whole process. Throws Error{kUsage} listing the
-/// available ones. "auto" is the best.
+/// Makes every kernel of the process run on `target`. Throws Error{kUsage} listing the available
+/// ones. "auto" is the best one.
 void force_simd_target(std::string_view target);
 
-/// Forces a target until the end of the scope; then the best one runs again.
+/// Forces a target until the end of the scope; then the best one is used again.
 class ScopedSimdTarget {
  public:
   explicit ScopedSimdTarget(std::string_view target) { force_simd_target(target); }

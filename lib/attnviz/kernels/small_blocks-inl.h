@@ -1,4 +1,4 @@
-// Types of 32 numbers a block: a scale of 16 bits (MXFP4: of 8), then nibbles or bytes. Included
+// Types with 32 numbers per block: a scale of 16 bits (MXFP4: 8), then nibbles or bytes. Included
 // once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_SMALL_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -31,7 +31,7 @@ struct BlocksQ40 : BlockLayout<32, 18, 32, false, 2> {
   }
 };
 
-// A scale, and what is added.
+// A scale, and an offset that is added.
 struct BlocksQ41 : BlockLayout<32, 20, 32, true> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -42,7 +42,7 @@ struct BlocksQ41 : BlockLayout<32, 20, 32, true> {
   }
 };
 
-// Each number's fifth bit is one of 32 before the nibbles.
+// The fifth bits of all numbers are 32 bits before the nibbles.
 struct BlocksQ50 : BlockLayout<32, 22, 32, false, 2> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
@@ -73,7 +73,7 @@ struct BlocksQ80 : BlockLayout<32, 34, 32, false, 2> {
   }
 };
 
-// Sixteen values that lie closer together around 0.
+// Sixteen values, more closely spaced around 0.
 alignas(16) constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                     1,    13,   25,  38,  53,  69,  89,  113};
 
@@ -85,14 +85,14 @@ struct BlocksIQ4NL : BlockLayout<32, 18, 32, false, 2> {
   }
 };
 
-// Floating-point numbers of 4 bits (sign, exponent of 2, fraction of 1), doubled to be integers.
+// 4-bit floating-point numbers (sign, exponent of 2, fraction of 1), doubled to be integers.
 alignas(16) constexpr std::int8_t kFp4Values[16] = {0, 1,  2,  3,  4,  6,  8,  12,
                                                     0, -1, -2, -3, -4, -6, -8, -12};
 
 struct BlocksMXFP4 : BlockLayout<32, 17, 32, false, 1> {
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
-    place.store_scale(half_of_power(place.byte(0)), 0);  // as quants are doubled
+    place.store_scale(half_of_power(place.byte(0)), 0);  // halved, as quants are doubled
     split_nibbles<16>(place, 1, 0, 16, NibbleTable{kFp4Values});
   }
 };

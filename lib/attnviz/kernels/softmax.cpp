@@ -49,21 +49,21 @@ bool softmax(float* x, std::size_t n, float factor, float sink, float* weight) {
   return softmax_row({{x, 1, n, n}, &range, 0, {}, weight}, 0, factor, sink, /*may_hide=*/true);
 }
 
-// As many rows as there are registers for.
+// As many rows as fit the registers.
 constexpr std::size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
-// And no more numbers: stores past the caches wait for one another when too many come in a row.
+// Limits the numbers, too: stores past the caches stall when too many follow one another.
 constexpr std::size_t kMostNumbers = 2048;
 
-// Groups of kRows rows, one after another: while the powers of one are taken, those before it are
-// divided, so that arithmetic and stores past the caches take turns; and the largest numbers of the
-// one after it have been sought before, so that nothing waits for them.
+// Groups of kRows rows, one after another. While the powers of one group are computed, the group
+// before it is divided, so that arithmetic and stores past the caches alternate; the maxima of the
+// group after it have been found before, so that nothing waits for them.
 template <std::size_t kRows>
 class GroupsOfRows {
  public:
   GroupsOfRows(const AllRows& all, float factor, float sink)
       : all_(all), factor_(factor), sink_(sink) {}
 
-  // From `row` on, as many groups as there are; which row follows, or is refused.
+  // Processes as many groups as fit from `row` on. Returns the next row, or the one with an error.
   HWY_INLINE std::size_t take(std::size_t row, bool& is_refused) {
     for (;; row += kRows) {
       const bool is_next = row + kRows <= all_.rows.rows;
@@ -95,7 +95,8 @@ class GroupsOfRows {
  private:
   using Group = RowGroup<kRows, true>;
 
-  // Of the group whose largest are found, if any; which of its rows is refused, or kRows.
+  // Computes the powers of the group whose maxima are known, if any. Returns its row with an error,
+  // or kRows.
   HWY_INLINE std::size_t take_powers() {
     if (!is_found_) {
       return kRows;
@@ -120,13 +121,13 @@ class GroupsOfRows {
   float sink_;
   Group groups_[3];
   Group* next_ = &groups_[0];
-  Group* found_ = &groups_[1];  // its largest
+  Group* found_ = &groups_[1];  // its maxima are known
   Group* left_ = &groups_[2];   // to be divided
   bool is_found_ = false;
   bool is_left_ = false;
 };
 
-// From `row` on, as many groups as there are; which row follows, or is refused.
+// Processes as many groups as fit from `row` on. Returns the next row, or the one with an error.
 template <std::size_t kRows>
 std::size_t take_groups(const AllRows& all, std::size_t row, float factor, float sink,
                         bool& is_refused) {
@@ -150,7 +151,7 @@ std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_
 bool all_finite(ConstMatrix x) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // 0 times infinity or NaN is NaN, which every sum keeps; eight of them need not wait.
+  // 0 times infinity or NaN is NaN, which every sum keeps; eight independent sums need not wait.
   constexpr std::size_t kWide = 4;
   hn::Vec<decltype(d)> sums[2 * kWide];
   for (auto& sum : sums) {

@@ -18,7 +18,7 @@ void copy_numbers(const void* data, std::size_t first, std::span<float> to) {
   }
 }
 
-// Numbers from `first` on of a row as it is stored.
+// Copies numbers from `first` on of a stored row.
 void copy_stored(const StoredMatrix& matrix, std::size_t stored_row, std::size_t first,
                  std::span<float> to) {
   const void* const row =
@@ -58,7 +58,8 @@ MatrixBuffer to_floats(const StoredMatrix& matrix) {
     }
     return floats;
   }
-  // Some columns as they are stored, then across them: a line of the result is written at a time.
+  // Reads some columns as they are stored, then writes across them, one cache line of the result at
+  // a time.
   constexpr std::size_t kCols = 16;
   MatrixBuffer stored(std::min(kCols, matrix.cols), matrix.rows);
   for (std::size_t first = 0; first < matrix.cols; first += kCols) {

@@ -1,4 +1,4 @@
-// The numbers of a matrix as it lies in its file, as floats.
+// The numbers of a matrix stored in its file's format, as floats.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,10 @@
 
 namespace attnviz {
 
-/// One row; of a quantised matrix slow when it is transposed. Precondition: `to` has matrix.cols
-/// numbers.
+/// Copies one row; slow for a transposed quantised matrix. Precondition: to.size() == matrix.cols.
 void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept;
 
-/// All numbers. Throws as MatrixBuffer does.
+/// Returns all numbers. Throws as MatrixBuffer does.
 MatrixBuffer to_floats(const StoredMatrix& matrix);
 
 }  // namespace attnviz

@@ -1,9 +1,10 @@
 // The functions of Highway's library that run-time dispatch calls, and its assertions in debug
-// builds and, with Clang, under sanitizers. Everything else we use of Highway is in its headers.
+// builds and, with Clang, under sanitizers. Everything else that is used from Highway is in its
+// headers.
 //
-// Linking libhwy itself would cost every start of the program 2 to 3 ms: a static constructor in it
-// measures the processor's timer. The definitions are weak, so that a program that links attnviz
-// and libhwy both still links.
+// Linking libhwy itself would cost 2 to 3 ms at every start of the program: a static constructor in
+// it measures the processor's timer. The definitions are weak, so that a program that links both
+// attnviz and libhwy still links.
 
 #include <hwy/targets.h>
 
@@ -23,7 +24,7 @@ namespace hwy {
 namespace {
 
 #if HWY_ARCH_X86
-// Not every compiler knows this one by name.
+// Some compilers do not know this feature by name.
 bool has_f16c() noexcept {
 #ifdef CPU_FEATURE_ACTIVE
   return CPU_FEATURE_ACTIVE(F16C) != 0;

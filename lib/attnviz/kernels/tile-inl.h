@@ -1,4 +1,4 @@
-// The register tile that every matrix product is made of. Included once per SIMD target.
+// The register tile that all matrix products consist of. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_TILE_INL_H_
@@ -18,21 +18,22 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Enough independent sums to hide the latency of a multiply-add, in as many registers as there are:
-// thirty-two with AVX-512, and taken to be sixteen elsewhere.
+// Enough independent sums to hide the latency of a multiply-add, within the available registers: 32
+// with AVX-512, and an assumed 16 elsewhere.
 inline constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
 inline constexpr std::size_t kTallTile = kHasManyRegisters ? 12 : 6;  // rows, of up to two vectors
 inline constexpr std::size_t kWideTileVectors = kHasManyRegisters ? 4 : 2;
 inline constexpr std::size_t kWideTile = 6;  // rows, of kWideTileVectors vectors
 
-// A size that is known when a tile is compiled.
+// A size known at compile time.
 template <std::size_t kSize>
 struct Size {
   constexpr std::size_t operator()() const noexcept { return kSize; }
 };
 
-// work(Size<rows of the tile>, first row) for tiles of kTallest rows, then for what is left. A tile
-// of few rows waits for its own sums, so that two of eight take less than one of twelve and four.
+// Calls work(Size<rows of the tile>, first row) for tiles of kTallest rows, then for the rest. A
+// tile with few rows waits for its own sums, so that two of eight are faster than one of twelve and
+// one of four.
 template <std::size_t kTallest, class Work>
 HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
   std::size_t row = 0;
@@ -54,16 +55,16 @@ HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
   rest(Size<1>{});
 }
 
-// The same pointer or number, of which the compiler does not know where it comes from: it would
-// compute in advance, and keep in registers, what is derived from it.
+// Hides the origin of a pointer or number from the compiler, which would otherwise compute values
+// derived from it in advance and keep them in registers.
 HWY_INLINE void forget_origin(auto& value) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
   __asm__("" : "+r"(value));
 #endif
 }
 
-// The same column of kRows rows, one column after another. A pointer to every row would not leave
-// registers for anything else, so one serves three rows.
+// The same column of kRows rows, moving from column to column. One pointer serves three rows: a
+// pointer per row would leave no registers for anything else.
 template <std::size_t kRows, class T = const float>
 class RowCursor {
  public:
@@ -82,7 +83,7 @@ class RowCursor {
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kPointers; ++i) {
       T* pointer = pointers_[i] + columns;
-      forget_origin(pointer);  // or there would be a pointer to every row again
+      forget_origin(pointer);  // else each row would get a pointer
       pointers_[i] = pointer;
     }
   }
@@ -94,8 +95,8 @@ class RowCursor {
   std::size_t stride_;
 };
 
-// Where the vectors that a tile multiplies by lie: kPerGroup of them side by side, other groups
-// `group_stride` further on, and those for the next k another `step` further on.
+// Where the vectors that a tile multiplies by lie: kPerGroup of them side by side, further groups
+// `group_stride` apart, and those for the next k another `step` further.
 template <std::size_t kPerGroup, class D>
 struct TileColumns {
   const float* data;
@@ -112,13 +113,13 @@ struct TileColumns {
 template <std::size_t kRows, std::size_t kVectors, class D>
 using TileSums = hn::Vec<D>[kRows][kVectors];
 
-// sum[r][v] += x(r, k) times columns' vector v, advancing from k to k, for all k < depth.
+// sum[r][v] += x(r, k) times vector v of the columns, for all k < depth, advancing with k.
 //
-// Every sum runs over k in order and in one chain, whatever the tile's shape: that is why a result
-// has the same bits wherever its row and column lie, alone or beside others.
+// Every sum runs over k in order and in one chain, regardless of the tile's shape: that is why a
+// result has the same bits for any position of its row and column, alone or beside others.
 //
-// Loops over a tile are unrolled by hand: only then does the compiler keep its sums in registers
-// from the first to the last.
+// Loops over a tile are unrolled explicitly: only then does the compiler keep its sums in registers
+// throughout.
 template <class D, class Columns, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::size_t depth,
                              Columns columns, TileSums<kRows, kVectors, D>& sum) {
@@ -143,7 +144,7 @@ HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::siz
   }
 }
 
-// work(row, vector) for each vector of a tile.
+// Calls work(row, vector) for each vector of a tile.
 template <std::size_t kRows, std::size_t kVectors, class Work>
 HWY_INLINE void for_each_vector(const Work& work) {
   HWY_UNROLL(16)

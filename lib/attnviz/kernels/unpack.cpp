@@ -1,4 +1,4 @@
-// Unpacking of quantised blocks, and floats of their numbers, compiled once per SIMD target.
+// Unpacks quantised blocks into integers or floats, compiled once per SIMD target.
 
 #include "attnviz/kernels/unpack.h"
 
@@ -64,8 +64,8 @@ constexpr decltype(Unpacker::unpack_lanes) kUnpackLanes = nullptr;
 template <class Blocks>
 constexpr decltype(Unpacker::multiply_lanes) kMultiplyLanes = nullptr;
 
-// Highway's target has no integer products, which processors have that these functions are for.
-// Clang does not assemble what a function's target does not have.
+// The Highway target for AVX-512 lacks integer products, which the processors meant here have.
+// Clang does not assemble instructions that a function's target lacks.
 #if ATTNVIZ_HAS_BLOCK_LANES && HWY_COMPILER_GCC_ACTUAL
 using LaneBytes = hn::FixedTag<std::uint8_t, 4 * kBlockLanes>;
 
@@ -74,9 +74,10 @@ struct LaneOctet {
   LaneWords words[8];
 };
 
-// Thirty-two bytes of blocks that lie `stride` bytes apart: by wider loads than two quads.
+// Transposes thirty-two bytes of blocks that lie `stride` bytes apart: wider loads than for two
+// quads.
 HWY_INLINE LaneOctet transposed_octet(const std::uint8_t* blocks, std::size_t stride) {
-  // The blocks i and i + 4.
+  // Loads blocks i and i + 4.
   const auto two = [&](std::size_t i) HWY_ATTR {
     const auto load = [&](std::size_t block) HWY_ATTR {
       const std::uint8_t* const from = blocks + block * stride + i * stride;
@@ -84,7 +85,7 @@ HWY_INLINE LaneOctet transposed_octet(const std::uint8_t* blocks, std::size_t st
     };
     return LaneWords{_mm512_inserti64x4(_mm512_castsi256_si512(load(0)), load(4), 1)};
   };
-  // In turns, four lanes of one of the first four words and of one of the last four.
+  // Alternating: four lanes of one of the first four words and of one of the last four.
   const LaneQuad first_blocks = transposed(two(0), two(1), two(2), two(3));
   const LaneQuad last_blocks = transposed(two(8), two(9), two(10), two(11));
   LaneOctet octet;
@@ -97,13 +98,14 @@ HWY_INLINE LaneOctet transposed_octet(const std::uint8_t* blocks, std::size_t st
   return octet;
 }
 
-// Which bytes without sign stand for quants: they themselves, 16 times as much, as upper nibbles
-// lie in their bytes without a shift, or 32 more.
+// What the unsigned bytes are: the quants themselves, 16 times the quants, as upper nibbles without
+// a shift are, or the quants plus 32.
 enum class ByteForm { kPlain, kSixteenfold, kWith32 };
 
-// What three digits of a group of activations add up to with quants. 32 is taken back by what the
-// first and third sums begin with, 16 by shifts of sums, which all are multiples of it. Sums of so
-// small quants are floats without rounding, as those of the same quants with 128 added.
+// The sums of a group's activations, in three digits, times quants. Added 32s are cancelled by the
+// initial values of the first and third sums, factors of 16 by shifts of the sums, which are all
+// multiples of 16. Sums of quants this small are floats without rounding, as are those of the same
+// quants with 128 added.
 template <ByteForm kForm>
 class LaneDots {
  public:
@@ -112,7 +114,7 @@ class LaneDots {
     third_ = kForm == ByteForm::kWith32 ? _mm512_set1_epi32(group.low_32) : second_;
   }
 
-  // Four quants of each block by four activations.
+  // Multiplies four quants of each block by four activations.
   HWY_INLINE void add(hn::Vec<LaneBytes> quants, const std::int8_t* digits) {
     first_ = sum_of_products(first_, quants.raw, digits);
     second_ = sum_of_products(second_, quants.raw, digits + 4);
@@ -132,7 +134,7 @@ class LaneDots {
     return LaneFloats{_mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(first, second)),
                                       _mm512_set1_ps(256.0f), _mm512_cvtepi32_ps(third))};
   }
-  // sums + each lane's four bytes without sign by the same four with one.
+  // Returns sums + each lane's four unsigned bytes times the same four signed bytes.
   static HWY_INLINE __m512i sum_of_products(__m512i sums, __m512i quants, const std::int8_t* four) {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0"
             : "+v"(sums)
@@ -145,7 +147,7 @@ class LaneDots {
   __m512i third_;
 };
 
-// Bytes [kFirst, kFirst + 16) of blocks, and sixteen from kHalves on for numbers of half precision.
+// Bytes [kFirst, kFirst + 16) of blocks, and sixteen from kHalves on for half-precision numbers.
 template <std::size_t kFirst, std::size_t kHalves>
 class QuadLanes : public LaneScales {
  public:
@@ -164,27 +166,27 @@ class QuadLanes : public LaneScales {
   const LaneQuad& halves_;
 };
 
-// kBlockLanes blocks whose quants are used as they come: some bytes of each at a time, while a part
-// of the later ones is asked for. Scales and minimums are stored before.
+// kBlockLanes blocks whose quants are used as they are read: some bytes of each at a time, while
+// part of the later blocks is prefetched. Scales and minimums are stored beforehand.
 template <class Blocks>
 class LaneStream {
  public:
   HWY_INLINE LaneStream(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later)
       : blocks_(blocks), stride_(stride), later_(later) {}
 
-  // Bytes [offset, offset + 16), four of each block in a vector.
+  // Loads bytes [offset, offset + 16), four of each block per vector.
   HWY_INLINE LaneQuad quad(std::size_t offset) {
     ask_for_later(16);
     return transposed_quad(blocks_ + offset, stride_);
   }
-  // Bytes [offset, offset + 32).
+  // Loads bytes [offset, offset + 32).
   HWY_INLINE LaneOctet octet(std::size_t offset) {
     ask_for_later(32);
     return transposed_octet(blocks_ + offset, stride_);
   }
 
   LaneBlocks scales() { return {nullptr, scales_, minimums_}; }
-  // sum += what a group's dots are worth.
+  // sum += a group's dot products, scaled.
   HWY_INLINE void add(LaneFloats dots, std::size_t group, const ActivationGroup& activations,
                       LaneFloats& sum) const {
     const hn::FixedTag<float, kBlockLanes> d;
@@ -199,13 +201,13 @@ class LaneStream {
  private:
   static constexpr std::size_t kGroups = Blocks::kNumbers / Blocks::kGroup;
 
-  // As many bytes as n_bytes of each block are, into the second-level cache: what is in use and
-  // what comes would not both stay in a first one of 32 KB. It moves on, too: GCC takes a function
-  // that only asks for one that does nothing.
+  // Prefetches as many bytes as n_bytes of each block make, into the second-level cache: current
+  // and later data would not both fit a first-level cache of 32 KB. It also advances the position:
+  // GCC assumes that a function which only prefetches does nothing.
   HWY_INLINE void ask_for_later(std::size_t n_bytes) {
     constexpr int kSecondLevel = 2;
-    // A processor drops what it is asked for while too much is on its way: with more than six bits
-    // a number it is asked again, half as far ahead.
+    // A processor drops prefetches while too many are pending: with more than six bits per number,
+    // data is requested again at half the distance.
     constexpr bool kAsksAgain = Blocks::kBytes * 4 > Blocks::kNumbers * 3;
     for (std::size_t i = 0; i < n_bytes * kBlockLanes; i += 64) {
       __builtin_prefetch(later_ + i, 0, kSecondLevel);
@@ -317,10 +319,11 @@ Unpacker unpacker(StoredType type) {
   return kUnpackers[static_cast<std::size_t>(type) - kFirstQuantised];
 }
 
-// Numbers that are unpacked at a time: a whole number of blocks of any type.
+// Numbers that are unpacked at a time: whole blocks of any type.
 constexpr std::size_t kRun = 256;
 
-// `count` numbers, which fill groups. The product is rounded before the difference, as elsewhere.
+// Converts `count` numbers, which fill whole groups. The product is rounded before the difference,
+// as elsewhere.
 void multiply_quants(const UnpackedBlocks& from, const Unpacker& type, std::size_t count,
                      float* to) {
   const hn::CappedTag<float, 16> d;

@@ -1,5 +1,5 @@
-// Weights as a product reads them: columns as vectors of floats, however their file stores them.
-// Included once per SIMD target.
+// Weights in the form that products read: columns as vectors of floats, regardless of how their
+// file stores them. Included once per SIMD target.
 
 #if defined(ATTNVIZ_KERNELS_WEIGHT_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNVIZ_KERNELS_WEIGHT_COLUMNS_INL_H_
@@ -32,8 +32,8 @@ constexpr std::size_t kPanel = kPanelVectors * kLanes;  // columns
 // Rows of w that are packed at a time, so that a panel stays in the first-level cache.
 constexpr std::size_t kDepth = 4096 / kLanes;
 
-// A part of a matrix whose numbers lie `stride` apart in the direction that is not named. They need
-// not be aligned: nothing may read one through a pointer to it.
+// A part of a matrix whose rows or columns lie `stride` apart. The numbers need not be aligned, so
+// they must not be read through a pointer to Number.
 template <class Number>
 struct Numbers {
   const Number* data;
@@ -45,7 +45,7 @@ struct Numbers {
   Numbers from_row(std::size_t row) const { return {at(row, 0), stride}; }
 };
 
-// Weights that are packed as floats without anything in between.
+// Weights that are packed as floats directly.
 template <class Number>
 struct PackedNumbers {
   using Source = Numbers<Number>;
@@ -54,7 +54,7 @@ struct PackedNumbers {
     HWY_ALIGN float numbers[kDepth * kPanel];
   };
 
-  // Numbers of each column of the panel that begins with number k.
+  // Numbers in each column of the panel that begins with number k.
   static std::size_t depth(const Source& /*w*/, std::size_t k, std::size_t d_in) {
     return HWY_MIN(kDepth, d_in - k);
   }
@@ -63,7 +63,7 @@ struct PackedNumbers {
   }
 };
 
-// What a tile asks for while it multiplies: two lines of the second-level cache, every so many
+// What a tile prefetches while it multiplies: two lines into the second-level cache, every `period`
 // steps, `step` bytes further on each time.
 struct Ahead {
   const std::uint8_t* at;
@@ -79,7 +79,7 @@ struct Ahead {
   }
 };
 
-// A packed panel, and what is asked for meanwhile.
+// A packed panel, and the memory to prefetch meanwhile.
 struct PackedColumns {
   const float* panel;
   Ahead ahead;
@@ -97,7 +97,7 @@ struct PackedColumns {
   }
 };
 
-// The floats that the lower halves of words stand for.
+// Converts the lower halves of words to floats.
 HWY_INLINE hn::Vec<Lanes> floats_of(hn::Vec<Words> words, BFloat16 /*type*/) {
   return hn::BitCast(Lanes(), hn::ShiftLeft<16>(words));
 }
@@ -108,8 +108,8 @@ HWY_INLINE hn::Vec<Lanes> floats_of(hn::Vec<Words> words, Float16 /*type*/) {
   const hn::Rebind<std::uint16_t, Lanes> bits;
   return hn::PromoteTo(d, hn::BitCast(half, hn::TruncateTo(bits, words)));
 #else
-  // The bits in a float's places, with an exponent that is too small by 112. Infinity and NaN have
-  // the largest one.
+  // The bits moved to a float's positions, with an exponent that is too small by 112. Infinity and
+  // NaN have the largest exponent.
   const Words du;
   const auto magnitude = hn::ShiftLeft<13>(hn::And(words, hn::Set(du, 0x7FFFu)));
   const auto sign = hn::ShiftLeft<16>(hn::And(words, hn::Set(du, 0x8000u)));
@@ -122,7 +122,7 @@ HWY_INLINE hn::Vec<Lanes> floats_of(hn::Vec<Words> words, Float16 /*type*/) {
 #endif
 }
 
-// The next kLanes numbers.
+// Loads the next kLanes numbers.
 #if HWY_TARGET == HWY_SCALAR
 template <class Number>
 HWY_INLINE hn::Vec<Lanes> load_floats(const Number* from) {
@@ -146,8 +146,8 @@ HWY_INLINE hn::Vec<Lanes> load_floats(const Number* from) {
 }
 #endif
 
-// A panel of w [d_in, d_out] as it is read for the first time; what is read is kept in `panel` for
-// other tiles.
+// A panel of w [d_in, d_out] that is read for the first time, and stored in `panel` for other
+// tiles.
 template <class Number>
 class PlainColumns : public PackedNumbers<Number> {
  public:
@@ -164,7 +164,7 @@ class PlainColumns : public PackedNumbers<Number> {
     return vector;
   }
   HWY_INLINE void advance() {
-    // Rows lie far apart, which the processor does not see coming.
+    // Rows lie far apart, which the processor does not predict.
     constexpr std::size_t kRowsAhead = 24;
     for (std::size_t v = 0; v < kPanelVectors; ++v) {
       hwy::Prefetch(from_ + kRowsAhead * stride_ + v * kLanes);
@@ -173,14 +173,14 @@ class PlainColumns : public PackedNumbers<Number> {
     panel_ += kPanel;
   }
 
-  // One of `parts` tiles' share of a panel: some of its rows.
+  // The share of one of `parts` tiles in a panel: some of its rows.
   static Ahead ahead(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
                      std::size_t part, std::size_t parts) {
     return {reinterpret_cast<const std::uint8_t*>(w.at(k + part * depth / parts, col)),
             w.stride * sizeof(Number), parts};
   }
 
-  // For fewer columns than a panel has: all of it, with zeros beside them.
+  // Packs a panel with fewer columns than kPanel, with zeros beside them.
   static void pack(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
                    std::size_t cols, Panel& panel) {
     Number row[kPanel] = {};
@@ -199,7 +199,8 @@ class PlainColumns : public PackedNumbers<Number> {
 };
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// Four words of the columns 0, 4, 8, … in the blocks of one vector. Columns lie `step` bytes apart.
+// Loads four words each of columns 0, 4, 8, … into the blocks of one vector. Columns lie `step`
+// bytes apart.
 template <class D>
 HWY_INLINE hn::Vec<D> every_fourth_column(D d, const std::uint8_t* from, std::size_t step) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -211,7 +212,7 @@ HWY_INLINE hn::Vec<D> every_fourth_column(D d, const std::uint8_t* from, std::si
   }
 }
 
-// take(i, row) for i from `first` on: row i - first of four columns as they lie in a vector each.
+// Transposes four columns, a vector each: calls take(i, row) for the four rows from `first` on.
 template <class D, class Take>
 HWY_INLINE void interleave_four(D d, const hn::Vec<D>* column, std::size_t first,
                                 const Take& take) {
@@ -226,7 +227,7 @@ HWY_INLINE void interleave_four(D d, const hn::Vec<D>* column, std::size_t first
   take(first + 3, hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)));
 }
 
-// Word i of kLanes columns, one after another, for each of their first kLanes words.
+// Calls take(i, words) with word i of kLanes columns, for each of their first kLanes words.
 template <class Take>
 HWY_INLINE void for_each_row_of_words(const std::uint8_t* from, std::size_t step,
                                       const Take& take) {
@@ -246,11 +247,11 @@ HWY_INLINE void for_each_row_of_words(const std::uint8_t* from, std::size_t step
   }
 }
 
-// Rows that are packed at a time: as many words as a vector has, of one or two numbers each.
+// Rows that are packed at a time: as many words as a vector has, with one or two numbers each.
 template <class Number>
 constexpr std::size_t kSquare = kLanes*(sizeof(std::uint32_t) / sizeof(Number));
 
-// kSquare rows of kLanes columns of a panel.
+// Packs kSquare rows of kLanes columns of a panel.
 template <class Number>
 HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel) {
   const Lanes d;
@@ -259,7 +260,7 @@ HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel
                           if constexpr (sizeof(Number) == sizeof(float)) {
                             hn::Store(hn::BitCast(d, words), d, panel + i * kPanel);
                           } else {
-                            // Two numbers lie in a word as the machine's bytes do.
+                            // Two numbers lie in a word in the machine's byte order.
                             constexpr bool kIsLittle = std::endian::native == std::endian::little;
                             const auto lower = floats_of(words, Number());
                             const auto upper = floats_of(hn::ShiftRight<16>(words), Number());
@@ -282,7 +283,7 @@ HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel
 }
 #endif
 
-// The same of w stored as [d_out, d_in]. Packs some rows before the first of them is asked for.
+// The same for w stored as [d_out, d_in]. Packs some rows before the first of them is needed.
 template <class Number>
 class TransposedColumns : public PackedNumbers<Number> {
  public:
@@ -304,7 +305,7 @@ class TransposedColumns : public PackedNumbers<Number> {
     }
   }
 
-  // Two lines of each of a panel's columns.
+  // Two cache lines of each of a panel's columns.
   static Ahead ahead(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
                      std::size_t part, std::size_t /*parts*/) {
     constexpr std::size_t kTwoLines = 128 / sizeof(Number);
@@ -339,7 +340,7 @@ class TransposedColumns : public PackedNumbers<Number> {
     }
   }
 
-  // What is packed some times later.
+  // Prefetches rows that are packed a few steps later.
   HWY_INLINE void prefetch() const {
     const Number* const from = from_ + row_ + 8 * kSquare<Number>;
     for (std::size_t c = 0; c < kPanel; ++c) {

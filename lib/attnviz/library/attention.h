@@ -1,4 +1,4 @@
-// Where each token of a text looks, head by head.
+// The attention of each token of a text, head by head.
 #pragma once
 
 #include "attnviz/attention/pattern_sink.h"
@@ -8,17 +8,17 @@
 
 namespace attnviz {
 
-/// Computes the attention of `text` and hands the weights of the heads that `sink` wants to it, in
-/// blocks of rows.
+/// Computes the attention of `text` and passes the weights of the heads that `sink` requests to it,
+/// in blocks of rows.
 ///
-/// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does
+/// Masked weights are exactly 0; a query that may see no key gets a row of zeros. The result does
 /// not depend on the number of threads. Throws Error{kUsage} for a text without tokens, one that is
 /// longer than the model's context, or values out of range, and Error{kMalformed} when weights
 /// overflow, naming the head.
 void attend(const LanguageModel& model, const TokenizedText& text, const AttentionRequest& request,
             PatternSink& sink);
 
-/// The patterns of every head, kept: PatternStore::bytes().
+/// Returns the patterns of every head. They take PatternStore::bytes() of memory.
 ///
 /// Example:
 ///     const attnviz::LanguageModel model = attnviz::random_language_model({.n_heads = 2}, 42);

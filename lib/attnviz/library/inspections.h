@@ -11,9 +11,9 @@
 
 namespace attnviz {
 
-/// Follows one query through one head, from x to what attention adds to it: attnviz.inspection/1,
-/// one document. Throws as attend() does, and Error{kUsage} for a head or a query that is not
-/// there.
+/// Follows one query through one head, from x to the vector that attention adds to it, and returns
+/// one document attnviz.inspection/1. Throws as attend() does, and Error{kUsage} for a head or a
+/// query that does not exist.
 ///
 /// Example:
 ///     const attnviz::LanguageModel model = attnviz::demo_language_model();

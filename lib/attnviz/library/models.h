@@ -1,4 +1,4 @@
-// Models with their tokenizers, from wherever they are.
+// Models with their tokenizers, from files or built in.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace attnviz {
 
 struct Model;  // weights and how they are used: internal
 
-/// A model and what cuts its texts, shared by copies; neither is null.
+/// A model and its tokenizer, shared by copies; neither is null.
 ///
 /// Example:
 ///     const attnviz::LanguageModel demo = attnviz::demo_language_model();
@@ -23,18 +23,20 @@ struct LanguageModel {
   std::shared_ptr<const Tokenizer> tokenizer;
 };
 
-/// Weights JSON (attnviz.weights/1), a folder or file as Hugging Face's tools write them, or GGUF.
-/// Weights of the latter two stay in their files, mapped; a page is read when it is used.
+/// Loads weights JSON (attnviz.weights/1), a folder or file in the form of Hugging Face's tools, or
+/// GGUF. The weights of the latter two stay in their memory-mapped files; a page is read when it is
+/// first used.
 ///
-/// Throws Error{kIo} for what cannot be read, Error{kMalformed} that says where, what was expected
-/// and what was found, and Error{kUnsupported} for an architecture that attnviz does not know.
+/// Throws Error{kIo} for files that cannot be read, Error{kMalformed} naming the place and the
+/// expected and found values, and Error{kUnsupported} for an architecture that attnviz does not
+/// know.
 LanguageModel load_language_model(const std::filesystem::path& path);
 
-/// The small model that is part of the library.
+/// The small demo model that is part of the library.
 LanguageModel demo_language_model();
 
-/// Random weights, the same from the same seed on every machine; texts are cut into words. Throws
-/// Error{kUsage} when the shape makes no sense.
+/// A model with random weights, the same from the same seed on every machine; texts are split into
+/// words. Throws Error{kUsage} when the shape is invalid.
 LanguageModel random_language_model(const RandomShape& shape, std::uint64_t seed);
 
 /// Sizes of the model; d_head and d_value are those of its first head.

@@ -10,9 +10,10 @@
 
 namespace attnviz {
 
-struct AttentionDocument;  // tokens, model, run, patterns and how they are drawn: internal
+struct AttentionDocument;  // tokens, model, run, patterns and styles: internal
 
-/// Everything that a picture says of some attention. Views of `patterns`, which it keeps.
+/// A picture of some attention, with everything that it shows. Its views point into `patterns`,
+/// which it keeps.
 ///
 /// Example:
 ///     const attnviz::LanguageModel model = attnviz::demo_language_model();
@@ -25,14 +26,14 @@ class Picture {
   Picture(const LanguageModel& model, const TokenizedText& text, const AttentionRequest& request,
           PatternStore patterns);
 
-  /// As any tool computed it: attnviz.attention/1, a nested JSON list or an .npy array of [q][k],
-  /// [head][q][k] or [layer][head][q][k]. `name` stands in messages. Throws Error{kMalformed} that
-  /// says where.
+  /// Reads attention computed by any tool: attnviz.attention/1, a nested JSON list or an .npy array
+  /// of [q][k], [head][q][k] or [layer][head][q][k]. Messages begin with `name`. Throws
+  /// Error{kMalformed} naming the place.
   static Picture read(std::string_view bytes, std::string_view name);
 
   /// One line of attnviz.attention/1, ending in '\n'.
   std::string json() const;
-  /// Lines for a terminal; options.color says whether they hold escape codes.
+  /// Lines for a terminal, with escape codes if options.color says so.
   std::string text(const TerminalOptions& options = {}) const;
   /// The bytes of a PNG file. Throws Error{kUsage} for a picture that is too large.
   std::string png() const;

@@ -7,13 +7,13 @@ namespace attnviz {
 
 namespace {
 
-// So many are looked through sooner than they are put into a table.
+// Up to this size a linear search is faster than a table.
 constexpr std::size_t kFew = 64;
 
 }  // namespace
 
-// Their distances are a file's, which may be made to be multiples of a table's size; the first
-// one's address is the system's, and unknown before.
+// The offsets between projections come from a file, which may be crafted as multiples of a table's
+// size. Adding the base address, which the system chooses, makes the hashes unpredictable.
 std::size_t DifferentProjections::Hash::operator()(const Projection* one) const noexcept {
   const std::uint64_t place =
       reinterpret_cast<std::uintptr_t>(one->weight.data) + std::uint64_t{one->weight.skip};

@@ -1,4 +1,4 @@
-// The projections of a layer's heads, those that heads share once.
+// The distinct projections of a layer's heads: a projection that heads share appears once.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace attnviz {
 
-/// In the order in which they came. They must outlive it.
+/// Keeps projections in the order in which they are first added. They must outlive this object.
 class DifferentProjections {
  public:
-  /// The place of `projection`, which is put behind the others if it is new.
+  /// Returns the index of `projection`, which is appended if it is new.
   std::size_t add(const Projection& projection);
-  /// Its place; size() when it is not there.
+  /// Returns the index of `projection`, or size() if it is not in the list.
   std::size_t place_of(const Projection& projection) const noexcept;
 
   std::size_t size() const noexcept { return list_.size(); }
@@ -32,7 +32,7 @@ class DifferentProjections {
   };
 
   std::vector<const Projection*> list_;
-  std::unordered_map<const Projection*, std::size_t, Hash, Equal> places_;  // of more than a few
+  std::unordered_map<const Projection*, std::size_t, Hash, Equal> places_;  // for a long list
 };
 
 }  // namespace attnviz

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Adapters, projectors of pictures and such have architectures, too, but are no models.
+// Adapters, image projectors and similar files have an architecture, too, but are not models.
 void require_model(const GgufMetadata& metadata) {
   constexpr std::string_view kKey = "general.type";
   if (const std::string_view type = metadata.text_or(kKey, "model"); type != "model") {
@@ -55,7 +55,8 @@ const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
   return *found;
 }
 
-// Every id that the file says ends a text, or a turn of a talk, and those that do by their names.
+// Every id that the file declares as the end of a text or of a chat turn, and the tokens that end
+// one by name.
 std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
   std::vector<std::uint32_t> ids;
   const auto add = [&ids](std::optional<std::uint32_t> id) {
@@ -67,7 +68,7 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
                           "tokenizer.ggml.eom_token_id"}) {
     add(metadata.id(key));
   }
-  constexpr const char* kMore = "tokenizer.ggml.eos_token_ids";  // as Ollama writes several
+  constexpr const char* kMore = "tokenizer.ggml.eos_token_ids";  // Ollama's list of several
   for (const double id : metadata.numbers(kMore)) {
     constexpr double kMost = 4294967295.0;
     if (!(id >= 0.0 && id <= kMost && id == std::floor(id))) {
@@ -81,7 +82,7 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
     if (token.ends_text) {
       add(token.id);
     } else {
-      std::erase(ids, token.id);  // whatever a key says: gpt-oss ends messages with <|end|>
+      std::erase(ids, token.id);  // regardless of keys: gpt-oss ends messages with <|end|>
     }
   }
   return ids;
@@ -114,7 +115,7 @@ bool is_gguf_file(const fs::path& path, OpenFiles files) {
   try {
     return is_gguf(files.open(path).bytes());
   } catch (const Error&) {
-    return false;  // who reads it says why it cannot be read
+    return false;  // the reader will report the error
   }
 }
 

@@ -31,7 +31,7 @@ double checked_positive(const JsonNode& node) {
   return value;
 }
 
-// Of few names; else only what it is.
+// The items of a short list of strings; otherwise "a list".
 std::string list_text(const JsonNode& node) {
   constexpr std::size_t kMost = 3;
   const std::vector<JsonNode> items = node.as_list("a list");

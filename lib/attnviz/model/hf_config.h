@@ -16,48 +16,48 @@
 
 namespace attnviz {
 
-/// A value for a message, on one line: "4096", "\"yarn\"", "a list".
+/// Formats a value for a message, on one line: "4096", "\"yarn\"", "a list".
 std::string value_text(const JsonNode& node);
 
-/// Whether `is_so` is true for all names in a list. A name that is not in a list counts as a list
-/// of one.
+/// Whether `is_so` is true for every name in a list. A single name counts as a list of one.
 bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so);
 
-/// For keys that mean the same. Throws Error{kUnsupported} that names both when both are there and
-/// say different things.
+/// Compares two keys that mean the same. Throws Error{kUnsupported}, naming both, when both are
+/// present and their values differ.
 void require_same(const std::optional<JsonNode>& one, const std::optional<JsonNode>& other);
 
-/// An object of settings; null is as good as absent. Valid as long as the JsonTree. It notes which
-/// keys were asked for, also those of the objects in it, and copies share the notes.
+/// An object of settings; a null value counts as absent. Valid as long as the JsonTree. It records
+/// which keys have been read, also in nested objects; copies share this record.
 ///
-/// All throw Error{kMalformed} `config.json: hidden_size: expected …, found …` for a value of
-/// another kind or out of range.
+/// All members throw Error{kMalformed} `config.json: hidden_size: expected …, found …` for a value
+/// of another kind or out of range.
 class HfConfig {
  public:
   explicit HfConfig(JsonNode node) : HfConfig(node, std::make_shared<Notes>()) {}
 
   bool has(std::string_view key) const { return find(key).has_value(); }
   std::optional<JsonNode> find(std::string_view key) const;
-  /// The same where null is something else than absent.
+  /// Like find(), but returns null values too.
   std::optional<JsonNode> find_or_null(std::string_view key) const;
   JsonNode at(std::string_view key) const;
   const JsonNode& node() const noexcept { return node_; }
-  /// The object that this one is part of.
+  /// The object that contains this one.
   std::optional<HfConfig> outer() const {
     return outer_ ? std::optional(HfConfig(*outer_, notes_)) : std::nullopt;
   }
   std::optional<HfConfig> object(std::string_view key) const;
-  /// What nobody has asked for until now, in the order of the file, but for null and for empty
-  /// strings, lists and objects; of an object that object() gave, its own keys.
+  /// The keys that have not been read so far, in the order of the file, except null values and
+  /// empty strings, lists and objects. For an object that object() returned: its own keys.
   std::vector<JsonNode> unread() const;
 
-  /// A whole number from 1 to 2^31. The first of `keys` that is there: families name one thing
-  /// differently; messages name the first. Others that say the same count as asked for.
+  /// A whole number from 1 to 2^31, under the first of `keys` that is present (families use
+  /// different names for the same setting). Messages name the first key. Other keys with the same
+  /// value count as read.
   std::size_t size(std::initializer_list<std::string_view> keys) const;
   std::size_t size(std::string_view key) const { return size({key}); }
   std::size_t size_or(std::string_view key, std::size_t otherwise) const;
   std::optional<std::size_t> size_if_there(std::string_view key) const;
-  /// Greater than 0 and finite.
+  /// A finite number greater than 0.
   double positive(std::string_view key) const;
   double positive_or(std::string_view key, double otherwise) const;
   bool flag_or(std::string_view key, bool otherwise) const {
@@ -72,7 +72,7 @@ class HfConfig {
  private:
   struct Notes {
     std::set<std::string, std::less<>> asked;   // paths
-    std::set<std::string, std::less<>> opened;  // of objects that object() gave
+    std::set<std::string, std::less<>> opened;  // paths of objects that object() returned
   };
   HfConfig(JsonNode node, std::shared_ptr<Notes> notes, std::optional<JsonNode> outer = {}) noexcept
       : node_(node), outer_(outer), notes_(std::move(notes)) {}

@@ -41,7 +41,7 @@ bool is_config(const fs::path& path) {
   return path.filename() == "config.json";
 }
 
-// The folder's name; of a snapshot in the Hugging Face cache, models--owner--name/snapshots/…, the
+// The folder's name; for a snapshot in the Hugging Face cache, models--owner--name/snapshots/…, the
 // name of the model.
 std::string model_name(const fs::path& given) {
   fs::path folder = fs::absolute(given).lexically_normal();
@@ -65,12 +65,12 @@ const Family& family_of(const HfConfig& config) {
   return *found;
 }
 
-// Text and pictures have configs of their own in models of both.
+// Models for text and pictures have a config for each.
 HfConfig text_config(const HfConfig& config) {
   return config.object("text_config").value_or(config);
 }
 
-// That of a model of this family.
+// As above, checked for a model of this family.
 HfConfig text_config(const HfConfig& config, const Family& family) {
   HfConfig text = text_config(config);
   const std::string_view own = family.model_type;
@@ -89,7 +89,7 @@ HfConfig text_config(const HfConfig& config, const Family& family) {
   return text;
 }
 
-// A token id, or a list of them; negative ones say that there is none.
+// A token id, or a list of them; negative ids mean none.
 std::vector<std::uint32_t> read_ids(const JsonNode& node) {
   if (node.kind() == JsonKind::kNumber && node.as_number() < 0.0f) {
     return {};
@@ -112,7 +112,7 @@ std::vector<std::uint32_t> read_ids(const JsonNode& node) {
   return ids;
 }
 
-// As a config says, or that of its text.
+// The ids in a config, or in its text config.
 std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& config) {
   for (const HfConfig& place : {config, text_config(config)}) {
     if (const auto found = place.find("eos_token_id")) {
@@ -133,10 +133,10 @@ GenerationFacts read_generation_facts(const HfConfig& config) {
           token_id(config, "forced_bos_token_id")};
 }
 
-// The same from generation_config.json, which takes precedence over the config.
+// The settings in generation_config.json, which take precedence over the config.
 struct GenerationConfig {
   std::optional<GenerationFacts> facts;
-  bool is_broken = false;  // transformers ignores it then, too
+  bool is_broken = false;  // then ignored, as in transformers
 };
 
 GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files) {
@@ -154,7 +154,7 @@ GenerationConfig read_generation_config(const fs::path& folder, OpenFiles& files
   }
 }
 
-// Adapters that are not merged: their weights lie beside those that they change.
+// Adapters that are not merged: their weights are stored beside those that they change.
 void refuse_adapters(const TensorFiles& files) {
   if (const std::string_view name = adapter_tensor(files); !name.empty()) {
     throw Error(ErrorKind::kUnsupported,
@@ -164,7 +164,7 @@ void refuse_adapters(const TensorFiles& files) {
   }
 }
 
-// Python writes Infinity, which is no JSON: a number of as many characters in its place.
+// Python writes Infinity, which is not JSON: replaces it by a number of equal length.
 std::string without_infinities(std::string_view bytes) {
   constexpr std::string_view kInfinity = "Infinity";
   constexpr std::string_view kLargest = "3.4e+038";
@@ -182,7 +182,7 @@ std::string without_infinities(std::string_view bytes) {
   return text;
 }
 
-// The config of a model of a family that attnviz knows.
+// The config of a model of a known family.
 class ModelFile {
  public:
   explicit ModelFile(const NamedBytes& file)
@@ -224,7 +224,7 @@ class ModelFile {
   }
 
  private:
-  // As its writer names it: a method, an algorithm or, in files of MLX, only bits and groups.
+  // As its author names it: a method, an algorithm or, in MLX files, only bits and groups.
   static std::string described(const HfConfig& quantization) {
     for (const char* const key : {"quant_method", "quant_algo"}) {
       if (const std::string_view method = quantization.text_or(key, ""); !method.empty()) {
@@ -238,7 +238,7 @@ class ModelFile {
                          : "an unnamed method";
   }
 
-  // Whether the family has weights that are quantised so; the tensors say the rest.
+  // Whether the family supports this quantisation; the tensors determine the rest.
   bool reads(const HfConfig& quantization) const {
     quantization.find("modules_to_not_convert");
     return !family_.quant_method.empty() &&
@@ -281,7 +281,7 @@ Model load_hugging_face(const fs::path& path, OpenFiles files, Copies copies) {
   const std::string config_path = (folder / "config.json").string();
   std::error_code error;
   if (fs::symlink_status(config_path, error).type() == fs::file_type::not_found) {
-    // What the weights are, if they are something else, is said first.
+    // If the weights are of another kind, that error comes first.
     const OpenedWeights alone = open_weights(place, weights_file, files);
     refuse_adapters(alone.tensors);
     throw Error(ErrorKind::kIo, fmt::format("{}: weights in safetensors, which are read with a "
@@ -314,7 +314,7 @@ Model demo_model() {
                                   demo_file(kDemoWeights, "demo: model.safetensors"));
   model.config.name = "demo";
   model.config.origin = "embedded in attnviz, trained on generated text";
-  // As measured_names() finds them.
+  // The results of measured_names().
   model.config.named_heads = {{0, 1, "current-token"}, {0, 2, "current-token"},
                               {0, 3, "current-token"}, {1, 3, "previous-token"},
                               {2, 1, "induction"},     {2, 3, "induction"}};

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kUnknownEffect =
     "attnviz does not know what this changes in a model of this family";
 
-// Why a key is harmless, or what is wrong with it; neither for an unknown key.
+// The reason why a key is harmless, or the problem with it; neither for an unknown key.
 struct Verdict {
   std::string_view why = {};
   std::string problem = {};
@@ -46,7 +46,7 @@ Verdict judge(std::span<const IgnorableKey> table, std::string_view key, bool is
                                : judge_by_value(is_parameter, number);
 }
 
-// Of flags that say who sees whom, which a family decides.
+// Judges flags for the direction of attention, which the family determines.
 std::optional<Verdict> judge_direction(std::string_view key, std::optional<double> value,
                                        bool is_causal) {
   const bool is_decoder = key == "is_decoder";  // decoders are causal without it, too
@@ -61,7 +61,7 @@ std::optional<Verdict> judge_direction(std::string_view key, std::optional<doubl
                                : "in a model of this family all tokens see one another"};
 }
 
-// Of sizes that the tensors say, too.
+// Judges sizes that the tensors determine, too.
 std::optional<Verdict> judge_size(std::string_view key, std::optional<double> value,
                                   const Model& model) {
   struct Size {
@@ -97,7 +97,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
              : Verdict{"", "contradicts the shapes of the tensors"};
 }
 
-// For keys whose value the tensors or the family decide.
+// Judges keys whose value the tensors or the family determine.
 std::optional<Verdict> judge_decided(std::string_view key, std::optional<double> number,
                                      const Model& model) {
   const auto size = judge_size(key, number, model);
@@ -128,7 +128,8 @@ bool is_said_twice(const JsonNode& node, const JsonNode& config) {
          std::ranges::any_of(kNames, is_same);
 }
 
-// In a text's own config, those of the family that its model_type names: Mistral in Mistral 3.
+// The class names for a node: inside a text config, those of the family in its model_type (Mistral
+// in Mistral 3).
 FamilyNames names_at(const JsonNode& node, const JsonNode& config, FamilyNames family) {
   const auto text = config.find("text_config");
   const auto type =
@@ -172,7 +173,7 @@ Verdict judge_own(std::string_view key, const GgufValue& value, const Model& mod
   return decided ? *decided : judge(gguf_keys(), key, is_llama_cpp_key(key), number, {});
 }
 
-// Keeps harmless and unknown keys, and collects what is wrong with the others.
+// Records harmless and unknown keys, and collects the problems of the others.
 class Judgement {
  public:
   explicit Judgement(ModelConfig& config) : config_(config) {}
@@ -195,7 +196,7 @@ class Judgement {
     }
   }
 
-  /// All of them at once, or who mends one meets the next.
+  /// Reports all problems at once, so that the user can fix them together.
   void finish(std::string_view where, std::string_view advice) const {
     constexpr std::size_t kMost = 8;
     std::string message;
@@ -250,8 +251,8 @@ void pass_over_keys(const HfConfig& source, std::string_view where, const Family
 
 namespace {
 
-// A tensor of a layer, one of an adapter, or one outside of the layers that llama.cpp uses in them:
-// "layers.3.…", "blk.0.…", "rope_freqs.weight".
+// Whether it is a tensor of a layer, of an adapter, or one outside of the layers that llama.cpp
+// uses in them: "layers.3.…", "blk.0.…", "rope_freqs.weight".
 bool may_change_layers(std::string_view name) {
   constexpr std::string_view kLayers[] = {"blk", "block", "blocks", "h", "layer", "layers"};
   constexpr std::string_view kOutside[] = {

@@ -20,14 +20,14 @@ namespace attnviz {
 
 namespace {
 
-// The text part of a model of several has a name of its own.
+// The suffix for the text part of a multimodal model.
 constexpr std::string_view kText = "_text";
 
 std::string_view without_text(std::string_view name) {
   return name.ends_with(kText) ? name.substr(0, name.size() - kText.size()) : name;
 }
 
-// Letters and digits, small: spellings differ in the rest.
+// Lower-case letters and digits: spellings differ in the rest.
 std::string plain(std::string_view name) {
   std::string letters;
   for (const char one : name) {
@@ -40,7 +40,7 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-// By their plain spelling: names of families, and those of GGUF files that are others.
+// Names of families, and GGUF names that differ from them, by plain spelling.
 std::map<std::string, std::string> all_names() {
   std::map<std::string, std::string> names;
   for (const Family& family : families()) {
@@ -52,7 +52,7 @@ std::map<std::string, std::string> all_names() {
   return names;
 }
 
-// Names that begin alike, those that do so longest first; at most four.
+// Names with the same beginning, longest match first; at most four.
 std::vector<std::string> near_names(std::string_view name) {
   constexpr std::size_t kLeastAlike = 3;
   constexpr std::size_t kMostNear = 4;
@@ -119,7 +119,7 @@ bool is_class_of(const FamilyNames& family, std::string_view name) {
   struct Task {
     std::string_view name;
     Of of = Of::kAll;
-    std::string_view only = {};  // one family's
+    std::string_view only = {};  // of only this family
   };
   static constexpr Task kTasks[] = {
       {"Model"},
@@ -159,11 +159,11 @@ bool is_class_of(const FamilyNames& family, std::string_view name) {
       {"ForPreTraining", Of::kBothWays, "Bert"},
       {"ForPreTraining", Of::kBothWays, "NomicBert"},
   };
-  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // followed by a layer of its own
+  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // plus a layer of its own
     return true;
   }
   name.remove_prefix(name.starts_with("TF") ? 2 : name.starts_with("Flax") ? 4 : 0);
-  if (family.class_name == "T5" && name.starts_with("MT5")) {  // the same layers by another name
+  if (family.class_name == "T5" && name.starts_with("MT5")) {  // the same layers under another name
     name.remove_prefix(1);
   }
   const std::size_t size = family.class_name.size();
@@ -181,14 +181,14 @@ bool is_code_of(const FamilyNames& family, std::string_view reference) {
   if (const std::size_t repository = reference.find("--"); repository != std::string_view::npos) {
     reference.remove_prefix(repository + 2);
   }
-  if (reference.starts_with("modeling_hf_")) {  // as Nomic names its file
+  if (reference.starts_with("modeling_hf_")) {  // Nomic's name for its file
     reference.remove_prefix(std::string_view("modeling_hf_").size());
   } else if (reference.starts_with("modeling_")) {
     reference.remove_prefix(std::string_view("modeling_").size());
   } else {
     return false;
   }
-  // The whole name, or, as DeepSeek names its file, what stands in front of the version.
+  // The whole name, or, in DeepSeek's file names, the part before the version.
   for (const std::string_view type :
        {family.model_type, family.model_type.substr(0, family.model_type.find("_v"))}) {
     if (reference.starts_with(fmt::format("{}.", type))) {

@@ -13,7 +13,7 @@ constexpr std::string_view kGenerating = "how another program generates texts";
 constexpr std::string_view kToken = "the id of a token";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
-// After the name of the architecture.
+// Without the architecture prefix.
 constexpr IgnorableKey kGgufKeys[] = {
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},
@@ -34,7 +34,7 @@ constexpr IgnorableKey kGgufKeys[] = {
     {"vision.*", kOtherPart},
 };
 
-// Outside of the architecture's own; others read "split." and "tokenizer.".
+// Outside of the architecture's keys; "split." and "tokenizer." are handled elsewhere.
 constexpr IgnorableKey kOtherGgufKeys[] = {
     {"general.alignment", kSaving},
     {"general.file_type", kSaving},
@@ -45,7 +45,7 @@ constexpr IgnorableKey kOtherGgufKeys[] = {
     {"*", "not of this architecture: llama.cpp does not read it in such files"},
 };
 
-// Of a config.json, or of the text's in it.
+// Keys of a config.json, or of the "text_config" in it.
 constexpr IgnorableKey kConfigKeys[] = {
     {"_attn_implementation*", kRunning},
     {"_commit_hash", kSaving},
@@ -222,7 +222,7 @@ constexpr IgnorableKey kConfigKeys[] = {
     {"*suppress_tokens", kGenerating},
 };
 
-// Of what scales rotary positions in it.
+// Keys of the objects in it that describe how rotary positions are scaled.
 constexpr IgnorableKey kRopeKeys[] = {
     {"attn_factor", kNeutral, 1.0},
     {"extrapolation_factor", kNeutral, 1.0},

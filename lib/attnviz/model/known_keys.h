@@ -1,5 +1,5 @@
-// Keys of model files that change nothing of attention, whatever family the model is of. Names of
-// parameters that configs of language models have.
+// Keys of model files that do not affect attention in any family, and the parameter names of
+// language-model configs.
 #pragma once
 
 #include <optional>
@@ -17,87 +17,88 @@
 
 namespace attnviz {
 
-/// Of a GGUF file, after the architecture's name.
+/// Keys of a GGUF file, without the architecture prefix.
 std::span<const IgnorableKey> gguf_keys() noexcept;
-/// Of a GGUF file, whole names.
+/// Keys of a GGUF file, by full name.
 std::span<const IgnorableKey> other_gguf_keys() noexcept;
-/// Of a config.json, or of the text's in it.
+/// Keys of a config.json, or of the "text_config" in it.
 std::span<const IgnorableKey> config_keys() noexcept;
-/// Of what scales rotary positions in it.
+/// Keys of the objects in it that describe how rotary positions are scaled.
 std::span<const IgnorableKey> rope_keys() noexcept;
 
 /// Whether a config class for language models, in transformers or in the code published with models
-/// of its families, has a parameter of this name. Such a parameter may change what is computed;
-/// other keys of a config.json are notes of its author.
+/// of its families, has a parameter of this name. A parameter may change what is computed; all
+/// other keys of a config.json are notes by its author.
 ///
-/// Source  github.com/huggingface/transformers, src/transformers/models/*/configuration_*.py, of
+/// Source  github.com/huggingface/transformers, src/transformers/models/*/configuration_*.py,
 ///         versions 4.0 to 5.3: 137 of these files were compared with the list in 2026, the rest
-///         and the code of others only in part. Left out: what only pictures, sound, training and
-///         generation have.
+///         and other authors' code only in part. Left out: parameters used only for pictures,
+///         sound, training and generation.
 bool is_config_parameter(std::string_view name);
 
-/// The same for names in rope_scaling and rope_parameters, modeling_rope_utils.py.
+/// Whether rope_scaling or rope_parameters has a parameter of this name (modeling_rope_utils.py).
 bool is_rope_parameter(std::string_view name);
 
-// Keys of a model's files that were not read: harmless, unknown, or refused. Tensors of a model's
-// files that were not read: harmless, unknown, or refused.
+// Keys and tensors of a model's files that were not read: harmless, unknown, or refused.
 
-/// Records in the model's config the keys that were not read: harmless ones, with the reason, also
-/// those of other architectures; and unknown ones, which llama.cpp has no names for. Throws
-/// Error{kUnsupported} naming a key that may change what is computed: one that llama.cpp knows and
-/// whose value is not 0, false, empty or known to be harmless.
+/// Records in the model's config the keys that were not read: harmless keys, with the reason,
+/// including those of other architectures; and unknown keys, which llama.cpp does not name. Throws
+/// Error{kUnsupported} naming each key that may change what is computed: a key that llama.cpp knows
+/// and whose value is not 0, false, empty or known to be harmless.
 void pass_over_keys(const GgufMetadata& metadata, Model& model);
 
-/// As above, for a config.json, at all depths that were read; is_config_parameter() says which keys
-/// are known. Architectures and code of other families are refused. Messages begin with `where`.
+/// As above, for a config.json, at every depth that was read; is_config_parameter() decides which
+/// keys are known. Architectures and code of other families are refused. Messages begin with
+/// `where`.
 void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model);
 
-/// Records in the model's config the tensors that change nothing, with the reason, and unknown ones
-/// outside of the layers, such as heads for other tasks. Throws Error{kUnsupported} naming an
-/// unknown tensor of a layer: it may change what is computed.
+/// Records in the model's config the unused tensors that change nothing, with the reason, and
+/// unknown tensors outside of the layers, for example heads for other tasks. Throws
+/// Error{kUnsupported} naming an unknown tensor of a layer, which may change what is computed.
 void pass_over_tensors(Model& model);
 
-// The families of models that are read, whatever their files' form. The classes that transformers
-// has for a family of models.
+// The supported families, in all forms of files, and transformers' classes for a family.
 
 struct KnownFamily {
   std::string_view name;      // `model_type` of a config.json
-  bool hugging_face = false;  // whether its folders are read
+  bool hugging_face = false;  // whether Hugging Face folders are read
   std::vector<std::string_view>
-      gguf;                   // `general.architecture` of GGUF files that are; may be empty
-  std::string_view left_out;  // parts of such models that are not read; may be empty
+      gguf;                   // `general.architecture` of supported GGUF files; may be empty
+  std::string_view left_out;  // parts of these models that are not read; may be empty
 };
 
-/// By name.
+/// Sorted by name.
 std::vector<KnownFamily> known_families();
 
-/// Whether models of a `general.architecture` or of a `model_type` are read.
+/// Whether attnviz reads models of this `general.architecture` or `model_type`.
 bool reads_gguf_architecture(std::string_view name);
 bool reads_model_type(std::string_view name);
 
-/// `model_type "qwen3_moe": not one of the families that are read; near it: qwen3, qwen3_vl`:
-/// `key` says what the name stands behind.
+/// Formats the message `model_type "qwen3_moe": not one of the families that are read; near it:
+/// qwen3, qwen3_vl`; `key` is the key that holds the name.
 std::string unknown_family(std::string_view key, std::string_view name);
 
-/// What a family's classes are called, and where its code lies.
+/// The names of a family's classes, and where its code lies.
 struct FamilyNames {
   std::string_view class_name;
   std::string_view model_type;
   bool is_causal = false;
 };
 
-/// One of the classes that transformers has for a family: "LlamaForCausalLM". Other classes run it
-/// in other ways: LLM2Vec's LlamaBiModel sees all tokens (BehnamGhader et al. 2024).
+/// Whether `name` is one of the classes that transformers has for a family: "LlamaForCausalLM".
+/// Other classes run the family in other ways: in LLM2Vec's LlamaBiModel every token sees all
+/// others (BehnamGhader et al. 2024).
 bool is_class_of(const FamilyNames& family, std::string_view name);
 
-/// "modeling_phi3.Phi3ForCausalLM", also behind "owner/repository--": transformers' own file,
-/// before it was part of it. Under other names lies what runs in other ways, also with the family's
-/// classes: gte-Qwen2's modeling_qwen.Qwen2Model sees all tokens.
+/// Whether `reference` is "modeling_phi3.Phi3ForCausalLM", also after "owner/repository--":
+/// transformers' own file, as published before transformers contained it. Files with other names
+/// hold code that runs in other ways, even with the family's classes: in gte-Qwen2's
+/// modeling_qwen.Qwen2Model every token sees all others.
 bool is_code_of(const FamilyNames& family, std::string_view reference);
 
-/// What is wrong with the classes that "architectures" or "auto_map" of a config.json name; empty
-/// if all are transformers' own. Nothing for other keys.
+/// The problem with the classes that "architectures" or "auto_map" of a config.json name; empty if
+/// all are transformers' own. Returns nullopt for other keys.
 std::optional<std::string> class_problem(const JsonNode& node, const FamilyNames& family);
 
 }  // namespace attnviz

@@ -60,7 +60,7 @@ std::size_t Mask::n_visible(std::size_t query, std::size_t first_key,
   if (kind != MaskKind::kStrided) {
     return end - first;
   }
-  // By distance: the nearest `size` of them, and beyond these the multiples of `size`.
+  // By distance: the `size` nearest keys, and beyond them the multiples of `size`.
   const std::size_t nearest = query - (end - 1);
   const std::size_t farthest = query - first;
   const std::size_t near = nearest < size ? std::min(farthest + 1, size) - nearest : 0;

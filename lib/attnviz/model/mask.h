@@ -1,4 +1,4 @@
-// Who may see whom: the attention masks and their names.
+// Attention masks: which keys each query may see, and the names of the masks.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace attnviz {
 
 enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock, kAround };
 
-/// A mask over [query, key]. All but `none` and `around` are causal: no key after the query is
-/// visible.
+/// A mask over [query, key]. All masks but `none` and `around` are causal: no key after the query
+/// is visible.
 ///
 /// causal     key <= query.
 /// none       every key (bidirectional, as in BERT).
@@ -37,10 +37,10 @@ struct Mask {
   std::size_t first_key(std::size_t query) const noexcept;
   std::size_t end_key(std::size_t query, std::size_t n_keys) const noexcept;
   bool has_gaps() const noexcept { return kind == MaskKind::kStrided; }
-  /// Whether queries see keys behind them.
+  /// Whether queries see keys after them.
   bool looks_ahead() const noexcept { return kind == MaskKind::kNone || kind == MaskKind::kAround; }
 
-  /// How many of the keys [first_key, end_key) `query` sees; takes no longer for more of them.
+  /// Counts the keys in [first_key, end_key) that `query` sees, in constant time.
   std::size_t n_visible(std::size_t query, std::size_t first_key,
                         std::size_t end_key) const noexcept;
 

@@ -1,5 +1,5 @@
-// How layers mix tokens instead of attention, or beside it: with states that take in one token
-// after another.
+// The ways a layer mixes tokens instead of attention, or beside it: with states that are updated
+// token by token.
 #pragma once
 
 #include <array>
@@ -13,34 +13,34 @@
 
 namespace attnviz {
 
-/// What a layer mixes tokens by. Attention alone has heads with weights.
+/// How a layer mixes tokens. Only attention has heads with weights.
 enum class MixerKind {
-  kAttention,    // with states beside it in Falcon-H1
+  kAttention,    // Falcon-H1 has states beside it
   kConvolution,  // LFM2 (Liquid AI 2025)
   kGatedDelta,   // gated delta net (Yang et al. 2024): Qwen3-Next, Qwen 3.5
   kMamba2,       // Dao & Gu 2024: Granite 4, Nemotron-H
-  kNone,         // each token is by itself, in an MLP or in experts: Nemotron-H
+  kNone,         // each token on its own, in an MLP or in experts: Nemotron-H
 };
 
-/// For documents.
+/// Names in documents.
 inline constexpr std::array kMixers = {
     Choice{"attention", MixerKind::kAttention}, Choice{"convolution", MixerKind::kConvolution},
     Choice{"gated_delta_net", MixerKind::kGatedDelta}, Choice{"mamba2", MixerKind::kMamba2},
     Choice{"none", MixerKind::kNone}};
 
-/// For people: "attention", "convolution", "gated delta net", "Mamba-2", "MLP".
+/// A name for people: "attention", "convolution", "gated delta net", "Mamba-2", "MLP".
 std::string_view mixer_name(MixerKind kind) noexcept;
-/// What a layer is: "a convolution", "a gated delta net", "Mamba-2", "an MLP alone".
+/// A phrase for the layer: "a convolution", "a gated delta net", "Mamba-2", "an MLP alone".
 std::string_view mixer_phrase(MixerKind kind) noexcept;
 
-/// A projection whose output is some columns of a wider matrix, those from `first` on.
+/// A projection whose output fills some columns of a wider matrix, from column `first` on.
 struct PlacedProjection {
   Projection projection;  // [d_model, n]
   std::size_t first = 0;
   float scale = 1.0f;  // of its output
 };
 
-/// A state S [d_key, d_value] of each head, which forgets and takes in token by token:
+/// A state S [d_key, d_value] per head, which decays and is updated token by token:
 ///
 ///   S ← α S + kᵀ w,  o = q S,  α = exp(Δ A),  Δ = softplus(δ + step_bias) cut to the steps' range
 ///
@@ -49,17 +49,17 @@ struct PlacedProjection {
 ///   kMamba2      w = Δ v, o + skip · v; the layer adds out(norm(o ∘ silu(z))), or without a norm
 ///                out(o ∘ silu(z))                        (Dao & Gu 2024, section 7)
 ///
-/// q, k and v are silu(convolution) of what `in` gives, each channel with the `width` last tokens
-/// of its own. Heads share keys and queries as in grouped-query attention.
+/// q, k and v are silu(convolution) of the output of `in`; the convolution mixes, in each channel
+/// separately, the last `width` tokens. Heads share keys and queries as in grouped-query attention.
 struct Recurrence {
-  MixerKind kind = MixerKind::kNone;  // kGatedDelta or kMamba2; kNone: there is no such state
+  MixerKind kind = MixerKind::kNone;  // kGatedDelta or kMamba2; kNone: no state
   std::size_t n_heads = 0;
   std::size_t n_key_heads = 0;  // a divisor of n_heads
-  std::size_t d_key = 0;        // of Mamba-2: the size of its state
+  std::size_t d_key = 0;        // Mamba-2: the size of its state
   std::size_t d_value = 0;
   std::size_t width = 0;
-  // Together [d_model, n_columns()]: z [n_heads · d_value], the channels, δ [n_heads], and of a
-  // gated delta net b [n_heads]. Channels are q, k, v, or of Mamba-2 v, k, q.
+  // Together [d_model, n_columns()]: z [n_heads · d_value], the channels, δ [n_heads], and, in a
+  // gated delta net, b [n_heads]. The channels are q, k, v; in Mamba-2 v, k, q.
   std::vector<PlacedProjection> in;
   std::span<const float> kernel;     // [n_channels(), width], the token's own weight last
   std::span<const float> bias;       // [n_channels()], or empty
@@ -71,9 +71,9 @@ struct Recurrence {
   std::size_t n_norm_groups = 1;
   bool gates_last = false;  // Mamba-2: norm(o) ∘ silu(z), as in a gated delta net
   Projection out;           // [n_heads · d_value, d_model]
-  float out_scale = 1.0f;   // of its output
-  // Head h has the keys of key head h mod n_key_heads, as llama.cpp orders them; else those that
-  // share follow one another.
+  float out_scale = 1.0f;   // of the output of `out`
+  // Head h has the keys of key head h mod n_key_heads, as llama.cpp orders them; otherwise heads
+  // that share keys follow one another.
   bool keys_alternate = false;
 
   static constexpr float kAnyStep = 3.4e38f;
@@ -88,13 +88,14 @@ struct Recurrence {
   std::size_t key_head(std::size_t head) const noexcept {
     return keys_alternate ? head % n_key_heads : head * n_key_heads / n_heads;
   }
-  /// Its number where those that share keys follow one another: the same in all files of a model.
+  /// The head's number in the order where heads that share keys follow one another, which is the
+  /// same for all files of a model.
   std::size_t number_of(std::size_t head) const noexcept {
     return keys_alternate ? head % n_key_heads * (n_heads / n_key_heads) + head / n_key_heads
                           : head;
   }
-  /// Numbers that the next token needs of those before it: the inputs of the convolution, and the
-  /// heads' states.
+  /// How many numbers the next token needs from the tokens before it: the inputs of the convolution
+  /// and the heads' states.
   std::size_t n_kept() const noexcept {
     return present() ? (width - 1) * n_channels() + n_heads * d_key * d_value : 0;
   }

@@ -75,7 +75,7 @@ std::vector<StoredMatrix> head_outputs(const LayerWeights& layer) {
 
 namespace {
 
-// The part of one of several heads.
+// The part of a norm that belongs to one of several heads.
 Norm part_of(const Norm& norm, std::size_t head, std::size_t d_head) noexcept {
   if (norm.weight.size() <= d_head) {
     return norm;
@@ -193,7 +193,8 @@ void apply_norm(const Norm& norm, ConstMatrix x, Matrix out) noexcept {
 
 namespace {
 
-// As GGUF has them: a block's scale, then bytes of which number i + 16 stands above number i.
+// Combines blocks as GGUF stores them: the scale, then bytes with number i in the lower and number
+// i + 16 in the upper half.
 StoredMatrix brought_together(const SplitBlocks& split, const StoredMatrix& shape,
                               std::vector<std::uint8_t>& memory) {
   constexpr std::size_t kHalf = 16;
@@ -236,11 +237,10 @@ void copy_inputs(const Model& model, Matrix out) {
     const std::string expected = counted(model.inputs.rows, "token");
     const std::string own =
         model.text.empty() ? "" : fmt::format(", such as its own, {}", in_quotes(model.text));
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}{}, or "
-                    "\"embeddings\" by token in place of \"inputs\"",
-                    model.config.name, expected, out.rows, expected, own));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}{}, "
+                            "or \"embeddings\" by token instead of \"inputs\"",
+                            model.config.name, expected, out.rows, expected, own));
   }
   for (std::size_t i = 0; i < out.rows; ++i) {
     std::copy_n(model.inputs.row_data(i), out.cols, out.row_data(i));
@@ -255,8 +255,8 @@ void copy_inputs(const Model& model, Matrix out) {
                   model.config.name, in_quotes(piece), did_you_mean(piece, model.vocabulary)));
 }
 
-// The embedding's row of each piece that has one. An index of the text's pieces, not of the
-// vocabulary, which may hold a million.
+// The embedding row of each piece that has one. An index of the text's pieces, not of the
+// vocabulary, which may hold a million pieces.
 using Rows = std::map<std::string_view, std::optional<std::size_t>>;
 
 Rows find_rows(const Model& model, std::span<const std::string_view> pieces) {
@@ -314,7 +314,7 @@ void copy_embedding(const Model& model, std::uint32_t id, std::span<float> out) 
                   projection.bias, {out.data(), 1, out.size(), out.size()});
 }
 
-// Of a transformer.
+// Looks up the embeddings of a transformer.
 void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
   if (input.ids.size() != out.rows ||
       (!input.segments.empty() && input.segments.size() != out.rows)) {
@@ -352,8 +352,8 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
   apply_norm(model.embedding_norm, out, out);
 }
 
-// Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model); or, where
-// sines come first, columns i and ⌈d_model / 2⌉ + i.
+// Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model); with
+// `sines_first`, columns i and ⌈d_model / 2⌉ + i.
 void add_sinusoidal_positions(std::size_t first_position, bool sines_first, Matrix out) {
   const std::size_t n_sines = (out.cols + 1) / 2;
   for (std::size_t col = 0; col < out.cols; ++col) {
@@ -378,7 +378,7 @@ std::vector<std::string_view> random_pieces(const Model& model,
   }
   Rows rows = find_rows(model, pieces);
   for (const std::string_view piece : pieces) {
-    // Taken out when told, so that each is told once.
+    // Erased, so that each piece is listed once.
     if (const auto row = rows.find(piece); row != rows.end() && !row->second) {
       found.push_back(piece);
       rows.erase(row);

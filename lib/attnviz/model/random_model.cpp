@@ -1,6 +1,6 @@
-// Every value is a pure function of (seed, purpose, layer, head, index): an integer hash gives 24
-// bits, which become a float without rounding, which one multiplication scales. No library function
-// but the correctly rounded square root is involved, so that every machine makes the same bits.
+// Every value is a pure function of (seed, purpose, layer, head, index): an integer hash yields 24
+// bits, which become a float without rounding, scaled by one multiplication. The only library
+// function used is the correctly rounded square root, so every machine computes the same bits.
 
 #include "attnviz/model/random_model.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 enum class Purpose : std::uint64_t { kQuery = 1, kKey, kValue, kOutput, kEmbedding };
 
-// The bound at which a uniform value has this variance, which is bound^2 / 3.
+// The bound of a uniform distribution with this variance, which is bound^2 / 3.
 float bound_for(double variance) noexcept {
   return static_cast<float>(std::sqrt(3.0 * variance));
 }
@@ -89,9 +89,9 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
       weights.heads[h].value.weight = value;
     }
   }
-  // GPT-2 divides what is added to the residual stream by the square root of the number of such
-  // additions (Radford et al. 2019, section 2.3). There is no normalisation here to undo growth, so
-  // half of that again keeps the scores of the last layer close to those of the first.
+  // GPT-2 divides the additions to the residual stream by the square root of their number (Radford
+  // et al. 2019, section 2.3). Without normalisation nothing undoes growth here, so half of that
+  // variance keeps the scores of the last layer close to those of the first.
   const auto d_contexts = static_cast<double>(shape.n_heads * shape.d_value);
   const auto n_layers = static_cast<double>(shape.n_layers);
   weights.output.weight = storage.take(shape.n_heads * shape.d_value, d_model,

@@ -10,17 +10,17 @@
 
 namespace attnviz {
 
-/// The shape with its zeros replaced by what follows from the others. Throws Error{kUsage} when it
-/// makes no sense (naming the parameter).
+/// Replaces zeros in the shape by sizes that follow from the others. Throws Error{kUsage}, naming
+/// the parameter, when the shape is invalid.
 RandomShape completed(RandomShape shape);
 
-/// A model whose scores q·k/√d_head have about unit variance for random embeddings, so that
-/// patterns are neither flat nor one-hot. Throws Error{kUsage} when the shape makes no sense
-/// (naming the parameter).
+/// Returns a model whose scores q·k/√d_head have about unit variance for random embeddings, so that
+/// patterns are neither flat nor one-hot. Throws Error{kUsage}, naming the parameter, when the
+/// shape is invalid.
 Model random_model(const RandomShape& shape, std::uint64_t seed,
                    Positions positions = Positions::kNone);
 
-/// A unit-variance vector of `out.size()` values that depends on seed and piece only.
+/// Writes a unit-variance vector of `out.size()` values that depends only on seed and piece.
 void random_embedding(std::uint64_t seed, std::string_view piece, std::span<float> out) noexcept;
 
 }  // namespace attnviz

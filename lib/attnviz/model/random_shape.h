@@ -1,4 +1,4 @@
-// Sizes of a model whose weights are drawn.
+// Sizes of a model with random weights.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace attnviz {
 /// Sizes of a random model; 0 means "follows from the others".
 ///
 /// Example:
-///     const attnviz::RandomShape shape{.n_layers = 2, .n_heads = 8, .n_kv_heads = 2, .d_model =
-///     64}; if (shape.d_head != 0) return 1;  // to be 64 / 8
+///     const attnviz::RandomShape shape{.n_layers = 2, .n_heads = 8, .d_model = 64};
+///     if (shape.d_head != 0) return 1;  // completed() sets it to 64 / 8
 struct RandomShape {
   std::size_t n_layers = 1;
   std::size_t n_heads = 4;

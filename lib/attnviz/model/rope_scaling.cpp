@@ -15,21 +15,21 @@ namespace attnviz {
 
 namespace {
 
-// What is to be scaled.
+// The shape of the positions to be scaled.
 struct RopeShape {
   std::size_t d_head = 0;
   std::size_t n_rotated = 0;
   double base = 0.0;
   std::size_t n_ctx = 0;
-  std::size_t original_n_ctx = 0;  // where the scaling does not name it
-  bool says_original = false;      // … because the config or its class does
+  std::size_t original_n_ctx = 0;  // default if the scaling does not set it
+  bool says_original = false;      // the config or its class does
   bool has_alpha = false;
 };
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
 
-// The context that the model was trained with first: what the scaling says goes before what stands
-// beside it. transformers' RotaryEmbeddingConfigMixin, standardize_rope_params().
+// The context of the original training: a value in the scaling takes precedence over one beside it.
+// transformers' RotaryEmbeddingConfigMixin, standardize_rope_params().
 std::size_t original_context(const HfConfig& scaling, const RopeShape& shape) {
   return scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
 }
@@ -41,7 +41,8 @@ std::size_t stretched(std::size_t n_ctx, double factor) noexcept {
   return static_cast<std::size_t>(longer);
 }
 
-// Llama 3.1: long wavelengths are stretched, short ones stay, those between are blended.
+// Llama 3.1: long wavelengths are stretched, short ones stay unchanged, those in between are
+// blended.
 void scale_llama3(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   const double factor = scaling.positive("factor");
   const double low = scaling.positive("low_freq_factor");
@@ -93,7 +94,7 @@ std::vector<double> divided_by(const std::vector<double>& frequencies, const HfC
   return divided(frequencies, factors);
 }
 
-// Ding et al. 2024: a factor for each dimension, others for long texts.
+// Ding et al. 2024: a factor for each dimension, and other factors for long texts.
 void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   const std::size_t original = original_context(scaling, shape);
   const std::vector<double> plain = rope.inverse_frequencies;
@@ -102,7 +103,7 @@ void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope)
   rope.short_text = original;
   const double grown = static_cast<double>(shape.n_ctx) / static_cast<double>(original);
   const double factor = scaling.positive_or("factor", grown);
-  // transformers 4 does not look at the factor then, 5 does.
+  // In this case transformers 4 ignores the factor, transformers 5 does not.
   constexpr double kRounding = 1e-6;
   if (shape.says_original && !scaling.has("attention_factor") &&
       std::abs(factor - grown) > kRounding * grown) {
@@ -128,7 +129,7 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
     const double stretched = std::pow(scaling.positive("alpha"), width / (width - 2.0));
     rope = plain_rope(shape.n_rotated, shape.base * stretched, shape.n_ctx);
     for (const char* key : {"beta_fast", "beta_slow", "factor", "mscale", "mscale_all_dim"}) {
-      scaling.find(key);  // of other scalings
+      scaling.find(key);  // for other scalings
     }
     return;
   }
@@ -138,7 +139,7 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
   rope.short_text = shape.n_ctx;
 }
 
-// Dimensions pair across all of the head, and those of a share of it turn (Gemma 4).
+// Dimensions pair across the whole head, and a share of them rotates (Gemma 4).
 void scale_proportional(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   const std::size_t n_turning = rope.inverse_frequencies.size();
   rope.inverse_frequencies = inverse_frequencies(shape.d_head, shape.base);
@@ -148,11 +149,11 @@ void scale_proportional(const HfConfig& scaling, const RopeShape& shape, Rope& r
   rope.n_ctx = shape.n_ctx;
 }
 
-// A type of scaling, and what it does.
+// A type of scaling, and its function.
 struct Scaling {
   std::string_view type;
   void (*scale)(const HfConfig& scaling, const RopeShape& shape, Rope& rope);
-  bool knows_original;  // the context that the model was trained with first
+  bool knows_original;  // the context of the original training
 };
 
 constexpr Scaling kScalings[] = {
@@ -161,7 +162,7 @@ constexpr Scaling kScalings[] = {
     {"longrope", scale_longrope, true},     {"proportional", scale_proportional, false},
 };
 
-// In words that outlive the config.
+// Names the type with text that outlives the config.
 void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& shape, Rope& rope) {
   rope.scaling = known.type;
   double grown = 1.0;
@@ -172,7 +173,7 @@ void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& sh
   rope.factor = scaling.positive_or("factor", grown);
 }
 
-// "type" in older files. Throws where numbers of a scaling have none.
+// The type, "type" in older files. Throws if a scaling has numbers but no type.
 std::string_view scaling_type(const HfConfig& scaling, bool has_sections) {
   const auto plain = [has_sections](std::string_view type) {
     return type == "su" ? "longrope" : has_sections && type == "mrope" ? "default" : type;
@@ -222,16 +223,16 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape,
   return rope;
 }
 
-// Whole pairs of dimensions.
+// The number of rotated dimensions, rounded down to whole pairs.
 std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
   if (share > 1.0) {
     config.node().fail(fmt::format("expected to rotate a share of at most 1, found {}", share));
   }
-  constexpr double kRounding = 1e-3;  // of shares that went through a float
+  constexpr double kRounding = 1e-3;  // for shares that were rounded to floats
   return static_cast<std::size_t>(share * static_cast<double>(d_head) + kRounding) / 2 * 2;
 }
 
-// A number that may stand in the scaling, or under one of several keys beside it.
+// Reads a number from the scaling, or under one of several keys beside it.
 double read_number(const HfConfig& config, const std::optional<HfConfig>& scaling,
                    std::string_view key, std::initializer_list<std::string_view> beside,
                    double otherwise) {

@@ -11,75 +11,76 @@
 
 namespace attnviz {
 
-/// What a family knows of its rotary positions; the config may say otherwise.
+/// A family's defaults for its rotary positions; the config may override them.
 struct RopeFacts {
   std::size_t d_head = 0;
   std::size_t n_ctx = 0;       // max_position_embeddings
   double rotated_share = 1.0;  // of a head's dimensions
   double base = 10000.0;
-  std::size_t original_n_ctx = 0;            // what the config assumes of it; 0: n_ctx
-  std::string_view base_key = "rope_theta";  // beside that of a scaling
-  std::string_view old_base_key = {};        // a family's own name of it
-  std::string_view old_share_key = {};       // and of "partial_rotary_factor"
-  std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
+  std::size_t original_n_ctx = 0;            // the config's default for it; 0: n_ctx
+  std::string_view base_key = "rope_theta";  // of the base, outside of a scaling
+  std::string_view old_base_key = {};        // the family's own name for it
+  std::string_view old_share_key = {};       // and for "partial_rotary_factor"
+  std::string_view kind = {};  // of layers, where newer configs list several: "full_attention"
   RopePairing pairing = RopePairing::kHalves;
-  // Of texts and pictures: a token of a text stands at the same place in all sections, so that they
-  // turn as without (Wang et al. 2024, M-RoPE).
+  // For texts with pictures. A text token has the same position in all sections, so it turns as
+  // without sections (M-RoPE, Wang et al. 2024).
   bool has_sections = false;
-  // "alpha" beside the type dynamic stretches the base once, for texts of any length: HunYuan.
+  // "alpha" in a scaling of type dynamic stretches the base once, for texts of any length: HunYuan.
   bool has_alpha = false;
 };
 
-/// The widest head that frequencies are made for.
+/// The widest head for which frequencies are computed.
 inline constexpr std::size_t kWidestHead = 65536;
 
-/// base^(-2i / n_rotated).
+/// Returns base^(-2i / n_rotated) for each pair i.
 std::vector<double> inverse_frequencies(std::size_t n_rotated, double base);
 
-/// Rotary positions that nothing scales. Throws Error{kMalformed} for more than kWidestHead.
+/// Rotary positions without scaling. Throws Error{kMalformed} for more than kWidestHead.
 Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx);
 
-/// Positions lie closer together by `factor` (Chen et al. 2023).
+/// Moves positions closer together by `factor` (Chen et al. 2023).
 void scale_linear(double factor, Rope& rope);
 
 struct YarnScaling {
   double factor = 1.0;
   std::size_t original_n_ctx = 0;
-  double beta_fast = 32.0;  // turns in the original context from which on a dimension stays
-  double beta_slow = 1.0;   // … below which it is interpolated
-  bool truncate = true;     // these dimensions are whole numbers
+  double beta_fast = 32.0;  // turns in the original context from which a dimension is unchanged
+  double beta_slow = 1.0;   // … below which it is fully interpolated
+  bool truncate = true;     // round these dimensions to whole numbers
 };
 
-/// Peng et al. 2023, section 3.2: dimensions that turn often in the original context stay, those
-/// that turn less than once are interpolated, with a ramp between. Sets no magnitude.
+/// Scales as in Peng et al. 2023, section 3.2: dimensions that turn often in the original context
+/// stay unchanged, those that turn less than once are interpolated, with a ramp between. Does not
+/// set the magnitude.
 void scale_yarn(const YarnScaling& scaling, Rope& rope);
 
 /// YaRN's magnitude for a factor (eq. 22): 0.1 · scale · ln(factor) + 1.
 double yarn_magnitude(double factor, double scale = 1.0);
 
-/// The scale of a magnitude in a config's YaRN, "mscale" or "mscale_all_dim"; 0: none, as a config
-/// may say, too. Throws Error{kMalformed} for numbers below 0.
+/// The scale of a magnitude in a config's YaRN, "mscale" or "mscale_all_dim". 0, which a config may
+/// also contain, means none. Throws Error{kMalformed} for numbers below 0.
 double yarn_scale(const HfConfig& scaling, std::string_view key);
 
-/// Each frequency divided by its factor. Precondition: as many factors as frequencies.
+/// Divides each frequency by its factor. Precondition: as many factors as frequencies.
 std::vector<double> divided(const std::vector<double>& frequencies, std::span<const float> factors);
 
-/// Whether magnitude and all frequencies are finite.
+/// Whether the magnitude and all frequencies are finite.
 bool is_finite(const Rope& rope) noexcept;
 
-/// The frequencies that a config.json describes: "rope_theta" (or "rotary_emb_base"),
+/// Reads the frequencies that a config.json describes: "rope_theta" (or "rotary_emb_base"),
 /// "partial_rotary_factor" (or "rotary_pct"), and "rope_scaling" of the types default, linear (Chen
 /// et al. 2023), dynamic (NTK-aware, with the text's length), yarn (Peng et al. 2023), llama3,
-/// longrope (Ding et al. 2024) and proportional (Gemma 4); or all of these in newer files'
-/// "rope_parameters".
+/// longrope (Ding et al. 2024) and proportional (Gemma 4). In newer files "rope_parameters" holds
+/// all of these.
 ///
-/// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
-/// another type, a scaling without one, and two keys that mean the same and say different things,
-/// naming these.
+/// Throws Error{kMalformed} for numbers that are missing or out of range. Throws
+/// Error{kUnsupported} for another type, for a scaling without a type, and for two keys that mean
+/// the same but have different values, naming both.
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts);
 
-/// Those of Gemma 3's sliding layers: base "rope_local_base_freq", scaled only as
-/// "sliding_attention" in "rope_parameters" says.
+/// Reads the frequencies of Gemma 3's sliding layers: base "rope_local_base_freq", scaled only if
+/// "sliding_attention" in "rope_parameters" describes a scaling.
 Rope read_local_rope(const HfConfig& config, RopeFacts facts);
 
 }  // namespace attnviz

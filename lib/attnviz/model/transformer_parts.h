@@ -1,7 +1,7 @@
-// What stands around attention in a transformer's layer: norms, rotary positions, the MLP. Several
-// residual streams, of which each layer computes with one: Gemma 3n. Latents in the tokens' place:
-// the narrow vectors that queries, keys and values are made of. Experts in an MLP's place: many
-// MLPs, of which a router gives each token a few.
+// The parts around attention in a transformer's layer: norms, rotary positions, the MLP; several
+// residual streams, one of which each layer computes with (Gemma 3n); latents, the narrow vectors
+// from which queries, keys and values are computed; and experts, many MLPs of which a router
+// assigns each token a few.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ enum class NormKind {
 
 struct Norm {
   NormKind kind = NormKind::kLayer;
-  std::span<const float> weight;  // [d]; empty: no norm stands here
+  std::span<const float> weight;  // [d]; empty: no norm
   std::span<const float> bias;    // [d], or empty
   double epsilon = 1e-5;
   float weight_offset = 0.0f;  // added to each weight: Gemma stores weight - 1
@@ -43,41 +43,42 @@ struct Norm {
   bool present() const noexcept { return !weight.empty(); }
 };
 
-/// out = norm of x, row by row; a copy when there is no norm. The same matrix, or no overlap.
+/// Writes the norm of x to `out`, row by row; without a norm, a copy. `x` and `out` are the same
+/// matrix or do not overlap.
 void apply_norm(const Norm& norm, ConstMatrix x, Matrix out) noexcept;
 
 using kernels::RopePairing;
 
-/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Of a head's dimensions
-/// [n_still, n_still + n_rotated) turn, and the others stay.
+/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). The dimensions
+/// [n_still, n_still + n_rotated) of a head rotate, and the others stay unchanged.
 struct Rope {
   RopePairing pairing = RopePairing::kHalves;
-  std::size_t n_still = 0;  // dimensions in front of those that turn: DeepSeek-V2's heads
-  std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians a token
+  std::size_t n_still = 0;  // dimensions before those that rotate: DeepSeek-V2's heads
+  std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians per token
   float magnitude = 1.0f;                   // of cosine and sine: YaRN's attention factor
   // β: a query at position p is multiplied by 1 + β ln(1 + ⌊p / original_n_ctx⌋), so that weights
-  // over many keys stay as sharp (Nakanishi 2025); 0: by nothing.
+  // stay as sharp over many keys (Nakanishi 2025); 0: no factor.
   double query_growth = 0.0;
 
-  // What changes for texts of more than `short_text` tokens.
-  std::size_t short_text = 0;   // 0: nothing
+  // Changes for texts of more than `short_text` tokens.
+  std::size_t short_text = 0;   // 0: none
   double base = 0.0;            // "dynamic" scaling stretches the base with the text
   double dynamic_factor = 0.0;  // 0: not dynamic
   std::vector<double> long_inverse_frequencies;  // "longrope"
 
-  std::size_t n_ctx = 0;  // the longest text that it is scaled for
+  std::size_t n_ctx = 0;  // the longest text for which it is scaled
 
-  // What the frequencies were made from, for people.
-  double theta = 10000.0;             // the base that a config gives
+  // How the frequencies were computed, for people.
+  double theta = 10000.0;             // the base in the config
   std::string_view scaling = "none";  // "linear", "dynamic", "yarn", "llama3", "longrope"
   double factor = 1.0;                // of the scaling
-  std::size_t original_n_ctx = 0;     // the longest text before it; 0: not said
+  std::size_t original_n_ctx = 0;     // the longest text before scaling; 0: not stated
 
-  /// 0 in layers that have no rotary positions in models that have.
+  /// 0 in layers without rotary positions in models that use them.
   std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
-  /// What a query at `position` is multiplied by.
+  /// The factor of a query at `position`.
   double query_factor(std::size_t position) const noexcept;
-  /// Those for a text of `n_tokens`.
+  /// The inverse frequencies for a text of `n_tokens`.
   std::vector<double> frequencies(std::size_t n_tokens) const;
   /// Whether these are the same for texts of two lengths.
   bool turns_alike(std::size_t n_tokens, std::size_t other) const noexcept;
@@ -91,16 +92,16 @@ struct Mlp {
   Projection up;    // [d_model, d_ff]
   Projection down;  // [d_ff, d_model]
   Activation activation = Activation::kGelu;
-  // `up` is [d_model, 2 · d_ff] and has the gate's columns as well, each in front of its own.
+  // `up` is [d_model, 2 · d_ff] and contains the gate's columns as well, each before its own.
   bool interleaved = false;
-  // l > 0: in place of act(g) ∘ u, g̃ · σ(1.702 g̃) ∘ (ũ + 1) with g̃ = min(g, l) and ũ = u cut to
+  // l > 0: instead of act(g) ∘ u, g̃ · σ(1.702 g̃) ∘ (ũ + 1) with g̃ = min(g, l) and ũ = u cut to
   // [-l, l] (gpt-oss, OpenAI 2025).
   float limit = 0.0f;
-  // s > 0: g becomes max(0, g - (mean + Φ⁻¹(s) · deviation)) of its token's gates before act, so
-  // that about this share of them is 0 (Gemma 3n, Gemma Team 2025). Less than 1.
+  // s > 0: before act, g becomes max(0, g - (mean + Φ⁻¹(s) · deviation)), over the token's gates,
+  // so that about this share of them is 0 (Gemma 3n, Gemma Team 2025). Less than 1.
   double sparsity = 0.0;
-  // Scales of the gates before act, and of the hidden layer after them (Falcon-H1); only for MLPs
-  // with a gate, not interleaved.
+  // Scales of the gates before act, and of the hidden layer (Falcon-H1); only for MLPs with a gate
+  // that are not interleaved.
   float gate_scale = 1.0f, hidden_scale = 1.0f;
 
   bool present() const noexcept { return !up.weight.empty(); }
@@ -108,8 +109,8 @@ struct Mlp {
   std::size_t d_ff() const noexcept { return down.d_in(); }
 };
 
-/// A gated causal convolution in place of attention: B, C, x = in(y); out(C ∘ conv(B ∘ x)), each
-/// channel with the `width` last tokens of its own (LFM2, Liquid AI 2025).
+/// A gated causal convolution instead of attention: B, C, x = in(y); out(C ∘ conv(B ∘ x)). It
+/// mixes, in each channel separately, the last `width` tokens (LFM2, Liquid AI 2025).
 struct Convolution {
   Projection in;                  // [d_model, 3 d]: B, C and x
   std::span<const float> kernel;  // [d, width], the token's own weight last
@@ -119,15 +120,16 @@ struct Convolution {
 
   bool present() const noexcept { return width > 0; }
   std::size_t n_channels() const noexcept { return out.d_in(); }
-  /// The kernel as rows of channels; empty without one.
+  /// The kernel with a row for each channel; empty without a convolution.
   StoredMatrix kernel_rows() const noexcept {
     return present() ? StoredMatrix(ConstMatrix{kernel.data(), n_channels(), width, width})
                      : StoredMatrix();
   }
 };
 
-/// What a layer adds of each token's own embedding for it, behind the MLP:
-/// x += norm((act(x · gate) ∘ p) · projection), p [e] of the token and the layer (Gemma 3n and 4).
+/// What a layer adds, after the MLP, from each token's own embedding for it:
+/// x += norm((act(x · gate) ∘ p) · projection), with p [e] for the token and the layer (Gemma 3n
+/// and 4).
 struct LayerInput {
   Projection gate;        // [d_model, e]
   Projection projection;  // [e, d_model]
@@ -137,7 +139,7 @@ struct LayerInput {
   bool present() const noexcept { return !gate.weight.empty(); }
 };
 
-/// How the parts of a layer follow one another; x is the residual stream.
+/// The order of a layer's parts; x is the residual stream.
 enum class LayerOrder {
   kAttentionOnly,  // x + attention(x), or attention(x) when the model has no residual
   kPreNorm,        // x += n(attention(norm(x))); x += n(mlp(norm(x)))    GPT-2, Llama; n: Gemma 2;
@@ -147,8 +149,9 @@ enum class LayerOrder {
 };
 
 /// Alternating Updates (Baykal et al. 2023): the embeddings x0 become n_streams streams [n_tokens,
-/// d_model], X_0 = x0 and X_i = x0 · enter[i - 1] with the root mean square of x0. What leaves the
-/// last layer is the mean of X_0 and the X_i · leave[i - 1] with the root mean square of X_0.
+/// d_model], X_0 = x0 and X_i = x0 · enter[i - 1], rescaled to the root mean square of x0. The
+/// output after the last layer is the mean of X_0 and the X_i · leave[i - 1], rescaled to the root
+/// mean square of X_0.
 struct AltUp {
   std::vector<Projection> enter;  // [n_streams - 1], each [d_model, d_model]; empty: one stream
   std::vector<Projection> leave;  // as many, of the same shape
@@ -158,22 +161,23 @@ struct AltUp {
   std::size_t n_streams() const noexcept { return enter.size() + 1; }
 };
 
-/// What a layer does with the streams X. With a the active one and m(x) = tanh(norm(x) / d_model ·
-/// router), it predicts Y_j = X_j + Σ_i C_ji X_i, C = m(X_a) · prediction; attention and MLP make z
-/// of Y_a; and it corrects X_j = Y_j + (1 + c_j)(z - Y_a), c = m(z) · correction. A LayerInput
-/// looks at the corrected X_a ∘ input_scale, and is added to all streams but X_0.
+/// What a layer does with the streams X. With a the active stream and m(x) = tanh(norm(x) / d_model
+/// · router), it predicts Y_j = X_j + Σ_i C_ji X_i, where C = m(X_a) · prediction; attention and
+/// MLP compute z from Y_a; and it corrects X_j = Y_j + (1 + c_j)(z - Y_a), where c = m(z) ·
+/// correction. A LayerInput reads the corrected X_a ∘ input_scale, and is added to all streams but
+/// X_0.
 struct AltUpLayer {
   Norm norm;              // [d_model]
   Projection router;      // [d_model, n_streams]
-  Projection prediction;  // [n_streams, n_streams²]: of each stream that is predicted all others'
+  Projection prediction;  // [n_streams, n_streams²]: for each predicted stream all others
   Projection correction;  // [n_streams, n_streams]
   std::span<const float> input_scale = {};  // [d_model], or empty
 
   bool present() const noexcept { return !router.weight.empty(); }
 };
 
-/// A learned augmented residual (Menghani et al. 2024): with y what attention looks at, the stream
-/// behind attention is (x + attention + y + norm(y · left · right)) / √2.
+/// A learned augmented residual (Menghani et al. 2024). With y the input of attention, the stream
+/// after attention is (x + attention + y + norm(y · left · right)) / √2.
 struct Laurel {
   Projection left;   // [d_model, rank]
   Projection right;  // [rank, d_model]
@@ -182,14 +186,14 @@ struct Laurel {
   bool present() const noexcept { return !left.weight.empty(); }
 };
 
-/// What the heads of a layer read instead of y, the tokens as attention looks at them: vectors that
-/// all of them share, so narrow that they can be kept in place of keys and values (multi-head
-/// latent attention, DeepSeek-V2 2024, section 2.1).
+/// The input of a layer's heads instead of y, the input of attention: vectors that all heads share,
+/// so narrow that they can be cached instead of keys and values (multi-head latent attention,
+/// DeepSeek-V2 2024, section 2.1).
 ///
-/// Queries are made of query_norm(y · query_down), or of y itself where that is empty. Keys and
-/// values are made of c = key_norm of the first `rank` numbers of y · key_down. The n_shared
-/// numbers behind these are neither normed nor projected: they stand behind what a head makes of c,
-/// and are the last dimensions of every head's key.
+/// Queries are computed from query_norm(y · query_down), or from y itself if that is empty. Keys
+/// and values are computed from c = key_norm of the first `rank` numbers of y · key_down. The
+/// n_shared numbers after these are neither normed nor projected: they follow what a head computes
+/// from c, and are the last dimensions of every head's key.
 struct Latents {
   Projection query_down;  // [d_model, query rank], or empty
   Norm query_norm;        // of [query rank]
@@ -197,43 +201,42 @@ struct Latents {
   Norm key_norm;          // of [rank]
 
   bool present() const noexcept { return !key_down.weight.empty(); }
-  /// 0 where queries are made of y.
+  /// 0 if queries are computed from y.
   std::size_t query_rank() const noexcept { return query_down.d_out(); }
   std::size_t rank() const noexcept { return key_norm.weight.size(); }
   std::size_t n_shared() const noexcept { return key_down.d_out() - rank(); }
 };
 
-/// What the numbers that a router gives become; z = x · gate, one for each expert.
+/// How a router's outputs z = x · gate, one for each expert, become factors.
 enum class RouterKind {
   kSoftmax,        // softmax over all experts (Fedus et al. 2022)
-  kChosenSoftmax,  // softmax over those that are chosen, by z itself (Mixtral, Jiang et al. 2024)
-  kSigmoid,        // of each by itself (DeepSeek-V3 2024)
+  kChosenSoftmax,  // softmax over the chosen ones, chosen by z itself (Mixtral, Jiang et al. 2024)
+  kSigmoid,        // the sigmoid of each (DeepSeek-V3 2024)
 };
 
-/// Chooses each token's experts and says what their outputs are multiplied by: the factor.
+/// Chooses each token's experts and the factors of their outputs.
 struct Router {
   Projection gate;  // [d_model, n_experts]
   RouterKind kind = RouterKind::kSoftmax;
-  std::size_t n_used = 0;  // experts that a token gets, at most n_experts
-  // [n_experts], or empty: added where experts are chosen, and no part of their factors.
+  std::size_t n_used = 0;  // experts per token, at most n_experts
+  // [n_experts], or empty: added when experts are chosen, but not to their factors.
   std::span<const float> choice_bias = {};
-  // Groups of as many experts as follow one another, of which n_used_groups are looked at: those
-  // with the largest sum of their n_group_best best ones (DeepSeek-V2 2024). 1: no groups.
+  // Consecutive experts form n_groups groups of equal size, of which n_used_groups are considered:
+  // those with the largest sum of their n_group_best best experts (DeepSeek-V2 2024). 1: no groups.
   std::size_t n_groups = 1;
   std::size_t n_used_groups = 1;
   std::size_t n_group_best = 1;
-  bool normed = false;                       // factors add up to 1 before they are scaled
+  bool normed = false;                       // factors are scaled to add up to 1, before `scale`
   float scale = 1.0f;                        // of the factors
-  std::span<const float> expert_scale = {};  // [n_experts]: of each one's factors, or empty
-  Norm norm =
-      {};  // of the stream itself, which it looks at then (Gemma 4); absent: as the MLP does
+  std::span<const float> expert_scale = {};  // [n_experts]: one more for each expert, or empty
+  Norm norm = {};  // of the stream, which the router then reads (Gemma 4); absent: the MLP's input
 
   std::size_t n_experts() const noexcept { return gate.d_out(); }
 };
 
-/// A matrix of MXFP4 numbers as OpenAI's files have them: of each stored row blocks of 16 bytes for
-/// 32 numbers, two that follow one another in a byte, and a byte of scale. Scales lie apart from
-/// their blocks (Hugging Face) or in front of each (Ollama).
+/// A matrix of MXFP4 numbers as in OpenAI's files: for each stored row, blocks of 16 bytes for 32
+/// numbers (two consecutive numbers per byte) and a scale byte for each block. Scales are stored
+/// apart from their blocks (Hugging Face) or before each block (Ollama).
 struct SplitBlocks {
   const std::uint8_t* blocks = nullptr;
   const std::uint8_t* scales = nullptr;
@@ -241,28 +244,29 @@ struct SplitBlocks {
   std::size_t scale_step = 1;
 };
 
-/// What each token gets beside, or in place of, an MLP that all share: Σ factor · expert(x).
+/// Added for each token beside, or instead of, an MLP that all tokens share: Σ factor · expert(x).
 struct Experts {
   Router router;
-  std::vector<Mlp> each;  // to compute with: at()
-  // In the place of the numbers of `each`, whose matrices have shapes alone then; or empty.
+  std::vector<Mlp> each;  // compute with at()
+  // Hold the numbers of `each`, whose matrices then have only shapes; or empty.
   std::vector<SplitBlocks> split_up = {}, split_down = {};
-  Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
+  Projection shared_gate = {};  // [d_model, 1]: the shared MLP times σ(x · shared_gate); or empty
   // For experts that work on a narrower stream: [d_model, d] and [d, d_model], or empty. They read
   // x · latent_in, and (Σ factor · expert) · latent_out is added (Nemotron 3, NVIDIA 2025).
   Projection latent_in = {}, latent_out = {};
-  // Of layers whose experts stand apart from the MLP that all share (Gemma 4): n'(mlp(y)) +
-  // after_norm(Σ factor · expert(norm(x))), x the stream. Absent: none, and experts look at y.
+  // For layers whose experts are separate from the shared MLP (Gemma 4): n'(mlp(y)) + after_norm(Σ
+  // factor · expert(norm(x))), where x is the stream. Absent: experts read y.
   Norm norm = {}, after_norm = {};
   Norm after_shared_norm = {};  // n'
 
   bool present() const noexcept { return !each.empty(); }
 
-  /// What blocks and scales are brought together in.
+  /// Memory in which blocks and scales are combined.
   struct Memory {
     std::vector<std::uint8_t> up, down;
   };
-  /// One of them, with numbers: views into the file, or into `memory`, where its blocks are split.
+  /// Returns one expert with its numbers: views into the file, or into `memory`, if its blocks are
+  /// split.
   Mlp at(std::size_t expert, Memory& memory) const;
 };
 

@@ -28,7 +28,7 @@ constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 constexpr std::string_view kEnding = ".safetensors";
 
-// As PEFT and MLX write them. transformers takes the first as a sign that the folder is an adapter.
+// File names of PEFT and MLX. transformers treats a folder with the first as an adapter.
 constexpr std::string_view kAdapters[] = {"adapter_config.json", "adapter_model.safetensors",
                                           "adapter_model.bin", "adapters.safetensors",
                                           "adapters.npz"};
@@ -53,7 +53,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// The first of each set of shards in a folder.
+// The first shard of each set in a folder.
 std::vector<fs::path> first_shards(const fs::path& folder) {
   std::vector<fs::path> first;
   std::set<std::pair<std::string, std::size_t>> known;
@@ -90,7 +90,7 @@ TensorFiles open_file(const fs::path& path, const OpenFiles& files) {
   return is_there(index) ? TensorFiles::open_index(index, files) : open_shards(path, files);
 }
 
-// As transformers' Trainer writes beside the weights, with the endings of weights.
+// Written by transformers' Trainer beside the weights, with the extensions of weights.
 constexpr std::string_view kTrainingStates[] = {"training_args.bin", "optimizer.bin",
                                                 "optimizer.pt", "scheduler.pt", "scaler.pt"};
 
@@ -127,7 +127,7 @@ std::vector<std::string> weights_in(const fs::path& folder) {
   return weights;
 }
 
-// The first few names as a message lists them.
+// The first few names, formatted for a message.
 std::string few_of(std::vector<std::string> names) {
   constexpr std::size_t kMost = 6;
   const std::size_t n_more = names.size() - std::min(names.size(), kMost);
@@ -172,7 +172,7 @@ std::string few_of(std::vector<std::string> names) {
                           kWeights, kIndex, few_of(weights.empty() ? all : weights), why));
 }
 
-// The file that stands for the weights of a folder; empty if it has none.
+// The file that represents the weights of a folder; empty if the folder has none.
 fs::path weights_of(const fs::path& folder) {
   for (const std::string_view name : {kWeights, kIndex}) {
     if (is_there(folder / name)) {
@@ -208,8 +208,8 @@ std::optional<fs::path> adapter_in(const fs::path& folder) {
                           adapter.string(), without));
 }
 
-// Whether the first and the last bytes are the same: models that differ, differ there in some
-// tensor, and to compare all would take as long as to read both.
+// Whether the first and the last bytes are equal. Different models differ there in some tensor, and
+// comparing everything would take as long as reading both.
 bool have_same_ends(std::string_view one, std::string_view other) {
   constexpr std::size_t kMost = 4096;
   return one.size() == other.size() && one.substr(0, kMost) == other.substr(0, kMost) &&
@@ -227,7 +227,7 @@ bool have_same_tensors(const TensorFiles& one, const TensorFiles& other) {
          });
 }
 
-// transformers prefers model.safetensors to an index; other programs read the files of the index.
+// transformers prefers model.safetensors to an index; other programs read the index's files.
 void check_index_beside(const fs::path& folder, const TensorFiles& tensors, const OpenFiles& files,
                         std::vector<IgnoredKey>& ignored_keys) {
   const fs::path index = folder / kIndex;
@@ -248,7 +248,7 @@ void check_index_beside(const fs::path& folder, const TensorFiles& tensors, cons
   }
 }
 
-// Whether a file holds an adapter, whatever its name. One that cannot be read is none.
+// Whether a file holds an adapter, under any name; false if it cannot be read.
 bool is_adapter(const fs::path& file, const OpenFiles& files) {
   try {
     return !adapter_tensor(TensorFiles::open(file, files)).empty();

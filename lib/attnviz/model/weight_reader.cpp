@@ -34,7 +34,7 @@ std::string type_text(const StoredTensor& tensor) {
                                    : shown_name(tensor.other_type);
 }
 
-// For matrices of the same shape and of two types.
+// Compares matrices of the same shape and of two types.
 bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
   if (!is_readable(a) || !is_readable(b) || a.shape.size() != 2) {
     return false;
@@ -58,7 +58,7 @@ bool are_same_numbers(const StoredTensor& a, const StoredTensor& b) {
 std::string nearest_names(const TensorFiles& files, std::string_view wanted) {
   constexpr std::size_t kMost = 3;
   struct Near {
-    std::size_t end, begin;  // how many characters are the same there
+    std::size_t end, begin;  // lengths of the shared end and beginning
     std::string_view name;
   };
   std::vector<Near> names;
@@ -97,14 +97,14 @@ bool is_named(std::string_view pattern, std::string_view name) noexcept {
   return name.empty();
 }
 
-// The keys that each query sees, which old versions of libraries saved beside attention's weights.
+// Whether it is a mask, which old versions of libraries saved beside attention's weights.
 bool is_mask(const StoredTensor& tensor) noexcept {
   return tensor.name.ends_with(".masked_bias") ||
          (tensor.shape.size() == 4 &&
           (tensor.name.ends_with("attn.bias") || tensor.name.ends_with("attention.bias")));
 }
 
-// "language_model." of "language_model.model."
+// Returns "language_model." for "language_model.model."
 std::string_view without_last_part(std::string_view prefix) noexcept {
   prefix.remove_suffix(1);
   const std::size_t dot = prefix.rfind('.');
@@ -195,7 +195,7 @@ FoundTensor WeightReader::get(std::string_view name) const {
   const FoundTensor found = find(name);
   if (!found) {
     throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: {}{}: no such tensor{}", storage_->files.name(), prefix_, name,
+                fmt::format("{}: {}{}: missing tensor{}", storage_->files.name(), prefix_, name,
                             nearest_names(storage_->files, fmt::format("{}{}", prefix_, name))));
   }
   if (!is_readable(*found.tensor)) {
@@ -211,7 +211,7 @@ FoundTensor WeightReader::get(std::string_view name) const {
 FoundTensor WeightReader::get(std::string_view name,
                               std::initializer_list<std::size_t> shape) const {
   const FoundTensor found = get(name);
-  // GGUF leaves out outer dimensions of 1: a matrix of one row is a vector.
+  // GGUF omits outer dimensions of 1: a matrix of one row is a vector.
   const std::span<const std::size_t> stored = found.tensor->shape;
   std::span<const std::size_t> wanted(shape);
   while (wanted.size() > std::max(stored.size(), std::size_t{1}) && wanted.front() == 1) {
@@ -300,7 +300,7 @@ std::vector<Projection> WeightReader::linears(std::string_view weight, std::stri
   const std::size_t cols = is_turned ? d_out : d_in;
   const FoundTensor found = get(weight, {n, rows, cols});
   const StoredTensor& tensor = *found.tensor;
-  // Products read quantised numbers only along d_in.
+  // Matrix products read quantised numbers only along d_in.
   const bool is_copied =
       tensor.type == StoredType::kF64 || (is_turned && is_quantised(tensor.type));
   const StoredMatrix all =
@@ -359,7 +359,7 @@ std::span<const std::uint8_t> WeightReader::bytes(std::string_view name,
                 fmt::format("{}expected U8 {}{}", where(name), shape_text(std::vector(shape)),
                             found ? fmt::format(", found {} {}", type_text(*found.tensor),
                                                 shape_text(found.tensor->shape))
-                                  : ": no such tensor"));
+                                  : ": missing tensor"));
   }
   storage_->used.insert(found.tensor);
   storage_->numbers_in_bytes.emplace(found.tensor, n_numbers);

@@ -1,4 +1,4 @@
-// A model's weights by name and shape, as views into its files.
+// Reads a model's weights by name and shape, as views into its files.
 #pragma once
 
 #include <cstddef>
@@ -20,88 +20,90 @@
 
 namespace attnviz {
 
-/// Whether a family has a tensor: as its config says, or, where no config says it, as the file has.
+/// Whether a family has a tensor: as its config says, or, where the config is silent, if the file
+/// contains it.
 enum class Presence { kNo, kYes, kOptional };
 constexpr Presence present_if(bool is_there) noexcept {
   return is_there ? Presence::kYes : Presence::kNo;
 }
 
-/// Tensors that change nothing of what is computed, although nobody reads them.
+/// A tensor that does not affect the computation and is not read.
 struct HarmlessTensor {
-  std::string name;  // # stands for a layer's number, a star at its end for anything
+  std::string name;  // # stands for a layer's number, a final * for anything
   std::string_view why;
 };
 
-/// Looks tensors up and checks their shapes. Matrices of f32, f16, bf16 and quantised ones stay in
+/// Looks up tensors and checks their shapes. Matrices of f32, f16, bf16 and quantised ones stay in
 /// the file, at odd addresses too. Doubles and all vectors become floats.
 ///
-/// All throw Error{kMalformed} `model.safetensors: h.3.attn.c_attn.weight: expected [768, 2304],
-/// found [768, 768]`, and Error{kUnsupported} for integers and 8-bit floats.
+/// All members throw Error{kMalformed} `model.safetensors: h.3.attn.c_attn.weight: expected [768,
+/// 2304], found [768, 768]`, and Error{kUnsupported} for integers and 8-bit floats.
 class WeightReader {
  public:
-  /// Names are looked up behind the first of `prefixes` that `probe` is found with; then, for heads
-  /// stand outside of what they are put on, behind less and less of it.
+  /// Looks names up after the first of `prefixes` with which `probe` is found, and then after
+  /// shorter and shorter parts of it, because heads stand outside of the model they are put on.
   WeightReader(TensorFiles files, std::initializer_list<std::string_view> prefixes,
                std::string_view probe);
 
   /// A PyTorch Linear: stored [d_out, d_in] as `name.weight`, with `name.bias` [d_out] if wanted.
   Projection linear(std::string_view name, std::size_t d_in, std::size_t d_out, Presence bias);
-  /// Of each of `n` experts one, which lie in one tensor behind one another: stored [n, d_out,
-  /// d_in] as `weight`, or [n, d_in, d_out] where `is_turned`, with `bias` [n, d_out] if wanted.
+  /// The linear layers of `n` experts, which lie one after another in one tensor: stored [n, d_out,
+  /// d_in] as `weight`, or [n, d_in, d_out] if `is_turned`, with `bias` [n, d_out] if wanted.
   std::vector<Projection> linears(std::string_view weight, std::string_view bias, std::size_t n,
                                   std::size_t d_in, std::size_t d_out, bool is_turned,
                                   Presence bias_presence);
   /// GPT-2's Conv1D: stored [d_in, d_out], with a bias.
   Projection conv1d(std::string_view name, std::size_t d_in, std::size_t d_out);
-  /// The rows of a table as columns of logits: x · table^T.
+  /// The transposed table, whose rows become columns of logits: x · table^T.
   static StoredMatrix turned(const StoredMatrix& table) noexcept;
   /// Stored [rows, cols].
   StoredMatrix table(std::string_view name, std::size_t rows, std::size_t cols);
-  /// [size]. The first of `names` that is there; messages name the first.
+  /// A vector [size], under the first of `names` that is present; messages name the first.
   std::span<const float> vector(std::initializer_list<std::string_view> names, std::size_t size) {
     return numbers(names, {size});
   }
   std::span<const float> vector(std::string_view name, std::size_t size) {
     return numbers({name}, {size});
   }
-  /// The same of another shape: all numbers, the last dimension's first.
+  /// Like vector(), for any shape: all numbers, the last dimension varying fastest.
   std::span<const float> numbers(std::initializer_list<std::string_view> names,
                                  std::initializer_list<std::size_t> shape);
-  /// `count` numbers of whatever shape: a vector may be stored with dimensions of 1, or in groups.
+  /// `count` numbers of any shape: a vector may be stored with dimensions of 1, or in groups.
   std::span<const float> numbers_of(std::string_view name, std::size_t count);
-  /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a Conv1d of channels.
+  /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a per-channel Conv1d.
   std::span<const float> numbers_in_rows(std::string_view name, std::size_t rows, std::size_t size);
-  /// The bytes of a tensor of U8, which hold so many numbers in MXFP4.
+  /// The bytes of a U8 tensor that holds `n_numbers` numbers in MXFP4.
   std::span<const std::uint8_t> bytes(std::string_view name,
                                       std::initializer_list<std::size_t> shape,
                                       std::size_t n_numbers);
-  /// Keeps numbers that stand in no file.
+  /// Keeps numbers that are not stored in any file.
   std::span<const float> keep(MatrixBuffer numbers);
 
   bool has(std::string_view name) const;
-  /// Whether it is a tensor of U8.
+  /// Whether it is a U8 tensor.
   bool is_bytes(std::string_view name) const;
-  /// Whether both exist and differ in some number, regardless of their types; false if the files
-  /// skip comparisons.
+  /// Whether both tensors exist and differ in some number, regardless of their types; false if the
+  /// files skip comparisons.
   bool differ(std::string_view name, std::string_view other) const;
-  /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
+  /// "model.safetensors: cls.predictions.bias: ", the beginning of messages about a tensor.
   std::string where(std::string_view name) const;
   /// Whether a tensor of this presence is to be read.
   bool has(std::string_view name, Presence presence) const {
     return presence == Presence::kYes || (presence == Presence::kOptional && has(name));
   }
-  /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
+  /// The number of rows of a tensor [rows, cols], for sizes that no config states; 1 for a vector.
+  /// Throws as the other members do.
   std::size_t rows_of(std::string_view name) const;
 
-  /// Another name of a tensor, where a file has none of its own name.
+  /// Reads tensor `name` under the name `said` in a file that has no tensor `name`.
   void rename(std::string_view name, std::string_view said);
-  /// What may stand in the files beside what is looked up.
+  /// Adds tensors that the files may contain without being read.
   void pass_over(const std::vector<HarmlessTensor>& known);
 
-  /// What of the files has been looked up until now, and what has not.
+  /// Which tensors of the files have been looked up so far, and which have not.
   StoredWeights stored() const;
 
-  /// Keeps what the views look at.
+  /// Owns the memory that the views point into.
   std::shared_ptr<const void> storage() const noexcept { return storage_; }
 
  private:

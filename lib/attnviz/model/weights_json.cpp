@@ -1,5 +1,5 @@
-// Reads the weights JSON format `attnviz.weights/1` as a Model. Writes a Model as the weights JSON
-// format `attnviz.weights/1`: a template to edit.
+// Reads and writes the weights JSON format `attnviz.weights/1`; a written file is a template to
+// edit.
 #include "attnviz/model/stored_model.h"
 
 #include <fmt/core.h>
@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::string_view kSchema = "attnviz.weights/1";
 
-// Keeps alive what a Model's matrices look at.
+// Keeps the memory of a Model's matrices alive.
 struct JsonStorage {
   std::shared_ptr<const void> numbers;
-  std::vector<MatrixBuffer> transposed;  // of files in column convention
+  std::vector<MatrixBuffer> transposed;  // for files in column convention
 };
 
-// A size a matrix must have, and what says so. 0: any.
+// A size that a matrix must have, and its name in messages. 0: any.
 struct Size {
   std::size_t count = 0;
   std::string_view name = {};
@@ -63,7 +63,7 @@ class Reader {
   Model model_;
 };
 
-// The member's string when it is one of `choices`.
+// The index of the member's string in `choices`.
 std::size_t read_choice(const JsonNode& node, std::span<const std::string> choices) {
   const std::string_view text = node.as_string();
   const auto found = std::find(choices.begin(), choices.end(), text);
@@ -74,7 +74,7 @@ std::size_t read_choice(const JsonNode& node, std::span<const std::string> choic
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-// Mask and position names have their own parsers, whose errors name key and value but not the file.
+// Parses mask and position names, whose errors name key and value but not the file.
 template <class Parse>
 auto read_name(const JsonNode& root, const JsonNode& node, Parse parse) {
   const std::string_view text = node.as_string();
@@ -182,7 +182,7 @@ void Reader::read_tokens() {
     inputs->fail("expected either \"inputs\" by position or \"embeddings\" by token, found both");
   }
   if (inputs) {
-    // One row a token in either convention.
+    // One row per token in either convention.
     model_.inputs = inputs->as_matrix();
     if (model_.inputs.cols != model_.config.d_model) {
       inputs->fail(fmt::format("expected {}, found {} (d_model is {})",
@@ -214,7 +214,7 @@ void Reader::read_embeddings(const JsonNode& embeddings) {
       members[i].fail(fmt::format("expected {}, found {} (d_model is {})",
                                   counted(d_model, "number"), numbers.size(), d_model));
     }
-    assert(numbers.data() == first + i * d_model);  // back to back: the members are a matrix
+    assert(numbers.data() == first + i * d_model);  // back to back: the members form a matrix
     model_.vocabulary.emplace_back(members[i].key());
   }
   model_.embeddings = {first, members.size(), d_model, d_model};
@@ -227,7 +227,7 @@ LayerWeights Reader::read_layer(const JsonNode& layer, bool is_last) {
   if (heads.empty()) {
     layer.at("heads").fail("expected at least 1 head, found an empty list");
   }
-  // Each is compared with the others, for keys and values that they share.
+  // Each head is compared with the others, to find shared keys and values.
   constexpr std::size_t kMostHeads = 4096;
   if (heads.size() > kMostHeads) {
     layer.at("heads").fail(
@@ -292,7 +292,7 @@ HeadWeights Reader::read_head(const JsonNode& head) {
   return weights;
 }
 
-// `rows` and `cols` count in row convention; messages count what is in the file.
+// `rows` and `cols` count in row convention; messages count as the file does.
 ConstMatrix Reader::read_matrix(const JsonNode& node, Size rows, Size cols) {
   const ConstMatrix matrix = node.as_matrix();
   if (column_convention_) {

@@ -29,7 +29,7 @@ namespace attnviz {
 
 namespace {
 
-// Those that a reader of one text can see in its pictures.
+// Scores that can be seen in the pictures of one text.
 constexpr Score kPageScores[] = {Score::kPrevious,   Score::kSelf,        Score::kFirst,
                                  Score::kDuplicate,  Score::kInduction,   Score::kEntropyFraction,
                                  Score::kConfidence, Score::kDistanceMean};
@@ -53,12 +53,12 @@ class ExplorerWriter {
     std::vector<AttentionDocument> whole(documents.begin(), documents.end());
     for (AttentionDocument& document : whole) {
       document.drawing.drop_sink = false;   // the page does so itself
-      document.drawing.no_special = false;  // it shows all, as it was computed
+      document.drawing.no_special = false;  // the page shows all, as computed
       document.drawing.transposed = false;
       document.drawing.plain_labels = false;
       document.drawing.focus.reset();
       for (DocumentPattern& pattern : document.patterns) {
-        pattern.sink.clear();  // it draws tokens alone
+        pattern.sink.clear();  // the page draws tokens alone
       }
       pictures_.push_back(attention_heatmap(document));
     }
@@ -67,10 +67,11 @@ class ExplorerWriter {
     notes_ = together.notes;
     if (documents.front().has_sinks()) {
       notes_.emplace_back(
-          "learned sinks: rows sum to 1 with what goes to no token, which the page does not draw");
+          "learned sinks: rows sum to 1 together with the attention to the sink, which the page "
+          "does not draw");
     }
     if (has_dropout()) {
-      notes_.emplace_back("no steps are shown: dropout changes the weights behind them");
+      notes_.emplace_back("no steps are shown because dropout changes the weights");
     }
     const Heatmap& picture = pictures_.front();
     const bool is_square = picture.n_queries() == picture.n_keys();
@@ -86,8 +87,8 @@ class ExplorerWriter {
         n_patterns * packed_size(picture.n_queries(), picture.n_keys(), triangle_);
     if (n_weights > kMostPageWeights) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("a page holds {} million weights, and these are {} million: take "
-                              "fewer heads or a shorter text",
+                  fmt::format("a page holds at most {} million weights, but these are {} million: "
+                              "choose fewer heads or a shorter text",
                               kMostPageWeights / 1'000'000, n_weights / 1'000'000));
     }
     code_ = code_for(n_weights);
@@ -277,7 +278,7 @@ class ExplorerWriter {
     return record;
   }
 
-  // None but of attention from a token to itself or another of the same text.
+  // Empty unless attention is from a token to itself or another of the same text.
   static std::vector<ScoreValues> scores_of(const AttentionDocument& document) {
     if (!document.is_of_one_text() || document.difference || document.is_rollout() ||
         document.kind != PatternKind::kWeights) {
@@ -293,7 +294,7 @@ class ExplorerWriter {
       if (error.kind() != ErrorKind::kMalformed) {
         throw;
       }
-      return {};  // what these weights are is drawn all the same
+      return {};  // the weights are drawn all the same
     }
   }
 
@@ -330,7 +331,7 @@ class ExplorerWriter {
         {"curve", packed.squares ? "sqrt" : "linear"}};
   }
 
-  // The number of the panel's mask; panels that share its name have the same visible cells.
+  // The number of the panel's mask; panels with the same mask name have the same visible cells.
   std::optional<std::size_t> mask_of(const HeatmapPanel& panel) {
     if (!panel.visible) {
       return std::nullopt;
@@ -367,7 +368,7 @@ class ExplorerWriter {
   const ExplorerExtras& extras_;
   std::vector<Heatmap> pictures_;                 // of each document
   std::vector<std::vector<ScoreValues>> scores_;  // of each document's patterns; may be empty
-  std::string title_;                             // of all together
+  std::string title_;                             // common title of all documents
   std::vector<std::string> notes_;
   bool triangle_ = false;
   WeightCode code_ = WeightCode::kFloat;
@@ -381,7 +382,7 @@ class ExplorerWriter {
 void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
                     const ByteSink& sink) {
   if (is_before_softmax(documents.front().kind)) {
-    throw Error(ErrorKind::kUsage, "a page shows weights, and these are scores");
+    throw Error(ErrorKind::kUsage, "a page shows weights, but these are scores");
   }
   ExplorerWriter writer(documents, extras);
   write_page(

@@ -1,4 +1,4 @@
-// Pages for a browser: attention to explore, and any report. One file that needs nothing else.
+// Pages for a browser, to explore attention or show any report. One file that needs nothing else.
 #pragma once
 
 #include <cstddef>
@@ -19,26 +19,26 @@ namespace attnviz {
 /// What a page shows first.
 struct FirstShown {
   HeadId head;
-  std::size_t token = 0;    // that is picked: what it looks at
+  std::size_t token = 0;    // the selected token, as a query
   std::string reason = {};  // in words; may be empty
-  bool as_key = false;      // of the token: who looks at it
+  bool as_key = false;      // the token as a key instead: queries that attend to it
 };
 
-/// What a page has beside the documents.
+/// The contents of a page beside the documents.
 struct ExplorerExtras {
   ShellCommand command = {};                  // that computes the same
-  const TokenizedText* text = nullptr;        // the documents' tokens with their places in it
+  const TokenizedText* text = nullptr;        // the documents' tokens with their positions in it
   std::optional<FirstShown> first = {};       // absent: the first head, the last token
   std::span<const Inspection> followed = {};  // heads whose queries, keys and values are known
   bool live = false;  // with the embedded model, which then runs in the page
 };
 
-/// More weights than these do not fit a page.
+/// The largest number of weights in a page.
 constexpr std::size_t kMostPageWeights = 48'000'000;
 
-/// Writes one HTML document, which asks for nothing from elsewhere and runs no script but its own.
-/// All tokens are data, never markup. Weights of some hundred thousand numbers are exact floats;
-/// more are codes of 16 or 8 bits, beside the exact floats of the chosen head where these are few.
+/// Writes one HTML document, which loads nothing from elsewhere and runs only its own script. All
+/// tokens are data, never markup. Up to some hundred thousand weights are stored as exact floats;
+/// more become codes of 16 or 8 bits, beside the exact floats of the chosen head if these are few.
 /// The page says which.
 ///
 /// `documents`: at least one, of one shape and the same heads, with their weights. Throws
@@ -48,10 +48,9 @@ void write_explorer(std::span<const AttentionDocument> documents, const Explorer
 
 // Any report as a page for a browser.
 
-/// Writes one HTML document, as write_explorer() does: prose that wraps, tables whose columns sort
-/// them, shaded text and figures.
-/// Figures are SVG documents in `style`, one for light pages and one for dark ones, shown as
-/// images, which run nothing.
+/// Writes one HTML document, as write_explorer() does: prose that wraps, tables that can be sorted
+/// by column, shaded text and figures. Figures are SVG documents in `style`, one for light pages
+/// and one for dark ones, shown as images, which cannot run scripts.
 void write_report_html(const Report& report, const FigureStyle& style, const ByteSink& sink);
 
 }  // namespace attnviz

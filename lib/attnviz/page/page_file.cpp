@@ -21,7 +21,7 @@ namespace attnviz {
 
 namespace {
 
-// The frame up to a mark; what is behind it stays in `frame`.
+// Returns the frame up to a mark; the rest stays in `frame`.
 std::string_view up_to(std::string_view& frame, std::string_view mark) {
   const std::size_t at = frame.find(mark);
   if (at == std::string_view::npos) {
@@ -73,7 +73,7 @@ void write_page(std::string_view title, std::string_view body,
   sink(up_to(frame, "@body@"));
   sink(body);
   sink(up_to(frame, "@data@"));
-  // JSON has < in strings only.
+  // In JSON, < occurs only in strings.
   write_data([&sink](std::string_view json) {
     while (!json.empty()) {
       const std::size_t at = json.find('<');
@@ -90,7 +90,7 @@ void write_page(std::string_view title, std::string_view body,
 
 namespace {
 
-constexpr int kLevel = 6;  // twice as fast as 9, and a hundredth larger
+constexpr int kLevel = 6;  // twice as fast as 9, and only 1 % larger
 
 std::string deflated(std::span<const std::uint8_t> bytes) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
@@ -145,7 +145,7 @@ std::size_t Blobs::add(std::span<const Rgb> colors) {
 
 namespace {
 
-// work(row) of what is kept of each row.
+// Calls work(row) with the stored part of each row.
 void for_each_row(ConstMatrix weights, bool triangle, const auto& work) {
   for (std::size_t query = 0; query < weights.rows; ++query) {
     work(triangle ? weights.row(query).first(query + 1) : weights.row(query));
@@ -208,7 +208,7 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
     }
   });
   if (low <= high) {
-    pattern.low = std::min(low, 0.0f);  // what is not seen is 0
+    pattern.low = std::min(low, 0.0f);  // masked weights are 0
     pattern.high = pattern.low < high ? high : pattern.low < 0.0f ? 0.0f : 1.0f;
   }
   pattern.squares = code == WeightCode::k8 && pattern.low >= 0.0f;
@@ -222,7 +222,7 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
 
 namespace {
 
-// ALiBi's penalties, which fall off evenly with the distance, from one query as from another.
+// ALiBi's penalties, which fall off linearly with the distance, the same from every query.
 MatrixBuffer bias_of(const Inspection& head) {
   const std::size_t at = head.query > 0 ? 0 : std::min<std::size_t>(1, head.n_tokens() - 1);
   const std::size_t distance = std::max(head.query, at) - std::min(head.query, at);
@@ -256,7 +256,7 @@ Record vectors_record(const Inspection& head, Blobs& blobs) {
           {"v", blob(head.v.view())},
           {"d_head", head.d_head()},
           {"d_value", head.d_value()},
-          {"scale", head.factor * temperature},  // without the temperature
+          {"scale", head.factor * temperature},  // undoes the temperature
           {"soft_cap", head.soft_cap},
           {"scores", {}},
           {"bias", head.bias.empty() ? Datum() : Datum(blob(bias.view()))}};

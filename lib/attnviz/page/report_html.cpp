@@ -70,7 +70,7 @@ class ReportHtml {
     }
   }
 
-  // A picture each: beside each other where there is room, below each other on a phone.
+  // One picture each: beside each other where there is room, below each other on a phone.
   void charts(const ChartFigure& figure) {
     out_ += "<div class=\"charts\">\n";
     for (const LineChart& chart : figure.charts) {
@@ -93,7 +93,7 @@ class ReportHtml {
         svg(FigureTheme::kDark), svg(FigureTheme::kLight), html_text(text));
   }
 
-  // Colours as data, which the script makes styles of: the policy allows none in HTML.
+  // Colours as data, which the script turns into styles: the policy forbids styles in HTML.
   void draw(const Strip& strip) {
     out_ += "<p class=\"strip\">";
     for (const StripPiece& piece : strip.pieces) {
@@ -127,7 +127,7 @@ class ReportHtml {
     return html_text(column.are_tokens ? browser_label(printable(text)) : text);
   }
 
-  // A number sorts by its value; what is written may be a word.
+  // A number sorts by its value; the text may be a word.
   static std::string cell_html(const Column& column, const Datum& cell, bool is_number) {
     if (column.bars_alone) {
       return {};
@@ -141,7 +141,7 @@ class ReportHtml {
                        cell_text(column, cell));
   }
 
-  // The share of a bar, and whether it is one of those in colour.
+  // The length of a bar, and whether it is coloured.
   static std::string bar_html(const Column& column, const Datum& cell) {
     return fmt::format("<td class=\"bars\"><span class=\"bar{}\" data-bar=\"{:.3f}\"></span></td>",
                        has_colored_bar(column, cell) ? "" : " other", bar_share(column, cell));

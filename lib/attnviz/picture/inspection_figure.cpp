@@ -86,8 +86,8 @@ class Figure {
     }
     if (has_cells_) {
       y_ += sheet_.paragraph(
-          "cells: blue is negative, red is positive; the strongest colour of a "
-          "block is its largest number",
+          "cells: blue is negative, red is positive; the strongest colour in a block is its "
+          "largest number",
           margin_, y_, room_, colors_.note, small_);
     }
     y_ += margin_;
@@ -140,8 +140,8 @@ class Figure {
     y_ += line_height(text_) + px(18) / 2;
   }
 
-  // A rule, the number and the formula on the left, shapes on the right, the sentence and what the
-  // numbers come from below.
+  // A rule, the number and the formula on the left, shapes on the right, the sentence and the
+  // sources of the numbers below.
   void heading(const InspectedStep& step, bool in_table) {
     if (!in_table) {
       sheet_.box({margin_, y_, room_, px(1)}, colors_.rule);
@@ -178,14 +178,14 @@ class Figure {
     sheet_.text(text, margin_ + px(8), y + px(1), label_ - px(16), color);
   }
 
-  // Cells as wide as those of all other steps, where numbers fit them at all.
+  // Makes cells as wide as those of all other steps if numbers fit them.
   CellRow row_of(int x, int room, std::size_t n_values, std::size_t number_columns) {
     has_cells_ = true;
     const CellRow alike(x, room, n_values, std::max(most_columns_, number_columns), style_);
     return alike.has_numbers ? alike : CellRow(x, room, n_values, number_columns, style_);
   }
 
-  // Cells for numbers of at least `number_columns`.
+  // Draws cells for numbers of at least `number_columns`.
   void draw(const VectorBlock& block, std::size_t number_columns) {
     float largest = 0.0f;
     for (const VectorRow& row : block.rows) {
@@ -204,7 +204,7 @@ class Figure {
     remarks(block.remarks);
   }
 
-  // A matrix whose columns stand over those of the vector that it makes.
+  // Draws a matrix whose columns stand over those of the vector that it produces.
   void draw(const MatrixBlock& block, std::size_t number_columns) {
     const int highest = px(128);
     const ConstMatrix values = block.values;
@@ -233,10 +233,10 @@ class Figure {
     }
   }
 
-  // Numbers in columns, and a bar for the weight.
+  // Draws numbers in columns, and a bar for the weight.
   void draw(const TableBlock& block, std::size_t /*number_columns*/) {
     constexpr int kColumn = 108;
-    constexpr int kNarrowColumn = 92;  // of so many that the bars need the room
+    constexpr int kNarrowColumn = 92;  // when many columns leave the bars little room
     constexpr int kLeastBars = 60;
     constexpr int kLeastColumn = 62;  // beside bars
     constexpr std::size_t kUsualColumns = 7;
@@ -247,7 +247,7 @@ class Figure {
                          : cells_room_ / n_columns;
     const int column_width =
         std::min(px(block.columns.size() > kUsualColumns ? kNarrowColumn : kColumn), room);
-    // In a narrow figure numbers are smaller, and cut only where even that is too wide.
+    // In a narrow figure numbers are smaller, and cut only if they are still too wide.
     const bool is_narrow = column_width < px(kNarrowColumn);
     const int number = is_narrow ? px(kSmallestNumber) : text_;
     int right = cells_x_;
@@ -285,7 +285,7 @@ class Figure {
     }
   }
 
-  // A value, its weight, and the share that the context takes of it.
+  // Draws a value, its weight, and its contribution to the context.
   void draw(const ShareBlock& block, std::size_t /*number_columns*/) {
     const int weight = px(76);
     const NumberGroup values(block.values);
@@ -315,7 +315,7 @@ class Figure {
   const InspectionPage& page_;
   const FigureStyle& style_;
   const SheetColors& colors_;
-  const int text_ = style_.pixels(FigureSheet::kText);  // widths of columns
+  const int text_ = style_.pixels(FigureSheet::kText);  // width of columns of text
   const int small_ = style_.pixels(FigureSheet::kSmallText);
   const int width_ = style_.width ? style_.width_pixels() : style_.pixels(kUsualSheet);
   const int margin_ = style_.pixels(kSheetMargin);
@@ -325,7 +325,7 @@ class Figure {
   const int cells_room_ = room_ - label_;
   const int row_ = style_.pixels(18);
   FigureSheet sheet_;
-  std::size_t most_columns_ = 0;  // of the numbers of a head's steps
+  std::size_t most_columns_ = 0;  // in the numbers of a head's steps
   bool has_cells_ = false;
   int y_ = 0;  // where the next block begins
 };

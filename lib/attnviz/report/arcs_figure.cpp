@@ -16,7 +16,8 @@ namespace attnviz {
 
 namespace {
 
-// Of a value, or of a share of its row; 0 or less: no line. Above 1 beyond the end of the scale.
+// The strength of a value, or of a share of its row. At 0 or below no line is drawn; above 1 the
+// value lies beyond the scale.
 float unclamped_strength(const ColorScale& scale, float value) noexcept {
   if (scale.low >= 0.0f) {
     return scale.position(value);
@@ -81,7 +82,7 @@ class ArcsMaker {
       });
     });
     if (has_odd_) {
-      figure_.notes.emplace_back("what is no finite number has no line");
+      figure_.notes.emplace_back("numbers that are not finite have no line");
     }
     return std::move(figure_);
   }
@@ -162,7 +163,7 @@ class ArcsMaker {
     }
   }
 
-  // So many lines would be a surface, in a file that nobody opens.
+  // More lines would merge into a solid area, in a file too large to open.
   void raise_least() {
     for (const float least : {0.02f, 0.05f, 0.1f, 0.2f, 0.5f}) {
       std::size_t n_edges = 0;
@@ -178,7 +179,7 @@ class ArcsMaker {
     }
   }
 
-  // A line takes the longer, the more rows it goes by.
+  // The time to draw a line grows with the number of rows it spans.
   void require_short_lines() {
     constexpr double kMostRows = 1e8;
     std::size_t n_edges = 0;
@@ -191,8 +192,8 @@ class ArcsMaker {
     });
     if (n_rows > kMostRows) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("arcs: {} lines over up to {} tokens are too long to be drawn; give "
-                              "fewer tokens, or focus on one of them",
+                  fmt::format("arcs: {} lines over up to {} tokens are too long to draw; use a "
+                              "shorter text, or focus on one token",
                               n_edges, std::max(heatmap_.n_queries(), heatmap_.n_keys())),
                   "arcs");
     }

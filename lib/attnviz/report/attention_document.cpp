@@ -22,7 +22,7 @@ namespace attnviz {
 
 namespace {
 
-// Everything but the patterns.
+// Everything except the patterns.
 AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
                                const AttentionRequest& request) {
   AttentionDocument document;
@@ -40,7 +40,7 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
   return document;
 }
 
-// Means of groups of heads as the document's patterns.
+// Sets means of groups of heads as the document's patterns.
 void take_means(AttentionDocument& document, const std::vector<std::vector<HeadId>>& groups,
                 std::vector<MatrixBuffer> matrices, AverageOver over) {
   const auto owned = std::make_shared<std::vector<MatrixBuffer>>(std::move(matrices));
@@ -58,7 +58,8 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   name_means(document);
 }
 
-// What each query gives to learned sinks, the mean over these heads; empty when none has one.
+// The weight that each query puts on learned sinks, averaged over these heads; empty if none has
+// one.
 std::vector<float> mean_sink(const std::map<HeadId, std::span<const float>>& sinks,
                              const std::vector<HeadId>& heads) {
   std::vector<double> sums;
@@ -77,8 +78,8 @@ std::vector<float> mean_sink(const std::map<HeadId, std::span<const float>>& sin
   return means;
 }
 
-// Turns edges between tokens into those between words that are hidden between all of their tokens;
-// into none where the words' tokens are not known.
+// Turns hidden edges between tokens into hidden edges between words: an edge stays if it is hidden
+// between all tokens of both words; none stay if the words' tokens are unknown.
 class WordEdges {
  public:
   explicit WordEdges(const DocumentWords& words) {
@@ -93,7 +94,7 @@ class WordEdges {
       one.queries = words_in(one.queries);
       one.keys = words_in(one.keys);
     }
-    // What several edges hide together.
+    // Edges that are hidden only by several knock-outs together.
     const HiddenEdges alone(edges);
     EdgeRows rows(alone);
     for (std::size_t word = 0; word + 1 < starts_.size(); ++word) {
@@ -112,14 +113,14 @@ class WordEdges {
   }
 
  private:
-  // The words all of whose tokens lie in a range.
+  // The words that lie entirely in a range of tokens.
   IndexRange words_in(const IndexRange& tokens) const {
     const auto first = std::ranges::lower_bound(starts_, tokens.first) - starts_.begin();
     const auto end = std::ranges::upper_bound(starts_, tokens.end) - starts_.begin() - 1;
     return {static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(first, end))};
   }
 
-  std::vector<std::size_t> starts_ = {0};  // first tokens, and where the last word ends
+  std::vector<std::size_t> starts_ = {0};  // first token of each word, then the end of the last
 };
 
 VisibilityCache::Change edges_to_words(const AttentionDocument& document) {
@@ -292,7 +293,7 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   }
   if (!bare.empty() && rollout.residual > 0.0f) {
     document.notes.push_back(
-        fmt::format("no residual connection in layer{} {}: attention alone there",
+        fmt::format("no residual connection in layer{} {}: only attention counts there",
                     bare.size() == 1 ? "" : "s", joined_by(bare, ", ")));
   }
   return document;

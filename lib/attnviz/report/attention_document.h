@@ -1,6 +1,6 @@
-// Everything a picture or a document says of some attention: tokens, model, run, patterns, and how
-// they are drawn. What the numbers of patterns are: the weights of attention, or a step on the way
-// to or from them. Which of an encoder-decoder's attentions a pattern is of.
+// Everything that a picture or a document shows of a run's attention: tokens, model, run, patterns,
+// and how they are drawn. Which numbers a pattern holds: attention weights, or a step before or
+// after them. Which attention of an encoder-decoder a pattern shows.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 
 namespace attnviz {
 
-/// What a picture of them is of.
+/// The subject of a picture of these numbers.
 constexpr std::string_view subject_of(PatternKind kind) noexcept {
   switch (kind) {
     case PatternKind::kScores:
@@ -44,7 +44,7 @@ constexpr std::string_view subject_of(PatternKind kind) noexcept {
     case PatternKind::kValueShares:
       return "shares of values";
     case PatternKind::kRouter:
-      return "experts of each token";
+      return "experts for each token";
     case PatternKind::kDecay:
       return "state decay";
     case PatternKind::kWeights:
@@ -53,7 +53,7 @@ constexpr std::string_view subject_of(PatternKind kind) noexcept {
   return "attention";
 }
 
-/// What one of the numbers is.
+/// The name of one of these numbers.
 constexpr std::string_view value_name_of(PatternKind kind) noexcept {
   switch (kind) {
     case PatternKind::kScores:
@@ -65,57 +65,58 @@ constexpr std::string_view value_name_of(PatternKind kind) noexcept {
     case PatternKind::kValueShares:
       return "share of ‖weight · value‖";
     case PatternKind::kRouter:
-      return "factor of the expert";
+      return "weight of the expert";
     case PatternKind::kDecay:
-      return "share that is left";
+      return "share that remains";
     case PatternKind::kWeights:
       break;
   }
   return "attention weight";
 }
 
-/// The only token whose attention is drawn: what it looks at, or as a key: who looks at it.
+/// The only token whose attention is drawn: as a query, the tokens it attends to; as a key, the
+/// tokens that attend to it.
 struct Focus {
   std::size_t token = 0;
   bool as_key = false;
 };
 
-/// The head that an overview of all heads shows large.
+/// The head drawn large in an overview of all heads.
 struct HeadChoice {
   HeadId head;
   std::string reason;  // in words
 };
 
-/// How weights become colours. Part of the document, so that its picture can be made again.
+/// How weights become colours. Part of the document, so that its picture can be drawn again.
 struct Drawing {
   ColorScale scale;
   PoolKind pool = PoolKind::kAuto;
-  bool drop_sink = false;            // leave the first key out; its rows' rest sums to 1 again
-  bool no_special = false;           // leave out what the tokenizer added; rows stay as they are
+  bool drop_sink = false;            // leave out the first key and scale its rows to sum to 1
+  bool no_special = false;           // leave out tokens the tokenizer added; rows stay unscaled
   bool plain_labels = false;         // without signs for spaces
   bool transposed = false;           // keys as rows, unless one token is in focus
-  std::optional<std::string> title;  // in place of the usual one
+  std::optional<std::string> title;  // replaces the usual one
   std::optional<Focus> focus;
-  std::vector<std::string> side_by_side;  // names of the documents that are drawn together
-  std::optional<HeadChoice> overview;     // every head as a thumbnail and this one large
+  std::vector<std::string> side_by_side;  // names of the documents drawn together
+  std::optional<HeadChoice> overview;     // every head as a thumbnail, this one large
 };
 
-/// What the cells of a pooled picture are, drawn so.
+/// How cells of a pooled picture combine their weights.
 Pooling pooling_of(const Drawing& drawing) noexcept;
-/// The same of thumbnails cut so: see is_coarse().
+/// The same for thumbnails cut into this grid: see is_coarse().
 Pooling thumbnail_pooling_of(const Drawing& drawing, const PoolGrid& grid) noexcept;
 
-/// One head's weights, or what was made of several heads'.
+/// The weights of one head, or a combination of several heads.
 struct DocumentPattern {
-  HeadId head;              // of a mean: 0 on the axis that was averaged; of a rollout: 0.0
+  HeadId head;              // for a mean: 0 on the averaged axis; for a rollout: 0.0
   ConstMatrix weights;      // [n_queries, n_keys]
   std::string title = {};   // "L0 mean of 4 heads"; empty: the head's name
-  ConstMatrix scores = {};  // those given, of weights that were made of scores; else empty
-  // [n_queries]: what each of them gives to no key, where the head has a learned sink; or empty.
+  ConstMatrix scores = {};  // the given scores that weights were computed from; else empty
+  // [n_queries]: the weight that each query puts on a learned sink; empty: the head has none.
   std::vector<float> sink = {};
 
-  /// Whether a mask has made the score of this cell minus infinity, or that which its weight was
-  /// made of. `kind` is the document's.
+  /// Whether a mask has set the score of this cell, or the score that its weight was computed from,
+  /// to minus infinity. `kind` is the document's.
   bool is_masked_score(PatternKind kind, std::size_t query, std::size_t key) const noexcept {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
     return is_before_softmax(kind) ? weights(query, key) == kMasked
@@ -123,99 +124,100 @@ struct DocumentPattern {
   }
 };
 
-/// Says that every pattern is a mean, or that the only one is a rollout.
+/// Marks every pattern as a mean, or the only one as a rollout.
 struct DocumentAverage {
   AverageOver over = AverageOver::kHeads;
-  std::vector<HeadId> heads;                   // all that went into them
-  std::optional<RolloutRequest> rollout = {};  // in place of a mean over kAll
+  std::vector<HeadId> heads;                   // all heads averaged
+  std::optional<RolloutRequest> rollout = {};  // set for a rollout; `over` is then kAll
 };
 
-/// Says that the patterns are those of B less those of A.
+/// Marks the patterns as differences, B minus A.
 struct DocumentDifference {
-  std::string a;  // what they are: texts or models
+  std::string a;  // names of the texts or models
   std::string b;
   bool of_models = false;
 };
 
-/// Says that what is called tokens are words, each of one token or several of the text.
+/// Marks the tokens as words, each made of one or several tokens of the text.
 struct DocumentWords {
   struct Source {
-    std::size_t begin = 0;  // bytes of the text; empty where a tokenizer added the token
+    std::size_t begin = 0;  // byte range in the text; empty for a token that the tokenizer added
     std::size_t end = 0;
     std::vector<TokenId> ids;
   };
-  Fold fold = Fold::kWords;     // or what the words are in place of words
-  std::vector<Source> sources;  // of each word; empty: not known
-  std::optional<Mask> mask;     // between tokens, where it is another than that between words
+  Fold fold = Fold::kWords;     // the unit that tokens are folded to
+  std::vector<Source> sources;  // one per word; empty: unknown
+  std::optional<Mask> mask;     // between tokens, where it differs from the mask between words
 };
 
-/// Views into `storage`, or into the patterns that it was made from.
+/// Holds views into `storage`, or into the patterns that it was made from.
 struct AttentionDocument {
-  std::optional<std::string> text;        // what was read; valid UTF-8, as all strings here
+  std::optional<std::string> text;        // the input; valid UTF-8, like all strings here
   std::vector<std::string> query_tokens;  // [n_queries]
-  std::vector<std::string> key_tokens;  // [n_keys]; the same tokens unless this is cross-attention
-  std::vector<TokenId> token_ids;       // of the queries; may be empty
-  std::vector<TokenTurn> turns;         // of the queries, of a chat
-  TokenMarks marks;                     // of the queries, and of the keys unless these are others
-  TokenMarks key_marks;                 // of the keys where they are
+  std::vector<std::string> key_tokens;    // [n_keys]; the same tokens except in cross-attention
+  std::vector<TokenId> token_ids;         // of the queries; may be empty
+  std::vector<TokenTurn> turns;           // of the queries; empty unless the text is a chat
+  TokenMarks marks;      // of the queries, and of the keys if these are the same tokens
+  TokenMarks key_marks;  // of the keys, if these are other tokens
   std::optional<ModelFacts> model;
   RunFacts run;
-  std::vector<std::string> notes;  // whatever else a reader must know, one line each
+  std::vector<std::string> notes;  // anything else a reader must know, one line each
   PatternKind kind = PatternKind::kWeights;
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   std::optional<DocumentAverage> average;
   std::optional<DocumentWords> words;
   std::optional<DocumentDifference> difference;
   std::optional<TurnAttention> turn_attention;  // of `turns`
-  std::vector<RoutedLayer> router;              // what experts the tokens get, by layer
-  std::optional<Continuation> continuation;     // the last tokens
+  std::vector<RoutedLayer> router;              // the experts chosen for each token, by layer
+  std::optional<Continuation> continuation;     // the last tokens, if the model wrote them
   std::optional<Predictions> predictions;
-  std::vector<Predictions> all_predictions;  // at every place, in their order
-  // Of an encoder-decoder: which of its attentions this is, and all three, in the order of
-  // AttentionPart; null where this one is alone.
+  std::vector<Predictions> all_predictions;  // at every position, in order
+  // Which attention of an encoder-decoder this is, and all three in the order of AttentionPart;
+  // null where this one is alone.
   std::optional<AttentionPart> part;
   std::shared_ptr<const std::vector<AttentionDocument>> parts;
   Drawing drawing;
   std::shared_ptr<const void> storage;
 
-  /// Whether its keys are tokens of the text that its queries are of.
+  /// Whether keys and queries are tokens of the same text.
   bool is_of_one_text() const noexcept {
     return part != AttentionPart::kCross && key_tokens == query_tokens;
   }
-  /// Of the keys, wherever these are from.
+  /// The marks of the keys, for keys of the same text or of another one.
   const TokenMarks& marks_of_keys() const noexcept { return is_of_one_text() ? marks : key_marks; }
 
-  /// Whom a query sees through several layers that hide what comes behind it, or nothing.
+  /// The mask of several layers together: none if each lets a query see later tokens, else causal.
   static Mask through_layers(const Mask& mask) noexcept {
     return mask.looks_ahead() ? Mask{MaskKind::kNone} : Mask{};
   }
 
-  /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent
-  /// where it is not known, or not laid on yet. Words and means over layers have that of the run; a
-  /// rollout reaches through several layers, and so all that came before.
+  /// The mask of one head's pattern: the window of its layer, else the run's mask; absent where it
+  /// is unknown or not applied yet. Words and means over layers have the run's mask; a rollout
+  /// reaches through several layers, and so to all earlier tokens.
   std::optional<Mask> mask_of(HeadId head) const;
 
-  /// Edges that are hidden in every head that the patterns of `heads` are made of. None in a
-  /// rollout, which reaches through other layers, and where no mask is laid on yet.
+  /// The edges hidden in every head that the patterns of `heads` are made of. None in a rollout,
+  /// which reaches through other layers, or before the mask is applied.
   std::vector<KnockOut> edges_hidden_in(std::span<const HeadId> heads) const;
 
-  /// What heads have in common whose mean is one pattern: a layer, a place in layers, or nothing.
+  /// The number that groups heads into one mean: their layer, their index within layers, or 0 for
+  /// all.
   std::size_t mean_of(HeadId head) const noexcept {
     return average->over == AverageOver::kHeads    ? head.layer
            : average->over == AverageOver::kLayers ? head.head
                                                    : 0;
   }
 
-  /// The model's heads that the patterns of `heads` are made of.
+  /// The heads of the model that the patterns of `heads` are made of.
   std::vector<HeadId> heads_behind(std::span<const HeadId> heads) const;
 
-  /// Who sees whom in the patterns of all of `heads`, at least one: what the mask of the first lets
-  /// through, every key where none is known, less hidden edges; between words those that are hidden
-  /// between all of their tokens.
+  /// The visible cells in the patterns of all of `heads`, at least one: the mask of the first head
+  /// (all keys if it is unknown) minus hidden edges. An edge between words is hidden if it is
+  /// hidden between all of their tokens.
   Visibility visibility_of(std::span<const HeadId> heads) const;
   Visibility visibility_of(HeadId head) const { return visibility_of(std::span(&head, 1)); }
 
-  /// Whether the mask lets `query` see `key`; true where no mask is known.
+  /// Whether the mask lets `query` see `key`; true where the mask is unknown.
   bool sees(std::size_t query, std::size_t key) const noexcept {
     return !run.mask || is_before_mask(kind) ||
            (is_rollout() ? through_layers(*run.mask) : *run.mask).visible(query, key);
@@ -223,28 +225,29 @@ struct AttentionDocument {
 
   bool is_rollout() const noexcept { return average && average->rollout; }
 
-  /// Whether heads have learned sinks, whose weights are known.
+  /// Whether heads have learned sinks with known weights.
   bool has_sinks() const noexcept {
     return std::ranges::any_of(patterns,
                                [](const DocumentPattern& one) { return !one.sink.empty(); });
   }
 };
 
-/// Its visibility_of() for many heads: those that miss the same edges share them.
+/// AttentionDocument::visibility_of() for many heads; heads with the same hidden edges share one
+/// result.
 class DocumentVisibilities {
  public:
-  /// `document` must outlive it, and stay what it is.
+  /// `document` must outlive this object and must not change.
   explicit DocumentVisibilities(const AttentionDocument& document);
 
   Visibility of(std::span<const HeadId> heads);
   Visibility of(HeadId head) { return of(std::span(&head, 1)); }
 
-  /// The hidden edges in words: "hidden from token 3: token 1"; empty: there are none.
+  /// The hidden edges in words: "hidden from token 3: token 1"; empty: none.
   const std::string& edges_note(HeadId head) { return hidden(std::span(&head, 1)).note; }
 
  private:
   struct Hidden {
-    Visibility visibility;  // of no mask
+    Visibility visibility;  // without a mask
     std::string note;
   };
   const Hidden& hidden(std::span<const HeadId> heads);
@@ -256,51 +259,52 @@ class DocumentVisibilities {
   std::map<std::set<std::size_t>, Hidden> hidden_;  // by the numbers of the model's heads
 };
 
-/// Those of `heads` together whose queries see the same keys.
+/// Groups `heads` by the keys that their queries see.
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads);
 
-/// Of the patterns, in their order.
+/// The heads of the patterns, in order.
 std::vector<HeadId> heads_of(const AttentionDocument& document);
 
-/// Keeps the patterns of `heads`, at least one, and of a mean what went into them.
+/// Keeps the patterns of `heads`, at least one, and for means the heads averaged into them.
 void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads);
 
-/// The document of a run whose wanted heads `patterns` has kept, drawn as usual.
+/// The document of a run whose requested heads are in `patterns`, with the default drawing.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, const PatternStore& patterns);
 
-/// The same of a run whose weights nobody keeps, of `heads` by layer, then head: the patterns have
-/// none.
+/// The same for a run whose weights are not kept, with `heads` by layer, then head: the patterns
+/// have no weights.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request,
                                      const std::vector<HeadId>& heads);
 
-/// The same of a run whose heads `means` has averaged; takes the means out of it.
+/// The same for a run whose heads `means` has averaged; moves the means out of it.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over);
 
-/// The same of a rollout over `heads`, by layer, then head. Layers without a residual are noted.
+/// The same for a rollout over `heads`, by layer, then head. A note lists layers without a
+/// residual.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request,
                                      const std::vector<HeadId>& heads,
                                      const RolloutRequest& rollout, MatrixBuffer pattern);
 
-/// How the patterns of a run differ from those of another, over the same heads: B less A.
+/// The difference between the patterns of two runs over the same heads: B minus A.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, const PatternStore& a,
                                      const PatternStore& b, DocumentDifference difference);
 
-/// Names words, or other units that a text was folded to, in place of its tokens. A mask that hides
-/// more than what comes behind a query does so between tokens; between words it is causal.
+/// Replaces the names of tokens by those of words, or of other units that the text was folded to. A
+/// mask that hides more than later keys still applies between tokens; between words it is causal.
 void name_words(AttentionDocument& document, const TokenizedText& text, const FoldedText& folded);
 
-/// Puts means in the place of the patterns; the sums are in double precision. Throws Error{kUsage}
-/// when the patterns are means already, and for heads that average_groups() refuses.
+/// Replaces the patterns by means, summed in double precision. Throws Error{kUsage} if the patterns
+/// are means already, or for heads that average_groups() refuses.
 void average_patterns(AttentionDocument& document, AverageOver over);
 
-/// Gives the patterns of an averaged document their titles.
+/// Sets the titles of the patterns of an averaged document.
 void name_means(AttentionDocument& document);
 
 }  // namespace attnviz

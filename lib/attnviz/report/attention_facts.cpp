@@ -25,7 +25,7 @@ namespace attnviz {
 
 namespace {
 
-// What each layer does, and which of them do it when they differ.
+// Describes each layer, and names the layers where they differ.
 std::string by_layers(const Model& model,
                       const std::function<std::string(const AttentionVariant&)>& describe) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
@@ -55,7 +55,7 @@ std::string by_layers(const Model& model,
 std::string mask_words(const AttentionVariant& variant) {
   const Mask& mask = variant.mask;
   if (mask.kind == MaskKind::kNone) {
-    return "none: every token sees all";
+    return "none: every token sees all tokens";
   }
   if (mask.kind == MaskKind::kAround) {
     return fmt::format("around {}: tokens to either side", grouped(mask.size));
@@ -88,7 +88,7 @@ std::string rope_words(const AttentionVariant& variant) {
   }
   const Rope& rope = *variant.rope;
   if (rope.n_rotated() == 0) {
-    return "none: nothing says where tokens stand";
+    return "none: the model does not know the tokens' positions";
   }
   std::string text = fmt::format("base {}", decimal(rope.theta));
   if (variant.d_heads_differ) {
@@ -201,7 +201,7 @@ std::string mixer_words(const LayerWeights& layer) {
   return "MLPs alone";
 }
 
-// The mixers of layers without attention, or of states beside it, and in which layers.
+// The mixers that replace attention, or the states beside it, with their layers.
 std::string other_mixers(const Model& model, bool are_beside) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
@@ -237,8 +237,9 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info) {
     return !variant.query_norm
                ? std::string()
                : fmt::format("{}, {} RoPE",
-                             first.norms_heads_together ? "all heads' queries, and keys, together"
-                                                        : "each head's queries and keys",
+                             first.norms_heads_together
+                                 ? "the queries of all heads together, and their keys"
+                                 : "each head's queries and keys",
                              first.norms_turned_heads ? "after" : "before");
   };
   const auto keys = [](const AttentionVariant& variant) {
@@ -260,8 +261,8 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info) {
        {"soft cap", by_layers(model, cap_words)},
        {"q/k norms", by_layers(model, norms)},
        {"sinks",
-        has_sinks(model) ? "a learned logit of each head, whose weight goes to no token" : ""},
-       {"output gate", has_output_gates(model) ? "of each head's context, before W_O" : ""},
+        has_sinks(model) ? "a learned logit in each head, whose weight goes to no token" : ""},
+       {"output gate", has_output_gates(model) ? "on each head's context, before W_O" : ""},
        {"RoPE", by_layers(model, rope_words)}});
 }
 
@@ -275,7 +276,7 @@ void name_keys(const TokenizedText& text, AttentionDocument& document) {
   document.key_marks = token_marks(text);
 }
 
-// The sizes of a stack, under the name of the model that it is of.
+// The sizes of a stack, labelled with the name of its model.
 ModelFacts facts_of_stack(const Model& model, const Model& stack, const TokenizedText& text) {
   ModelFacts facts = model_facts(stack, text);
   const ModelFacts whole = model_facts(model, text);
@@ -345,8 +346,8 @@ AttentionDocument decay_document(const Model& model, const TokenizedText& text,
     document.patterns[i].weights = own;
   }
   document.notes.emplace_back(
-      "how much of what a state took in at one token is there at another, before anything is "
-      "written over it; no attention: nothing chooses where to look");
+      "how much of what a state stored at one token is left at another, before anything overwrites "
+      "it; this is not attention: nothing chooses where to look");
   document.storage = shares;
   return document;
 }
@@ -382,8 +383,8 @@ AttentionDocument router_document(const Model& model, const TokenizedText& text,
   }
   const RoutedTokens& first = layers.front().tokens;
   document.notes.push_back(
-      fmt::format("each token gets {} of {} experts in a layer; numbers are what their outputs are "
-                  "multiplied by",
+      fmt::format("each token is sent to {} of {} experts in a layer; the numbers multiply the "
+                  "experts' outputs",
                   first.n_used, first.n_experts));
   document.storage = factors;
   return document;

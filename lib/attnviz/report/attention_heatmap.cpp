@@ -24,7 +24,7 @@ namespace attnviz {
 
 namespace {
 
-// The heads of each of several layers; 1 where there is no such order to keep.
+// The number of heads in each layer; 1 for a single layer, or if layers have different heads.
 std::size_t panels_together(const std::vector<HeadId>& heads) {
   const std::size_t first_layer = heads.front().layer;
   if (heads.back().layer == first_layer || !is_rectangle(heads)) {
@@ -35,7 +35,7 @@ std::size_t panels_together(const std::vector<HeadId>& heads) {
                     [first_layer](HeadId head) { return head.layer == first_layer; }));
 }
 
-// Along the colour bar.
+// Labels of the colour bar.
 constexpr std::array kValueNames = {
     Choice{"attention weight", ScaleKind::kLinear},
     Choice{"attention weight (square root scale)", ScaleKind::kSqrt},
@@ -55,7 +55,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index, cons
   }
   if (document.kind == PatternKind::kRouter) {
     panel.title = fmt::format("L{} experts", pattern.head.layer);
-    panel.mask = "of " + panel.title;  // another one in each layer
+    panel.mask = "of " + panel.title;  // each layer has its own
     panel.visible = [factors = pattern.weights](std::size_t token, std::size_t expert) {
       return factors(token, expert) != 0.0f;
     };
@@ -70,7 +70,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index, cons
   return panel;
 }
 
-// Lists of edges are cut when they are long: panels that see other keys get other names.
+// Long lists of edges are cut in names: panels that see different keys need different names.
 void part_names(const std::vector<Visibility>& seen, std::vector<HeatmapPanel>& panels) {
   std::map<std::string, Visibility> known;
   for (std::size_t i = 0; i < panels.size(); ++i) {
@@ -93,7 +93,7 @@ std::string_view subject(const AttentionDocument& document) {
                                                     : subject_of(document.kind);
 }
 
-// `attention of "cat" (1)`, as a key `attention to "cat" (1)`.
+// `attention of "cat" (1)`, or for a key `attention to "cat" (1)`.
 std::string focus_title(const AttentionDocument& document) {
   const Focus& focus = *document.drawing.focus;
   const auto& tokens = focus.as_key ? document.key_tokens : document.query_tokens;
@@ -105,14 +105,14 @@ std::string focus_title(const AttentionDocument& document) {
                      named_token(tokens[focus.token], focus.token));
 }
 
-// The rows, and which of their cells are visible.
+// The rows and their visible cells.
 struct FocusRows {
   MatrixBuffer values;
-  MatrixBuffer shares;  // as the scale asks for them; may be empty
+  MatrixBuffer shares;  // for ScaleKind::kRowMax; may be empty
   std::vector<std::uint8_t> visible;
 };
 
-// What each value under a key is of its query's largest: [panels, queries].
+// Each weight of a key as a share of its query's largest: [panels, queries].
 MatrixBuffer shares_under(const Heatmap& whole, std::size_t key) {
   MatrixBuffer shares(whole.panels.size(), whole.n_queries());
   std::vector<float> row(whole.n_keys());
@@ -267,8 +267,8 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   }
   if (document.kind == PatternKind::kDecay) {
     heatmap.query_axis = "token now";
-    heatmap.key_axis = "token taken in";
-    heatmap.masked_name = "not yet there";
+    heatmap.key_axis = "token stored";
+    heatmap.masked_name = "not stored yet";
   }
   if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
     heatmap.value_name.replace(0, subject({}).size(), "rollout");
@@ -318,8 +318,8 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
 
 namespace {
 
-// Of the places of cells that are hidden though `seen` sees them; nothing where there are none.
-// FNV-1a over the places, a word at a time.
+// A hash of the cells that are hidden although `seen` sees them; absent if none is. FNV-1a over
+// their indices, a word at a time.
 std::optional<std::uint64_t> hash_of_hidden(PatternKind kind, const DocumentPattern& pattern,
                                             const Visibility& seen) {
   constexpr std::uint64_t kBasis = 0xCBF29CE484222325;

@@ -47,8 +47,8 @@ std::string alignment_note(const DiffDocument& document) {
   }
   if (!document.alignment.by_position) {
     return fmt::format(
-        "{} and {}: compared at the {} that both have in order; of [others] rows and columns are "
-        "left out, and what is left of each row is scaled to sum to 1",
+        "{} and {}: compared at the {} that both texts share in order; rows and columns of "
+        "[others] are left out, and each row is rescaled to sum to 1",
         counted(document.texts[0].size(), "token"), document.texts[1].size(),
         document.alignment.size());
   }
@@ -67,14 +67,14 @@ std::vector<std::size_t> ranked_differences(const DiffDocument& document) {
 }
 
 std::string same_attention_sentence(const DiffDocument& document) {
-  return fmt::format("A and B look alike: every weight of {} is the same",
+  return fmt::format("A and B are identical: every weight of {} is the same",
                      counted(document.heads.size(), "head"));
 }
 
 Heatmap diff_map(const DiffDocument& document, bool fit_unit) {
   const std::size_t best = ranked_differences(document).front();
   const double largest = document.heads[best].js_bits.value_or(0.0);
-  constexpr double kSmall = 0.1;  // two decimals of bits would not tell heads apart
+  constexpr double kSmall = 0.1;  // below this, two decimals of bits would look alike
   const double unit = fit_unit && largest < kSmall ? 1000.0 : 1.0;
   std::vector<HeadId> heads;
   std::vector<std::optional<double>> values;

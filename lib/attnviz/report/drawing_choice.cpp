@@ -14,7 +14,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr float kLogDecades = 1000.0f;  // from the low to the high end of a logarithmic range
+constexpr float kLogDecades = 1000.0f;  // ratio of the ends of a logarithmic range
 
 ValueRange automatic_range(const ValueRange& values) {
   if (values.low < 0.0f) {
@@ -63,17 +63,17 @@ bool needs_values(const DrawingRequest& request) noexcept {
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
   if (document.kind == PatternKind::kDecay) {
     if (request.drop_sink) {
-      throw Error(ErrorKind::kUsage,
-                  "drop_sink makes rows of weights sum to 1; what is left of a state's inputs does "
-                  "not",
-                  "drop_sink");
+      throw Error(
+          ErrorKind::kUsage,
+          "drop_sink rescales rows of weights to sum to 1; rows of a state's decay do not sum to 1",
+          "drop_sink");
     }
     return choose_drawing(request, 0.0f,
                           needs_values(request) ? value_range(document, request) : ValueRange{});
   }
   if (document.kind == PatternKind::kRouter) {
     if (request.drop_sink) {
-      throw Error(ErrorKind::kUsage, "drop_sink leaves out the first token; experts are no tokens",
+      throw Error(ErrorKind::kUsage, "drop_sink hides the first token, but experts are not tokens",
                   "drop_sink");
     }
     DrawingRequest up_to_largest = request;
@@ -85,12 +85,13 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
                           needs_values(request) ? value_range(document, request) : ValueRange{});
   }
   if (request.drop_sink) {
-    throw Error(ErrorKind::kUsage, "drop_sink makes rows of weights sum to 1; these are scores",
+    throw Error(ErrorKind::kUsage,
+                "drop_sink rescales rows of weights to sum to 1, but these are scores",
                 "drop_sink");
   }
   if (request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kLinear) {
-    throw Error(ErrorKind::kUsage, "scale: scores go to both sides of 0, and are drawn linearly",
-                "scale");
+    throw Error(ErrorKind::kUsage,
+                "scale: scores have both signs and are always drawn on a linear scale", "scale");
   }
   DrawingRequest around_zero = request;
   around_zero.automatic_range = true;
@@ -101,9 +102,10 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
 
 Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values) {
   if (request.no_special && request.drop_sink) {
-    throw Error(ErrorKind::kUsage,
-                "no_special leaves rows as they are, drop_sink scales them: take one of them",
-                "no_special");
+    throw Error(
+        ErrorKind::kUsage,
+        "no_special keeps rows unchanged and drop_sink rescales them: use only one of the two",
+        "no_special");
   }
   const ScaleKind kind = request.scale.value_or(ScaleKind::kLinear);
   ValueRange range{0.0f, 1.0f};
@@ -139,7 +141,7 @@ Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& 
   const Drawing& before = document.drawing;
   DrawingRequest all = request;
   all.scale = request.scale.value_or(before.scale.kind);
-  // Shares of a row and weights have nothing in common; logarithms begin above 0.
+  // Shares of a row and weights have different units; logarithms need a range above 0.
   const bool same_values =
       (*all.scale == ScaleKind::kRowMax) == (before.scale.kind == ScaleKind::kRowMax);
   if (!all.range && !all.automatic_range && same_values) {

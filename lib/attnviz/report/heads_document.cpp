@@ -40,7 +40,7 @@ std::string words_for(const FileSource& source) {
   return fmt::format("a pattern of {}", counted(source.n_tokens, "token"));
 }
 
-// How far beyond what a name asks for; below 1 it is not earned.
+// The score as a multiple of the name's threshold; below 1 the head does not get the name.
 double share_of(const HeadName& name, const ScoreValues& scores) {
   return scores[name.score].value_or(0.0) / name.at_least;
 }
@@ -99,13 +99,13 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
 std::string random_baseline_note(const HeadsDocument& document) {
   const auto* const probes = std::get_if<ProbeSource>(&document.source);
   if (probes == nullptr) {
-    return "names are earned on probes only: leave the text out";
+    return "heads are identified only on random tokens: leave the text out";
   }
   if (std::ranges::any_of(probes->texts,
                           [](const auto& text) { return text.size() < kShortestNamedProbe; })) {
     return fmt::format(
-        "names need probes of {} tokens or more: below, heads with random weights "
-        "would earn them, too",
+        "heads are identified on sequences of at least {} tokens: on shorter ones, heads with "
+        "random weights would pass, too",
         kShortestNamedProbe);
   }
   std::vector<std::string> alike, unseen;
@@ -119,15 +119,15 @@ std::string random_baseline_note(const HeadsDocument& document) {
   std::string reasons;
   if (!alike.empty()) {
     reasons = fmt::format(
-        "{} (so little is visible that looking at all of it alike scores as much as random weights "
-        "ever did)",
+        "{} (so few keys are visible that spreading attention evenly scores as high as random "
+        "weights ever did)",
         joined(alike, "and"));
   }
   if (!unseen.empty()) {
-    reasons += fmt::format("{}{} (what these look for is out of sight)",
+    reasons += fmt::format("{}{} (the tokens that these heads look for are not visible)",
                            reasons.empty() ? "" : "; ", joined(unseen, "and"));
   }
-  return reasons.empty() ? "" : "names not judged here: " + reasons;
+  return reasons.empty() ? "" : "not judged here: " + reasons;
 }
 
 std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
@@ -138,7 +138,7 @@ std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
       own.emplace(layer.layer, *mask);
     }
   }
-  // By the last token.
+  // Tokens that the last token sees.
   const auto n_seen = [&](HeadId head) {
     const auto found = own.find(head.layer);
     const Mask mask =
@@ -151,8 +151,8 @@ std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
   return other == heads.end()
              ? ""
              : fmt::format(
-                   "uniform and names go by what layer {} sees, {} at the end; layer {} "
-                   "sees {}: score such layers apart",
+                   "uniform scores and names assume what layer {} sees, {} at the end, but layer "
+                   "{} sees {}: score these layers separately",
                    heads.front().layer, counted(n_of_first, "token"), other->layer, n_seen(*other));
 }
 
@@ -191,32 +191,32 @@ std::string largest_words(const HeadsDocument& document, Score score) {
   const std::size_t best = ranked_heads(document, {score, {}}).front();
   const auto estimate = document.raw.estimate(best, score);
   if (!estimate) {
-    return "no head has this score";
+    return "this score could not be measured for any head";
   }
   std::string words = fmt::format("the largest: head {} with {:.3g}",
                                   head_name(document.heads[best]), estimate->mean);
   if (const std::optional<double>& uniform = document.uniform[score]) {
-    words += fmt::format("; a head that looks at all it sees alike has {:.3g}", *uniform);
+    words += fmt::format("; a head that spreads its attention evenly has {:.3g}", *uniform);
   }
   const auto* const name = std::ranges::find(kHeadNames, score, &HeadName::score);
   if (name != kHeadNames.end() && document.judges(*name)) {
-    words += fmt::format("; the name {} asks for {}", name->name, name->at_least);
+    words += fmt::format("; {} needs {}", name->name, name->at_least);
   }
   return words;
 }
 
 namespace {
 
-// Of names that only programs read well.
+// Replaces score names that only programs read well.
 constexpr std::array kPlainNames = {
     Choice{"first token", Score::kFirst},
     Choice{"largest sink alpha", Score::kSinkAlphaMax},
     Choice{"induction, latest copy", Score::kInductionLatest},
     Choice{"entropy (bits)", Score::kEntropyBits},
-    Choice{"entropy, of the largest possible", Score::kEntropyFraction},
+    Choice{"entropy, as a share of the maximum", Score::kEntropyFraction},
     Choice{"mean distance", Score::kDistanceMean},
     Choice{"largest distance", Score::kDistanceMax},
-    Choice{"distance of the largest weight", Score::kDistanceOfLargest},
+    Choice{"distance to the largest weight", Score::kDistanceOfLargest},
     Choice{"JS divergence from uniform (bits)", Score::kJsUniform}};
 
 std::string plain_name(Score score) {
@@ -236,10 +236,12 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   }
   const std::string_view name = word_for(kScoreNames, score);
   if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("score {}: no head has it on {}{}", name, heads_title(document),
-                            score == Score::kRetrieval ? "; it is of probes of two copies" : ""),
-                "score");
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format(
+            "score {}: no head has it on {}{}", name, heads_title(document),
+            score == Score::kRetrieval ? "; it needs sequences with exactly two copies" : ""),
+        "score");
   }
   Heatmap map = head_map(document.heads, values, plain_name(score));
   map.masked_name = "no score";

@@ -1,4 +1,4 @@
-// What is said of the scores of a model's heads.
+// The scores of a model's heads, for reports.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@
 
 namespace attnviz {
 
-/// What the heads were scored on.
+/// The probes, texts or file that the heads were scored on.
 struct ProbeSource {
   ProbeShape shape;
-  bool is_given = false;  // by ids, not by this shape
+  bool is_given = false;  // as token ids; `shape` is then unused
   std::vector<TokenizedText> texts;
 };
 struct ScoredText {
@@ -32,7 +32,7 @@ struct ScoredText {
 };
 struct CorpusSource {
   std::size_t n_texts = 0;
-  std::optional<std::size_t> interrupted_after = {};  // this line of the input
+  std::optional<std::size_t> interrupted_after = {};  // after this line of the input
 };
 struct FileSource {
   std::string name;
@@ -44,25 +44,25 @@ struct HeadsDocument {
   std::optional<ModelFacts> model;
   RunFacts run;
   ScoreSource source;
-  std::vector<HeadId> heads;  // by layer, then head
-  ScoreMeans raw{0};          // of these heads
-  ScoreMeans weighted{0};     // by transformed values; of no text where there are none
-  ScoreValues uniform;        // of a head that looks at all it sees alike, on the same source
-  std::vector<DetectedScores> detected;  // TransformerLens' numbers of these heads; may be empty
+  std::vector<HeadId> heads;             // by layer, then head
+  ScoreMeans raw{0};                     // of `heads`
+  ScoreMeans weighted{0};                // by transformed values; without texts if not measured
+  ScoreValues uniform;                   // of a head with uniform attention, on the same source
+  std::vector<DetectedScores> detected;  // TransformerLens' scores of `heads`; may be empty
   struct Copying {
-    std::vector<std::optional<double>> scores;  // of these heads, as copying_scores() has them
-    std::optional<double> random_sd;  // of random heads, as narrow as the narrowest of these
+    std::vector<std::optional<double>> scores;  // of `heads`, from copying_scores()
+    std::optional<double> random_sd;  // of random heads as narrow as the narrowest of these
   };
-  std::optional<Copying> copying;   // where it was asked for
-  std::optional<KnownModel> known;  // the model, where it was asked for
+  std::optional<Copying> copying;   // if requested
+  std::optional<KnownModel> known;  // the model, if requested
   std::vector<std::string> notes;
 
   bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }
-  /// The last line of a corpus whose other lines were not read any more; nothing of all else.
+  /// The last line that was read of an interrupted corpus; absent for any other source.
   std::optional<std::size_t> interrupted_after() const noexcept;
-  /// Whether heads can earn it here, as is_judged() has it: on probes only.
+  /// Whether heads can be identified by this name here, see is_judged(): only on probes.
   bool judges(const HeadName& name) const;
-  /// What the head at `index` earns of the names that are judged here.
+  /// The names of the head at `index`, among those that are judged here.
   std::vector<std::string_view> names(std::size_t index) const;
   /// Whether `largest_random` was measured on probes like these.
   bool is_like_random() const;
@@ -70,32 +70,32 @@ struct HeadsDocument {
   double sink_rate() const;
 };
 
-/// The judged name whose score is the largest share of what it asks for, earned or not; null where
-/// none is judged.
+/// The judged name whose score is the largest share of its threshold, above or below it; null if no
+/// name is judged.
 const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& scores);
 
-/// Why heads cannot earn all names here: on texts none, on probes those that are not judged and
-/// those that look for what no token sees. Empty where they can.
+/// Why heads cannot get all names here: on texts they get none, on probes none that is not judged
+/// or that looks for tokens outside the mask. Empty if all names are possible.
 std::string random_baseline_note(const HeadsDocument& document);
 
-/// That `uniform`, which is of the first head's layer, is another in layers that see fewer or more
-/// tokens of a text of so many; empty where all see as many. Precondition: there are heads.
+/// Warns that `uniform`, computed for the first head's layer, differs in layers that see fewer or
+/// more tokens of a text of `n_tokens` tokens; empty if all see the same number. Precondition: at
+/// least one head.
 std::string visibility_note(const RunFacts& run, std::span<const HeadId> heads,
                             std::size_t n_tokens);
 
-/// Of one score: "the largest: head 2.1 with 0.95; a head that looks at all it sees alike has
-/// 0.031; the name induction asks for 0.3".
+/// The largest value of a score, its value for uniform attention, and the threshold of the name
+/// that it decides: "the largest: head 2.1 with 0.95; …".
 std::string largest_words(const HeadsDocument& document, Score score);
 
 /// "demo, 16 heads on 4 probes of 25 random tokens, each 4 times (seed 42)".
 std::string heads_title(const HeadsDocument& document);
 
-/// Indices of heads. Heads without a score stand behind all others.
+/// Indices of heads, ranked. Heads without a score come last.
 std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking);
 
-/// One score of all heads as a picture of the layers and heads that were asked for and those
-/// between them, named in words ("entropy (bits)"); where there is no score is no cell. Throws
-/// Error{kUsage} when no head has it.
+/// A map of one score over the requested layers and heads and those between them, named in words
+/// ("entropy (bits)"); a head without a score has no cell. Throws Error{kUsage} if no head has it.
 Heatmap heads_map(const HeadsDocument& document, Score score);
 
 }  // namespace attnviz

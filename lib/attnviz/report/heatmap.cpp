@@ -23,7 +23,7 @@ class CellPool {
     }
   }
 
-  // Whether a weight leaves the cell as it is, which had visible ones before or not.
+  // Whether a weight would not change the cell; `seen`: the cell has visible weights already.
   bool ignores(std::size_t cell, float weight, bool seen) const noexcept {
     const float largest = values_[cell];  // NaN replaces everything and stays
     return kind_ != PoolKind::kMean && seen && (std::isnan(largest) || weight <= largest);
@@ -101,7 +101,7 @@ Heatmap one_panel_a_mask(const Heatmap& heatmap) {
   masks.panels_together = 1;
   masks.marked.reset();
   std::set<std::string> names;
-  bool shows_all = false;  // one of them
+  bool shows_all = false;  // whether a fully visible unnamed panel was taken
   for (const HeatmapPanel& panel : heatmap.panels) {
     const bool is_new = panel.mask.empty() ? panel.visible != nullptr || !shows_all
                                            : names.insert(panel.mask).second;
@@ -156,7 +156,7 @@ std::string thumbnail_pooling(const Heatmap& heatmap, const PoolAxis& queries, c
 
 namespace {
 
-// Cells over the largest of the same queries, up to the end of the scale.
+// Divides cells by the largest of the same queries, scaled to the end of the colour scale.
 void set_query_shares(PooledMatrix& cells, bool queries_are_columns, float end) {
   const std::size_t n_queries = queries_are_columns ? cells.cols : cells.rows;
   std::vector<float> largest(n_queries, 0.0f);
@@ -174,7 +174,7 @@ void set_query_shares(PooledMatrix& cells, bool queries_are_columns, float end) 
   }
 }
 
-// Of cells that stand for one weight each.
+// Copies weights to cells of one weight each.
 void take_weights(const HeatmapPanel& panel, bool by_row, PooledMatrix& cells) {
   cells.values.assign(cells.visible.size(), 0.0f);
   cells.shares.assign(by_row ? cells.visible.size() : 0, 0.0f);
@@ -229,7 +229,7 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
         const bool seen = pooled.visible[cell] != 0;
         const bool value_stays = values.ignores(cell, weight, seen);
         const bool share_stays = !by_row || shares.ignores(cell, row[key], seen);
-        // Asking for visibility is the slow part: only where the weight would change the cell.
+        // Checking visibility is slow, so it is done only if the weight would change the cell.
         if ((value_stays && share_stays) || !panel.is_visible(query, key)) {
           continue;
         }

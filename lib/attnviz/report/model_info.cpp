@@ -30,18 +30,18 @@ constexpr std::array kActivations = {Choice{"gelu", Activation::kGelu},
                                      Choice{"tanh", Activation::kTanh},
                                      Choice{"sigmoid", Activation::kSigmoid}};
 
-// What is done in a layer, in its order.
+// The operations of a layer, in order.
 constexpr std::array kOrders = {
     Choice{"attention, added to its input; no MLP", LayerOrder::kAttentionOnly},
     Choice{"norm, attention, add; norm, MLP, add (pre-norm)", LayerOrder::kPreNorm},
-    Choice{"norm, attention and norm, MLP, both added at once (parallel residual)",
+    Choice{"norm, attention and norm, MLP, both added together (parallel residual)",
            LayerOrder::kParallel},
     Choice{"attention, add, norm; MLP, add, norm (post-norm)", LayerOrder::kPostNorm}};
 
 constexpr std::array kPositions = {
     Choice{"none", Positions::kNone},
     Choice{"sinusoidal, added to the embeddings", Positions::kSinusoidal},
-    Choice{"RoPE: queries and keys are turned", Positions::kRope},
+    Choice{"RoPE: queries and keys are rotated", Positions::kRope},
     Choice{"ALiBi: scores fall with the distance", Positions::kAlibi}};
 
 std::string norm_words(const Model& model) {
@@ -56,14 +56,14 @@ std::string norm_words(const Model& model) {
   }
   if (model.layers.front().after_attention_norm.present()) {
     text += model.layers.front().attention_norm.present()
-                ? "; what attention and MLP add is normed, too"
-                : "; of what attention and MLP add, not of what they read";
+                ? "; the outputs of attention and MLP are normed, too"
+                : "; on the outputs of attention and MLP, not on their inputs";
   }
   return text;
 }
 
 std::string distance_words(const DistanceBias& bias) {
-  return fmt::format("relative: scores get a learned number by distance, up to {}",
+  return fmt::format("relative: a learned number for each distance, up to {}, is added to scores",
                      counted_large(bias.reach, "token"));
 }
 
@@ -77,27 +77,27 @@ std::string position_words(const Model& model) {
   std::string text =
       fmt::format("learned, {}", counted_large(model.position_embeddings.rows, "row"));
   if (model.first_position != 0) {
-    text += fmt::format(", the first token takes row {}", model.first_position);
+    text += fmt::format(", the first token uses row {}", model.first_position);
   }
   return text;
 }
 
-// Nothing of what only has attention.
+// Empty unless the model is a transformer.
 std::string output_words(const ModelInfo& info) {
   const OutputHead& head = info.model->head;
   if (!info.model->config.is_transformer()) {
     return "";
   }
   if (head.unembedding.weight.empty()) {
-    return "none: the model predicts nothing";
+    return "none: the model does not predict tokens";
   }
   std::string text =
-      info.shape.tied ? "tied: the token embeddings, turned" : "a matrix of its own (not tied)";
+      info.shape.tied ? "tied: the token embeddings, transposed" : "a separate matrix (not tied)";
   if (!head.transform.weight.empty()) {
-    text += ", behind a linear map, an activation and a norm";
+    text += ", after a linear map, an activation and a norm";
   }
   if (!head.projection.weight.empty()) {
-    text += fmt::format(", behind a projection to {}", grouped(head.projection.d_out()));
+    text += fmt::format(", after a projection to {}", grouped(head.projection.d_out()));
   }
   if (head.scale != 1.0f) {
     text += fmt::format(", logits times {}", decimal(head.scale));
@@ -108,7 +108,7 @@ std::string output_words(const ModelInfo& info) {
   return text;
 }
 
-// One number, or the smallest and the largest of heads or layers that differ.
+// One number, or the smallest and the largest if heads or layers differ.
 std::string range_of(const ModelShape& shape, std::size_t HeadsShape::*number) {
   std::set<std::size_t> numbers;
   for (const LayerShape& layer : shape.layers) {
@@ -136,8 +136,8 @@ std::string head_words(const ModelShape& shape) {
   };
   if (!std::ranges::all_of(shape.layers, is_as_first)) {
     const bool is_first = &layer == &shape.layers.front();
-    return text + (is_first ? " in the first layer; others have others"
-                            : " in those of attention; others have none");
+    return text + (is_first ? " in the first layer; other layers differ"
+                            : " in layers with attention; the others have none");
   }
   if (layer.n_kv_heads() != layer.n_heads()) {
     text += fmt::format(", sharing {}", counted_large(layer.n_kv_heads(), "kv head"));
@@ -150,8 +150,8 @@ std::string encoder_words(const ModelInfo& info) {
   return encoder == nullptr
              ? ""
              : fmt::format(
-                   "{}, {} each: they read the source. All else here is the decoder, whose layers "
-                   "look at what the encoder gives, too",
+                   "{}, {} each: they read the source. Everything else here describes the decoder, "
+                   "whose layers also attend to the encoder's output",
                    counted(encoder->n_layers(), "layer"), counted(encoder->n_heads(), "head"));
 }
 
@@ -201,8 +201,8 @@ std::string expert_words(const ModelInfo& info) {
                                 ? "a layer"
                                 : fmt::format("in each of {}", counted(n_layers, "layer"));
   std::string text =
-      fmt::format("{} {}, of which a token gets {}; d_ff {}, {}", grouped(routed->n_experts), where,
-                  routed->n_used_experts, grouped(routed->expert_d_ff),
+      fmt::format("{} {}, of which each token uses {}; d_ff {}, {}", grouped(routed->n_experts),
+                  where, routed->n_used_experts, grouped(routed->expert_d_ff),
                   activation_name(any_mlp(*info.model).activation));
   if (info.model != nullptr) {
     for (const LayerWeights& layer : info.model->layers) {
@@ -213,7 +213,7 @@ std::string expert_words(const ModelInfo& info) {
     }
   }
   if (routed->d_ff > 0) {
-    text += fmt::format("; beside them an MLP that all share, d_ff {}", grouped(routed->d_ff));
+    text += fmt::format("; also an MLP shared by all tokens, d_ff {}", grouped(routed->d_ff));
   }
   return text;
 }
@@ -225,18 +225,17 @@ std::string latent_words(const ModelShape& shape) {
   }
   const HeadsShape& heads = latent->heads.front();
   const auto of = static_cast<double>(latent->kept());
-  std::string text =
-      fmt::format("{} numbers for the keys and values of all heads, {} more are in every key",
-                  grouped(latent->key_rank), grouped(latent->shared_key));
+  std::string text = fmt::format(
+      "{} numbers for the keys and values of all heads, and {} more shared by every key",
+      grouped(latent->key_rank), grouped(latent->shared_key));
   if (latent->query_rank > 0) {
     text += fmt::format("; {} for queries", grouped(latent->query_rank));
   }
-  return text +
-         fmt::format(
-             "; a cache keeps {} of a token and layer, in place of {} · ({} + {}) = {}: {:.3g} "
-             "times less",
-             grouped(latent->kept_latents()), heads.n_kv_heads, heads.d_head, heads.d_value,
-             grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
+  return text + fmt::format(
+                    "; a cache stores {} numbers for each token and layer instead of {} · ({} + "
+                    "{}) = {}: {:.3g} times less",
+                    grouped(latent->kept_latents()), heads.n_kv_heads, heads.d_head, heads.d_value,
+                    grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
 }
 
 std::string special_words(const TokenizerInfo& tokenizer) {
@@ -247,7 +246,7 @@ std::string special_words(const TokenizerInfo& tokenizer) {
   for (const TokenizerInfo::Special& token : tokenizer.special) {
     roles.push_back(fmt::format("{} {} ({})", token.role, printable(token.piece), token.id));
   }
-  return fmt::format("{} marked as such{}{}", grouped(tokenizer.n_special),
+  return fmt::format("{} marked as special{}{}", grouped(tokenizer.n_special),
                      roles.empty() ? "" : "; ", joined_by(roles, ", "));
 }
 
@@ -311,7 +310,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info) {
   const LayerWeights& first = model.first_attention();
   const bool norms_behind = model.config.order == LayerOrder::kPreNorm &&
                             !first.attention_norm.present() && first.after_attention_norm.present();
-  facts.push_back({"order", is_alone       ? "attention alone, without a residual"
+  facts.push_back({"order", is_alone       ? "only attention, without a residual connection"
                             : norms_behind ? "attention, norm, add; MLP, norm, add"
                                            : std::string(word_for(kOrders, model.config.order))});
   if (model.embedding_scale != 1.0f) {
@@ -320,8 +319,8 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info) {
   }
   if (first.branch_scale != 1.0f) {
     facts.push_back(
-        {"residual", fmt::format("what {} is scaled {} {}",
-                                 first.has_both() ? "attention adds" : "attention and MLP add", "×",
+        {"residual", fmt::format("the output of {} is scaled {} {}",
+                                 first.has_both() ? "attention adds" : "attention and MLP", "×",
                                  decimal(first.branch_scale))});
   }
   if (model.altup.present()) {
@@ -335,7 +334,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info) {
   facts.push_back({"sparse MLPs", sparsity_words(model)});
   if (model.layer_embeddings.present()) {
     facts.push_back(
-        {"embeddings", fmt::format("{} more numbers of each token for every layer",
+        {"embeddings", fmt::format("{} more numbers for each token in every layer",
                                    grouped(model.layer_embeddings.norm.weight.size()))});
   }
   if (model.embedding_norm.present()) {

@@ -27,11 +27,11 @@ std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number)
                                   sorted.begin());
 }
 
-// Which keys are nobody's own choice.
+// The keys that do not count as a head's own choice.
 std::string_view not_counted(const AttentionDocument& document) {
   return document.query_tokens.size() == document.key_tokens.size() &&
                  document.part != AttentionPart::kCross
-             ? "the first token, the token itself and its neighbors"
+             ? "the first token, the token itself and its neighbours"
              : "the first key";
 }
 
@@ -63,7 +63,7 @@ std::string BlankLayers::numbers() const {
 std::vector<BlankLayers> blank_layers(const AttentionDocument& document,
                                       const std::vector<std::size_t>& layers) {
   std::vector<BlankLayers> blanks;
-  std::vector<std::string> names;  // of the last one
+  std::vector<std::string> names;  // of the last blank
   for (const LayerFacts& facts : document.run.layers) {
     if (facts.mixer == MixerKind::kAttention) {
       continue;
@@ -91,48 +91,51 @@ namespace {
 
 std::string_view what_it_is(const InformativeHead& choice) {
   return choice.n_counted == 0 ? "the first head"
-         : choice.qualifies()  ? "the most telling head"
-                               : "the closest to a telling head";
+         : choice.qualifies()  ? "the most informative head"
+                               : "the closest to an informative head";
 }
 
 std::string reason(const AttentionDocument& document, const InformativeHead& choice) {
   if (choice.n_counted == 0) {
-    return "The text is too short to tell the heads apart; this is the first one.";
+    return "The text is too short to compare the heads; this is the first one.";
   }
   const auto percent = [](double share) { return percentage(static_cast<float>(share)); };
   if (!choice.qualifies()) {
     return fmt::format(
-        "No head stands out: in none do many tokens pick words of their own (not counted: {}). "
+        "No head stands out: in none do many tokens attend to different words (not counted: {}). "
         "This one comes closest, with {} of its attention.",
         not_counted(document), percent(choice.score));
   }
   const std::string query = named_token(document.query_tokens[choice.query], choice.query);
   const std::string key = named_token(document.key_tokens[choice.key], choice.key);
-  // Dropout scales what it keeps: such a weight is no share of anything.
+  // Dropout scales the weights it keeps, so they are not shares.
   const float dropout = document.run.dropout;
-  const std::string weight =
-      percent(choice.weight * (1.0f - dropout)) + (dropout > 0.0f ? " before dropout" : "");
-  if (choice.evidence == Evidence::kPronoun) {
-    return fmt::format("The pronoun {} looks at {} with {}.", query, key, weight);
-  }
+  const std::string weight = percent(choice.weight * (1.0f - dropout));
+  const std::string before = dropout > 0.0f ? " (before dropout)" : "";
   if (choice.evidence == Evidence::kRepetition) {
-    return fmt::format("{} came before, and looks at what followed it there, {}, with {}.", query,
-                       key, weight);
+    return fmt::format(
+        "{} occurred before; it puts {} of its attention{} on {}, which followed it there.", query,
+        weight, before, key);
   }
   if (choice.evidence == Evidence::kContinuation) {
-    return fmt::format("The text goes on behind {}, which looks at {} with {}.", query, key,
-                       weight);
+    return fmt::format("The text continues after {}, which puts {} of its attention{} on {}.",
+                       query, weight, before, key);
   }
-  const std::string example = fmt::format("{} looks at {} with {}", query, key, weight);
+  const std::string example =
+      fmt::format("{} puts {} of its attention{} on {}", query, weight, before, key);
+  if (choice.evidence == Evidence::kPronoun) {
+    return fmt::format("The pronoun {}.", example);
+  }
   if (choice.n_counted == 1) {
-    return example + "; the text is too short to say more.";
+    return example + "; no other token of this short text counts.";
   }
-  const std::string mean = dropout > 0.0f ? std::string()
-                                          : fmt::format(
-                                                " On average {} of a token's attention goes to the "
-                                                "word it picks (not counted: {}).",
-                                                percent(choice.share), not_counted(document));
-  return fmt::format("Its tokens pick words of their own: {}.{}", example, mean);
+  const std::string mean =
+      dropout > 0.0f
+          ? std::string()
+          : fmt::format(
+                " On average a token puts {} of its attention on its word (not counted: {}).",
+                percent(choice.share), not_counted(document));
+  return fmt::format("Here each token attends to a different word: {}.{}", example, mean);
 }
 
 }  // namespace
@@ -149,9 +152,17 @@ std::string choice_remark(const AttentionDocument& document, const InformativeHe
 }
 
 std::string choice_sentence(const AttentionDocument& document, const InformativeHead& choice) {
-  const std::string names = document.model ? names_of(*document.model, choice.head) : std::string();
-  return reason(document, choice) +
-         (names.empty() ? "" : fmt::format(" On probes it earns the name {}.", names));
+  std::string names = document.model ? names_of(*document.model, choice.head) : std::string();
+  if (names.empty()) {
+    return reason(document, choice);
+  }
+  if (const std::size_t comma = names.rfind(", "); comma != std::string::npos) {
+    names.replace(comma, 1, " and");
+  }
+  const bool begins_with_vowel =
+      std::string_view("aeiou").find(names.front()) != std::string_view::npos;
+  return fmt::format("{} In a test on repeated random tokens this head behaves as {} {} head.",
+                     reason(document, choice), begins_with_vowel ? "an" : "a", names);
 }
 
 Overview overview_of(const AttentionDocument& document, const InformativeHead& choice) {
@@ -165,7 +176,7 @@ Overview overview_of(const AttentionDocument& document, const InformativeHead& c
   overview.thumbnails.are_thumbnails = true;
   overview.large = attention_heatmap(document_of_head(document, choice.head));
   overview.large.title.clear();
-  overview.large.panels.front().title.clear();  // the caption says it
+  overview.large.panels.front().title.clear();  // repeated by the caption
   overview.large.notes.clear();
   if (choice.qualifies()) {
     mark_cell(overview.large, 0, choice.query, choice.key);
@@ -208,7 +219,7 @@ Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<do
                  std::string_view value_name) {
   const auto [first_head, last_head] = std::ranges::minmax(heads, {}, &HeadId::head);
   const auto [first, last] = std::ranges::minmax(heads, {}, &HeadId::layer);
-  // Files give heads any numbers.
+  // Head numbers from files can be arbitrarily large.
   constexpr std::size_t kMostCells = std::size_t{1} << 20;
   const std::size_t layers_behind = last.layer - first.layer;
   const std::size_t heads_behind = last_head.head - first_head.head;

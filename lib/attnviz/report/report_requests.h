@@ -1,5 +1,5 @@
-// What people ask of reports and pictures, as plain values: for options, which know nothing of how
-// these are made.
+// Requests for reports and pictures as plain values, so that option parsing need not depend on the
+// code that makes these.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@
 
 namespace attnviz {
 
-/// What the numbers of a pattern are: one row a query, one column a key.
+/// Which numbers a pattern holds: one row per query, one column per key.
 enum class PatternKind {
   kWeights,      // after softmax; rows sum to 1
-  kScores,       // q·k, also of keys that the mask will hide
+  kScores,       // q·k, including keys that the mask will hide
   kScaled,       // the same times 1 / (√d_head · temperature)
-  kMasked,       // what softmax takes: capped, with biases; -inf where the key is hidden
-  kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
-                 // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
-  kRouter,       // no attention: a column an expert, what its output is multiplied by
-  kDecay,        // no attention: how much of what a state took in at the key is left at the query
+  kMasked,       // the input of softmax: capped, with biases; -inf where hidden
+  kValueShares,  // each weight times the norm of its key's transformed value, rows rescaled to sum
+                 // to 1. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
+  kRouter,       // not attention: a column per expert, the factor of its output
+  kDecay,        // not attention: the share of a key's input left in the state at the query
 };
 
 inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWeights},
@@ -36,27 +36,27 @@ inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWei
                                              Choice{"router", PatternKind::kRouter},
                                              Choice{"decay", PatternKind::kDecay}};
 
-/// Whether they are numbers of either sign, whose rows sum to nothing in particular.
+/// Whether these numbers have either sign and rows without a fixed sum.
 constexpr bool is_before_softmax(PatternKind kind) noexcept {
   return kind == PatternKind::kScores || kind == PatternKind::kScaled ||
          kind == PatternKind::kMasked;
 }
 
-/// Whether they have nothing to do with heads of attention.
+/// Whether these numbers do not come from attention heads.
 constexpr bool is_no_attention(PatternKind kind) noexcept {
   return kind == PatternKind::kRouter || kind == PatternKind::kDecay;
 }
 
-/// Whether no key is hidden yet.
+/// Whether the mask is not applied yet.
 constexpr bool is_before_mask(PatternKind kind) noexcept {
   return kind == PatternKind::kScores || kind == PatternKind::kScaled;
 }
 
-/// Which of an encoder-decoder's attentions a pattern is of.
+/// Which attention of an encoder-decoder a pattern shows.
 enum class AttentionPart {
   kEncoder,  // the encoder's: source by source
   kDecoder,  // the decoder's: target by target
-  kCross,    // what the decoder looks at of what the encoder gives: target by source
+  kCross,    // the decoder's over the encoder's output: target by source
 };
 
 /// In the order of the enumerators.
@@ -72,12 +72,12 @@ struct ValueRange {
   bool operator==(const ValueRange&) const = default;
 };
 
-/// How attention is to be drawn; what is absent is chosen.
+/// How to draw attention; absent fields are chosen.
 struct DrawingRequest {
   std::optional<std::string> colormap;
   std::optional<ScaleKind> scale;   // linear
-  bool automatic_range = false;     // the range of the data, where none is given
-  std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
+  bool automatic_range = false;     // the range of the data, if `range` is absent
+  std::optional<ValueRange> range;  // for ScaleKind::kRowMax of shares of the row's largest value
   std::optional<PoolKind> pool;     // auto
   bool drop_sink = false;
   bool no_special = false;
@@ -86,21 +86,21 @@ struct DrawingRequest {
   std::optional<std::string> title;
 };
 
-/// Tokens for a file that has none, or in place of its own.
+/// Tokens for a file that has none, or instead of its own.
 struct GivenTokens {
   std::optional<std::vector<std::string>> queries;
-  std::optional<std::vector<std::string>> keys;  // absent: as the queries, when as many
+  std::optional<std::vector<std::string>> keys;  // absent: same as queries, if as many
 };
 
-/// What makes weights of given scores.
+/// How to compute weights from given scores.
 struct SoftmaxRequest {
   float temperature = 1.0f;  // > 0
-  float divide_by = 1.0f;    // > 0, as √d_head
+  float divide_by = 1.0f;    // > 0, such as √d_head
 
   bool divides() const noexcept { return temperature != 1.0f || divide_by != 1.0f; }
 };
 
-/// The steps of attention in the order in which a head takes them.
+/// The steps of attention, in the order in which a head computes them.
 enum class InspectionStep {
   kX,
   kNorm,
@@ -120,25 +120,24 @@ enum class InspectionStep {
   kResidual,
 };
 
-/// Which rows of a table stand where.
+/// Order and selection of the rows of a table.
 struct HeadRanking {
-  std::optional<Score> sort;  // the largest first; nothing: what is named best first, on other
-                              // sources than probes by layer and head
-  std::vector<std::pair<Score, double>> at_least;  // heads below any of these are left out
+  std::optional<Score> sort;  // the largest first; absent: by best name, else by layer and head
+  std::vector<std::pair<Score, double>> at_least;  // drops heads below any of these
 };
 
-/// Which scores people see.
+/// The scores shown to people.
 struct HeadsTableChoice {
   HeadRanking ranking;
   std::vector<Score> columns;  // empty: the most informative ones
   std::size_t top = 12;        // rows; 0: all
 };
 
-/// A line for a shell, to which options may be added between its words and the text.
+/// A shell command that options can be inserted into, before the text.
 struct ShellCommand {
   std::string words = {};                // "attnviz -m demo"; may be empty
-  std::optional<std::string> text = {};  // as it is, not quoted
-  std::vector<std::string> names = {};   // of all commands: a text must not be taken for one
+  std::optional<std::string> text = {};  // not quoted
+  std::vector<std::string> names = {};   // of all commands, so that a text is not mistaken for one
 };
 
 }  // namespace attnviz

@@ -21,13 +21,13 @@ namespace attnviz {
 
 namespace {
 
-// How many pairs of key and value matrices the heads of a layer share.
+// The number of distinct pairs of key and value matrices in a layer.
 std::size_t n_key_value_heads(const LayerWeights& layer) {
   const std::vector<std::size_t> numbers = key_value_heads(layer);
   return 1 + *std::max_element(numbers.begin(), numbers.end());
 }
 
-// What `size_of` says of every one of `items`; 0 where they differ.
+// The common value of `size_of` for all `items`; 0 if they differ.
 template <class Items, class SizeOf>
 std::size_t common_size(const Items& items, const SizeOf& size_of) {
   const std::size_t size = items.empty() ? 0 : size_of(items.front());
@@ -36,7 +36,7 @@ std::size_t common_size(const Items& items, const SizeOf& size_of) {
   return all ? size : 0;
 }
 
-// The same of layers that have heads.
+// The same for layers with heads.
 template <class SizeOf>
 std::size_t common_layer_size(const Model& model, const SizeOf& size_of) {
   std::vector<std::reference_wrapper<const LayerWeights>> layers;
@@ -51,7 +51,7 @@ std::size_t common_head_size(const Model& model, std::size_t (HeadWeights::*size
   });
 }
 
-// What all layers see; where they differ, what the model says of itself.
+// The mask that all layers share, or the model's configured mask if they differ.
 Mask common_mask(const Model& model, const AttentionRequest& request) {
   const Mask first = mask_of(model, 0, request);
   for (std::size_t layer = 1; layer < model.n_layers(); ++layer) {
@@ -65,9 +65,9 @@ Mask common_mask(const Model& model, const AttentionRequest& request) {
 std::string layer_text(const LayerFacts& layer) {
   std::vector<std::string> parts;
   if (layer.mixer == MixerKind::kNone) {
-    parts.emplace_back("an MLP alone, no attention");
+    parts.emplace_back("only an MLP, no attention");
   } else if (layer.mixer != MixerKind::kAttention) {
-    parts.push_back(fmt::format("{} in place of attention", mixer_phrase(layer.mixer)));
+    parts.push_back(fmt::format("{} instead of attention", mixer_phrase(layer.mixer)));
   }
   if (layer.beside != MixerKind::kAttention) {
     parts.push_back(fmt::format("{} beside attention", mixer_phrase(layer.beside)));
@@ -137,7 +137,7 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
     facts.unknown_keys.push_back(valid_utf8(key));
   }
   facts.random = config.random_weights;
-  // Of a random model every token's vector is random, which need not be listed.
+  // In a random model every embedding is random, so none is listed.
   if (!facts.random) {
     const std::vector<std::string_view> pieces = text.pieces();
     for (const std::string_view piece : random_pieces(model, pieces)) {
@@ -195,10 +195,10 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
   }
   std::string note;
   for (const auto& [name, bearers] : all) {
-    note += (note.empty() ? "named on probes: " : ", ") + name + bearers.heads;
+    note += (note.empty() ? "heads identified on random tokens: " : ", ") + name + bearers.heads;
     note += bearers.count > kMost ? fmt::format(" and {} more", bearers.count - kMost) : "";
   }
-  return note.empty() ? "on probes no head here earns a name" : note;
+  return note.empty() ? "heads identified on random tokens: none of these" : note;
 }
 
 std::optional<Mask> LayerFacts::mask() const noexcept {
@@ -316,7 +316,10 @@ std::vector<std::string> model_notes(const ModelFacts& facts) {
     }
   }
   if (facts.positions != Positions::kNone) {
-    lines.push_back(fmt::format("positions {}", positions_name(facts.positions)));
+    lines.push_back(fmt::format("positions: {}", facts.positions == Positions::kRope ? "RoPE"
+                                                 : facts.positions == Positions::kAlibi
+                                                     ? "ALiBi"
+                                                     : positions_name(facts.positions)));
   }
   return lines;
 }
@@ -334,7 +337,8 @@ std::vector<std::string> run_notes(const RunFacts& facts) {
   }
   std::ranges::move(left_out_notes(facts), std::back_inserter(lines));
   if (!std::ranges::all_of(facts.interventions.ablations, &Ablation::mlp)) {
-    lines.emplace_back("heads that are left out still have attention, but add nothing new");
+    lines.emplace_back(
+        "heads that are taken out still have attention, but their output does not depend on it");
   }
   return lines;
 }

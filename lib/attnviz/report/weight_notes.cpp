@@ -20,9 +20,9 @@
 namespace attnviz {
 
 std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
-  constexpr std::size_t kFewKeys = 32;  // their cells are large enough to be told apart
+  constexpr std::size_t kFewKeys = 32;  // their cells are large enough to be distinguished
   constexpr float kFlatPart = 0.1f;     // of the colours
-  constexpr std::size_t kAllBut = 100;  // one weight of so many may lie above
+  constexpr std::size_t kAllBut = 100;  // one weight in 100 may lie above
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   const ColorScale& scale = heatmap.scale;
   if (scale.kind != ScaleKind::kLinear || heatmap.n_keys() <= kFewKeys) {
@@ -49,8 +49,7 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
   return n_values == 0 || n_above * kAllBut > n_values
              ? std::string()
              : fmt::format(
-                   "nearly all weights are below {:.3g}: the scale log or row-max shows "
-                   "them",
+                   "nearly all weights are below {:.3g}: the scales log and row-max show them",
                    limit);
 }
 
@@ -99,7 +98,7 @@ std::string row_sum_note(const AttentionDocument& document) {
             fmt::format("{}, query {} {}",
                         document.average ? pattern.title : "head " + head_name(pattern.head), query,
                         std::isfinite(sum) ? fmt::format("sums to {:.3g}", sum)
-                                           : std::string("has what is no finite number"));
+                                           : std::string("has a number that is not finite"));
       }
     }
   }
@@ -113,7 +112,7 @@ bool draws_sinks(const AttentionDocument& document) {
 
 namespace {
 
-// Those that are drawn, in order, each once; of a mean all that went into it.
+// The layers that are drawn, in order, each once; for a mean, the layers averaged into it.
 std::vector<std::size_t> layers_of(const AttentionDocument& document) {
   std::set<std::size_t> layers;
   for (const HeadId head : document.average ? document.average->heads : heads_of(document)) {
@@ -149,20 +148,21 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   const bool is_attention = !is_no_attention(document.kind);
   if (document.model) {
     ModelFacts facts = *document.model;
-    facts.positions = is_cross || !is_attention ? Positions::kNone  // none of two texts
+    facts.positions = is_cross || !is_attention ? Positions::kNone  // these are not within one text
                                                 : facts.positions;
     append(model_notes(facts));
   }
   if (is_cross) {
     lines.emplace_back(
-        "a target token stands for the moment when it has been read and the next one is written");
+        "each row shows the step after the decoder has read this token, when it predicts the next "
+        "one");
   }
   if (document.model && !document.average) {
     lines.push_back(names_note(*document.model, heads_of(document)));
     std::erase(lines, "");
   }
   if (document.difference) {
-    const auto name = [&](std::string_view side) {  // cut when long
+    const auto name = [&](std::string_view side) {  // long names are cut
       return document.difference->of_models ? shown_name(side) : in_quotes(side);
     };
     lines.push_back("A: " + name(document.difference->a));
@@ -172,7 +172,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back(rollout_note(document));
   }
   if (document.run.mask && is_attention) {
-    lines.push_back((is_before_mask(document.kind) ? "not masked yet: mask " : "mask ") +
+    lines.push_back((is_before_mask(document.kind) ? "scores before the mask: " : "mask ") +
                     document.run.mask->name());
   }
   if (document.kind != PatternKind::kRouter) {
@@ -180,33 +180,33 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   }
   append(run_notes(document.run));
   if (document.words) {
-    lines.push_back(fmt::format("tokens merged to {}: sums over keys, means over queries",
+    lines.push_back(fmt::format("tokens merged into {}: summed over keys, averaged over queries",
                                 word_for(kFolds, document.words->fold)));
     if (document.words->mask) {
       lines.push_back(fmt::format("mask {} between tokens", document.words->mask->name()));
     }
   }
   append(document.notes);
-  // Queries are columns of a turned picture, and no lines of arcs.
+  // Queries are columns of a transposed picture, and arcs have no rows.
   const bool is_turned = document.drawing.transposed;
-  const char* const scaled = is_turned ? "what is left of each query scaled to sum to 1"
-                                       : "what is left of each row scaled to sum to 1";
+  const char* const scaled = is_turned ? "the rest of each query rescaled to sum to 1"
+                                       : "the rest of each row rescaled to sum to 1";
   const bool leaves_out = document.drawing.no_special && n_added(document) > 0;
   if (std::string note = marks_note(shown_marks(document, draws_sinks(document))); !note.empty()) {
     lines.push_back(std::move(note));
   }
   if (leaves_out) {
     lines.push_back(fmt::format(
-        "left out, {} as they are: {} ({})", is_turned ? "the weights of each query" : "rows",
+        "hidden: {1} ({2}); {0} not rescaled", is_turned ? "the weights of each query" : "rows",
         counted(n_added(document), "token"), joined_by(added_tokens(document), ", ")));
   }
   if (draws_sinks(document)) {
     lines.push_back(document.drawing.drop_sink
-                        ? fmt::format("learned sink left out, {}", scaled)
-                        : "sink: a learned logit of each head, whose weight goes to no token");
+                        ? fmt::format("learned sink hidden, {}", scaled)
+                        : "sink: a learned logit in each head, whose weight goes to no token");
   } else if (document.drawing.drop_sink) {
     lines.push_back(
-        fmt::format("first token ({}) left out, {}", document.key_tokens.front(), scaled));
+        fmt::format("first token ({}) hidden, {}", document.key_tokens.front(), scaled));
   }
   return lines;
 }

@@ -74,7 +74,7 @@ std::string why_title(const WhyDocument& document) {
   };
   if (document.split) {
     const WhyDocument::Split& split = *document.split;
-    return fmt::format("{}, head {} looks from {} at {}", model, head_name(split.head),
+    return fmt::format("{}, head {}: {} attends to {}", model, head_name(split.head),
                        token(split.query), token(split.key));
   }
   return fmt::format("{}, {} after {}", model,
@@ -116,8 +116,8 @@ std::string words_lesson(const WhyDocument& document) {
     return {};
   }
   return fmt::format(
-      "Apart from the last word, {} gets most attention ({}): without it ln p changes by {}. The "
-      "word that is needed most is {} ({}), which gets {} of the attention.",
+      "Apart from the last word, {} gets the most attention ({}): without it ln p changes by {}. "
+      "The prediction depends most on {} ({}), which gets {} of the attention.",
       quoted_token(seen->text), percentage(static_cast<float>(seen->attention)),
       signed_number(*seen->log_probability_change), quoted_token(needed->text),
       signed_number(*needed->log_probability_change),
@@ -126,7 +126,7 @@ std::string words_lesson(const WhyDocument& document) {
 
 namespace {
 
-// What each pair of parts adds to a score.
+// A map of the products that each pair of parts adds to a score.
 Heatmap products_map(const ScoreSplit& score) {
   const std::size_t n_rows = score.query_parts.size();
   const std::size_t n_columns = score.key_parts.size();
@@ -136,7 +136,7 @@ Heatmap products_map(const ScoreSplit& score) {
   Heatmap map;
   map.storage = values;
   map.panels.push_back({.title = "score", .values = std::as_const(*values).view()});
-  // Labels are pieces of texts, whose spaces are seen.
+  // Labels are drawn like pieces of text, with visible spaces.
   const auto name = [](const StreamPart& part) {
     if (part.kind == LogitPartKind::kHead) {
       return head_title({part.layer, part.head});
@@ -156,7 +156,7 @@ Heatmap products_map(const ScoreSplit& score) {
   return map;
 }
 
-// One number of each head, and what it says of the prediction.
+// A map of one number per head: its effect on the prediction, or its part of the logit.
 Heatmap prediction_map(const WhyDocument& document) {
   const std::string target = quoted_token(document.token_texts.at(document.prediction->target.id));
   std::vector<HeadId> heads;
@@ -173,7 +173,7 @@ Heatmap prediction_map(const WhyDocument& document) {
   }
   if (!heads.empty()) {
     Heatmap map = head_map(heads, values, "change of ln p without the head");
-    map.notes.push_back(fmt::format("how ln p of {} changes when a head gives {}", target,
+    map.notes.push_back(fmt::format("how ln p of {} changes when a head outputs {}", target,
                                     document.ablation->by_mean ? "its mean" : "0"));
     return map;
   }
@@ -205,7 +205,7 @@ std::string in_one_line(std::string_view text) {
   return line;
 }
 
-// The first byte of a token that is no white space; its end where there is none.
+// The first byte of a token that is not white space; its end if all are.
 std::size_t begin_of_word(const TokenizedText& text, const Token& token) {
   std::size_t i = token.begin;
   while (i < token.end) {
@@ -218,13 +218,14 @@ std::size_t begin_of_word(const TokenizedText& text, const Token& token) {
   return token.end;
 }
 
-// The byte of the source that a token counts for: white space for what stands before it.
+// The byte that decides which sentence a token belongs to. White space counts from its first byte
+// and so belongs to the text before it.
 std::size_t byte_told_by(const TokenizedText& text, const Token& token) {
   const std::size_t begin = begin_of_word(text, token);
   return begin < token.end ? begin : token.begin;
 }
 
-// Whether all before a token was put there by the tokenizer.
+// Whether the tokenizer added all tokens before this one.
 bool is_first_said(const TokenizedText& text, std::size_t token) {
   return std::all_of(text.tokens.begin(), text.tokens.begin() + static_cast<std::ptrdiff_t>(token),
                      [](const Token& before) { return before.added; });
@@ -261,7 +262,7 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
         ++token;
       }
       sentence.tokens.first = token;
-      // Of a prompt that was cut at its beginning the first sentence may be the rest of one.
+      // A prompt cut at its beginning may start in the middle of a sentence.
       if (token < prompt.size() && is_first_said(prompt, token)) {
         const std::size_t told = byte_told_by(prompt, prompt.tokens[token]);
         sentence.begin =
@@ -359,8 +360,8 @@ std::string cite_conclusion(const CiteDocument& document) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
         "The answer rests most on {}{}, {}: when the answer cannot attend to it, it is {} "
-        "probable. "
-        "{} of {} {} ({}, or more); when it cannot attend to any of them it is {} probable.",
+        "probable. {} of {} {} ({}, or more); when it cannot attend to any of them, it is {} "
+        "probable.",
         document.documents[best.document].name, document.begin_at(best),
         in_quotes(in_one_line(document.text_at(best))),
         factor_words(*document.at(best).effect.log_probability_change), n_matter,
@@ -369,15 +370,14 @@ std::string cite_conclusion(const CiteDocument& document) {
   }
   if (document.matters(all)) {
     return fmt::format(
-        "No single {} matters: the answer does not become {} when it cannot attend to one of "
-        "the {}. When it cannot attend to any of them it is {} probable: it rests on several "
-        "together.",
-        document.piece(), times, places.size(), factor_words(all));
+        "No single {} matters: hiding one never makes the answer {}. When the answer cannot attend "
+        "to any of them, it is {} probable: it rests on several together.",
+        document.piece(), times, factor_words(all));
   }
   return fmt::format(
-      "No {} matters: the answer does not become {} when it cannot attend to one of the {}, "
-      "and when it cannot attend to any of them it is {} probable.",
-      document.piece(), times, places.size(), factor_words(all));
+      "No {} matters: hiding one never makes the answer {}, and when it cannot attend to any of "
+      "them, it is {} probable.",
+      document.piece(), times, factor_words(all));
 }
 
 }  // namespace attnviz

@@ -23,15 +23,15 @@ namespace attnviz {
 
 namespace {
 
-// How a line of some strength or more looks.
+// The appearance of lines from a strength on.
 struct ArcDensity {
   float least;
-  std::size_t period;  // of its dots
+  std::size_t period;  // distance between its dots
   bool thick;
   const char* sample;
 };
 
-// Weaker lines would fill the few dots that there are, and so would thick ones of several heads.
+// Weaker lines would fill the few dots of a canvas, and so would thick lines of several heads.
 using ArcDensities = std::array<ArcDensity, 3>;
 constexpr ArcDensities kDensities = {ArcDensity{0.5f, 1, true, "⠶⠶⠶"},
                                      ArcDensity{0.25f, 1, false, "⠤⠤⠤"},
@@ -41,9 +41,9 @@ constexpr ArcDensities kDensitiesOfMany = {ArcDensity{0.5f, 1, false, "⠤⠤⠤
                                            ArcDensity{0.1f, 4, false, "⠄ ⠄"}};
 
 constexpr std::size_t kMostListed = 40;  // edges, of all groups together
-constexpr std::size_t kLeastListed = 5;  // of one
+constexpr std::size_t kLeastListed = 5;  // of one group
 constexpr std::size_t kArcPanelGap = 4;
-// So few rows have blank ones between them, with several heads more.
+// Up to this number of rows, blank rows separate them; with several heads the limit is higher.
 constexpr std::size_t kSparseRows = 12;
 constexpr std::size_t kSparseRowsOfMany = 24;
 
@@ -56,7 +56,7 @@ class ArcsView {
         query_labels_(indexed(figure.query_labels, figure.first_query)),
         key_labels_(indexed(figure.key_labels, figure.first_key)),
         numbers_(figure.scale.low, figure.scale.high, 5),
-        // One token's lines leave room for weak ones.
+        // Lines of a single token leave room for weak ones.
         least_(figure.focus ? figure.least : std::max(figure.least, kDensities.back().least)) {}
 
   Page draw() && {
@@ -83,11 +83,12 @@ class ArcsView {
 
   Style ink_of(const ArcsGroup& group) const { return group_ink(group.color, options_.color); }
 
-  // Whether the lines of all groups leave most of their panel's dots free: a cell has one colour.
+  // Whether the lines of all groups leave most dots of their panel free: a cell has only one
+  // colour.
   bool are_sparse(const ArcsPanel& panel) const {
     constexpr double kMostFilled = 0.55;
     constexpr double kRowsOfDots = 4.0;
-    double n_lines = 0.0;  // without gaps
+    double n_lines = 0.0;  // weighted by density
     for (const ArcsGroup& group : panel.groups) {
       for (const ArcsEdge& edge : group.edges) {
         n_lines += edge.strength >= least_
@@ -98,7 +99,7 @@ class ArcsView {
     return n_lines <= kMostFilled * kRowsOfDots * static_cast<double>(n_rows_ * pitch_);
   }
 
-  // A panel for each group, where these lie over each other in the figure's.
+  // Splits the figure's panels into one panel for each group.
   std::vector<ArcsPanel> panels_apart() const {
     std::vector<ArcsPanel> shown;
     for (const ArcsPanel& panel : figure_.panels) {
@@ -110,7 +111,7 @@ class ArcsView {
     return shown;
   }
 
-  // "12 cat": an index tells tokens apart that occur several times.
+  // "12 cat": the index distinguishes repeated tokens.
   std::vector<std::string> indexed(const std::vector<std::string>& labels,
                                    const EntryNumbers& first) const {
     std::vector<std::string> all;
@@ -147,7 +148,7 @@ class ArcsView {
     constexpr std::size_t kLeastCanvas = 24;
     constexpr std::size_t kMostCanvas = 96;
     const std::size_t labels = left_ + right_ + 2;
-    constexpr std::size_t kNarrowest = 4;  // canvas, in a terminal that even labels do not fit
+    constexpr std::size_t kNarrowest = 4;  // canvas, if even labels do not fit
     const std::size_t columns = std::max(options_.columns, labels + kNarrowest);
     const auto wanted = [&](std::size_t columns_a_row, std::size_t highest) {
       return std::min(columns - labels,
@@ -167,7 +168,7 @@ class ArcsView {
     density_legend();
   }
 
-  // Chooses how far apart rows are, and how lines look; whether groups lie over each other then.
+  // Chooses the distance of rows and the style of lines; returns whether groups then share a panel.
   bool overlays() {
     is_many_ = figure_.panels.front().groups.size() > 1;
     pitch_ = n_rows_ <= (is_many_ ? kSparseRowsOfMany : kSparseRows) ? 2 : 1;
@@ -224,7 +225,7 @@ class ArcsView {
     std::ranges::stable_sort(edges, {}, [](const Drawn& drawn) { return drawn.edge->strength; });
     BrailleCanvas canvas(canvas_, n_rows_ * pitch_);
     for (const Drawn& drawn : edges) {
-      // Two heads that look alike are two lines.
+      // Equal edges of two heads are drawn as two lines.
       const std::size_t lane = 1 + drawn.group % 2;
       const ArcDensity& density = density_of(drawn.edge->strength);
       canvas.line({0, 4 * pitch_ * drawn.edge->query + lane},
@@ -339,7 +340,7 @@ class ArcsView {
   std::size_t canvas_ = 0;
   std::size_t n_rows_ = 0;
   std::size_t pitch_ = 1;
-  bool is_many_ = false;  // groups over each other
+  bool is_many_ = false;  // whether groups share a panel
   Page page_;
 };
 

@@ -90,7 +90,7 @@ class Bars {
       bar_ = block > number_ + 1 ? std::min(block - number_ - 1, most) : 0;
     };
     constexpr std::size_t kBarForDecimals = 12;
-    constexpr double kSmall = 0.1;  // where whole percents tell little apart
+    constexpr double kSmall = 0.1;  // below this, whole percents are too coarse
     fit(0);
     if (bar_ >= kBarForDecimals || bars_.high <= kSmall) {
       fit(1);
@@ -122,7 +122,7 @@ class Bars {
       return line.put_padded(charset_.bar(drawn, bar_), bar_, {.ink = ink});
     }
     const auto [below, above] = sides();
-    // Columns of a side are whole, but a number is as long on either.
+    // Sides have whole columns, but equal numbers need equal lengths on both.
     const double unit = std::min(below > 0.0 ? below / -bars_.low : HUGE_VAL,
                                  above > 0.0 ? above / bars_.high : HUGE_VAL);
     const auto n_below = static_cast<std::size_t>(below);
@@ -133,7 +133,7 @@ class Bars {
                     {.ink = ink});
   }
 
-  // How many columns of a bar lie before the line of 0, and how many behind it.
+  // The columns of a bar before the line of 0, and after it.
   std::pair<double, double> sides() const {
     const auto room = static_cast<double>(bar_ - 1);
     const double below = bars_.high > 0.0
@@ -214,13 +214,13 @@ class Bars {
   TerminalPalette palette_;
   Charset charset_;
   FocusBars bars_;
-  bool has_masked_ = false;  // among those that are shown
+  bool has_masked_ = false;  // among the shown tokens
   std::size_t gutter_ = 0;
   std::size_t number_ = 4;
   std::size_t bar_ = kLeastBar;
   std::size_t per_band_ = 1;
   int decimals_ = 0;
-  std::vector<std::string> labels_;  // of those that are shown
+  std::vector<std::string> labels_;  // of the shown tokens
   std::string others_label_;
   Page page_;
 };

@@ -16,19 +16,19 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// From about zero to one end of the scale. A blank is a masked cell. The dots are of the signs that
-// all fonts for terminals have (WGL4), each one column wide.
+// From about zero to one end of the scale. Blank is a masked cell. The dots belong to WGL4, which
+// all terminal fonts have, and are one column wide.
 constexpr std::array kAsciiRamp = {"."sv, ":"sv, "-"sv, "="sv, "+"sv, "*"sv, "#"sv, "%"sv, "@"sv};
 constexpr std::array kShadeRamp = {"·"sv, "░"sv, "▒"sv, "▓"sv, "█"sv};
 constexpr std::array kDotRamp = {"·"sv, "◦"sv, "•"sv, "○"sv, "●"sv};
 constexpr std::array kSignedDotRamp = {"○"sv, "◦"sv, "·"sv, "•"sv, "●"sv};
-// Of scales around zero, where signs of one size would hide which half a value is in.
+// For scales around zero, where signs of equal size would not show the sign of a value.
 constexpr std::array kSignedRamp = {"="sv, "-"sv, "·"sv, "+"sv, "#"sv};
 constexpr std::array kSignedAsciiRamp = {"="sv, "-"sv, "."sv, "+"sv, "#"sv};
 constexpr std::size_t kScaleWidth = 16;
-constexpr std::size_t kTickedWidth = 45;    // shared evenly by ramps of nine and of five
-constexpr std::size_t kTickColumns = 7;     // of one number below the scale
-constexpr std::size_t kLeastValueCell = 4;  // a colour cell that shows its value: " .46"
+constexpr std::size_t kTickedWidth = 45;    // a multiple of the ramps' nine and five steps
+constexpr std::size_t kTickColumns = 7;     // one number below the scale
+constexpr std::size_t kLeastValueCell = 4;  // narrowest colour cell with a value: " .46"
 
 std::string repeated(std::string_view text, std::size_t count) {
   std::string out;
@@ -41,12 +41,12 @@ std::string repeated(std::string_view text, std::size_t count) {
 std::size_t value_columns(const TerminalOptions& options, float low, float high,
                           std::size_t cell_width) {
   const std::size_t room = cell_width - 1;
-  // Over colours two decimals are enough: the colour says the rest.
+  // On colours two decimals are enough.
   return options.style == TerminalStyle::kNumbers ? room
                                                   : std::min(room, number_width(low, high, 2));
 }
 
-// Of those that need one.
+// Names of scales that need one.
 constexpr std::array kScaleNames = {Choice{"sqrt scale", ScaleKind::kSqrt},
                                     Choice{"log scale", ScaleKind::kLog},
                                     Choice{"share of the row's largest", ScaleKind::kRowMax}};
@@ -84,8 +84,8 @@ std::string_view CellPainter::sign(float t) const {
   return ramp()[static_cast<std::size_t>(std::clamp(std::floor(t * levels), 0.0f, levels - 1.0f))];
 }
 
-// Signs have a colour of their own only where their shape leaves room for it: a ramp of characters
-// says all. With 16 colours numbers differ in weight.
+// Signs are coloured only if their shape leaves room for it: a ramp of characters needs no colour.
+// With 16 colours numbers differ in weight.
 Style CellPainter::ink(float t) const {
   if (options_.style == TerminalStyle::kNumbers && options_.color == ColorDepth::k16) {
     constexpr float kWeak = 0.1f;
@@ -115,7 +115,7 @@ void CellPainter::cell(Line& line, CellValue value, bool show_value) {
   } else if (options_.style == TerminalStyle::kDots) {
     line.put_padded(value && show_value ? sign(t) : " ", width_, ink(t));
   } else if (!blocks()) {
-    const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space tells cells apart
+    const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space separates cells
     line.put(value ? repeated(sign(t), filled) : "");
     line.space(value ? width_ - filled : width_);
   } else if (!value) {
@@ -148,7 +148,7 @@ void CellPainter::two_cells(Line& line, CellValue upper, CellValue lower) {
   }
 }
 
-// The scale from its low end to its high one, in exactly so many columns.
+// Draws the scale from its low end to its high end, in exactly `columns` columns.
 void CellPainter::bar(Line& line, std::size_t columns) const {
   for (std::size_t i = 0; i < columns; ++i) {
     const float t = (static_cast<float>(i) + 0.5f) / static_cast<float>(columns);
@@ -166,7 +166,7 @@ std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
     return Line("# = sees");
   }
   if (options_.style == TerminalStyle::kNumbers) {
-    // Shares are what colours show; the numbers are the weights.
+    // Colours show shares; the numbers are weights.
     return scale_.kind == ScaleKind::kRowMax ? std::nullopt
                                              : std::optional(Line("values " + low + " to " + high));
   }
@@ -211,7 +211,7 @@ std::vector<Line> CellPainter::legend(const std::string& masked_name, std::strin
     items.push_back(*scale);
   }
   const bool has_shares = value_name.starts_with("share of");
-  // Numbers are shares, too, where it is not the scale that makes them.
+  // Numbers are shares as well, if the values themselves are shares.
   const bool says_kind = options_.style != TerminalStyle::kMask &&
                          (options_.style != TerminalStyle::kNumbers || colored() ||
                           (has_shares && scale_.kind != ScaleKind::kRowMax));

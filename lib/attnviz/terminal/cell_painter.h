@@ -1,4 +1,4 @@
-// What one weight looks like on a terminal, in each style.
+// Draws single weights on a terminal, in each style.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace attnviz {
 
-/// A value, and what the colour scale is asked for.
+/// A value, and the number that the colour scale maps: the value or a share.
 struct CellNumber {
   float value;
   float shown;
 };
 
-/// One cell of a panel; absent when masked.
+/// One cell of a panel; absent if masked.
 using CellValue = std::optional<CellNumber>;
 
 inline CellValue cell_of(const PooledMatrix& matrix, std::size_t row, std::size_t col) {
@@ -32,24 +32,24 @@ inline CellValue cell_of(const PooledMatrix& matrix, std::size_t row, std::size_
   return CellNumber{matrix.value(row, col), matrix.shown(row, col)};
 }
 
-/// Draws cells of one width and knows how to explain them.
+/// Draws cells of one width, and their legend.
 class CellPainter {
  public:
   /// `scale` must outlive the painter.
   CellPainter(const TerminalOptions& options, const ColorScale& scale, std::size_t cell_width);
 
-  /// Appends cell_width columns. Only one line of a high cell shows its value.
+  /// Appends one cell of cell_width columns. In a cell of several lines only one shows the value.
   void cell(Line& line, CellValue value, bool show_value);
 
-  /// Appends one column with two cells, one above the other. Only for colours.
+  /// Appends one column with two cells, one above the other. Requires colours.
   void two_cells(Line& line, CellValue upper, CellValue lower);
 
-  /// The scale, whose ends say so where cells went beyond them; what the values are shares of if
-  /// they are, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
+  /// Legend items: the scale, with its ends marked if cells lie beyond them; the whole that values
+  /// are shares of; masked cells; and NaN if one was drawn. Each is at most `columns` wide.
   std::vector<Line> legend(const std::string& masked_name, std::string_view value_name,
                            std::size_t columns) const;
 
-  /// A scale whose steps are uneven, with round numbers and its ends below it; else empty.
+  /// A square-root or log scale with round numbers and its ends below it; else empty.
   Page ticked_scale(std::size_t columns) const;
 
  private:
@@ -75,7 +75,7 @@ class CellPainter {
   TerminalPalette palette_;
   std::size_t width_;
   NumberFormat format_;
-  bool blank_masked_;  // else a dot
+  bool blank_masked_;  // otherwise a dot
   bool saw_nan_ = false;
   OpenEnds open_;
 };

@@ -18,14 +18,15 @@ namespace {
 constexpr std::size_t kLeastPlot = 8;  // columns
 constexpr std::size_t kMostPlot = 64;
 constexpr std::size_t kChartsGap = 4;
-constexpr std::size_t kLeastChart = 56;  // columns of one that stands beside another
+constexpr std::size_t kLeastChart = 56;  // columns of a chart beside another
 
-// Signs of lines in 7 bits, in the order of their colours: none that formulas or axes are made of.
+// Signs of lines in 7 bits, in the order of their colours, avoiding the characters of formulas and
+// axes.
 constexpr char kSigns[] = {'#', 'o', '@', '%', '&', '$'};
 constexpr char kReferenceSign = '.';
 constexpr std::size_t kReferencePeriod = 3;  // cells from one sign to the next
 
-// One chart in lines of a width of its own.
+// One chart with its own width.
 class ChartDrawing {
  public:
   ChartDrawing(const LineChart& chart, const TerminalOptions& options, std::size_t rows)
@@ -47,7 +48,7 @@ class ChartDrawing {
   std::vector<Line> draw() {
     std::vector<Line> lines;
     Line title(fitted(charset_.formula(chart_.title)), kBold);
-    // Most titles say what goes up.
+    // Most titles name the vertical axis.
     if (chart_.title.find(chart_.y.name) == std::string::npos) {
       const std::size_t used = title.width();
       const std::string name = charset_.formula(chart_.y.name);
@@ -84,7 +85,7 @@ class ChartDrawing {
     return chart_ticks(chart_.y, std::max<std::size_t>(2, (rows_ + 1) / 2));
   }
 
-  // The row of cells that a share of the height lies in.
+  // The row of cells at a relative height.
   std::size_t row_of(double position) const {
     const auto row = std::lround((1.0 - position) * static_cast<double>(rows_ - 1));
     return static_cast<std::size_t>(std::clamp<long>(row, 0, static_cast<long>(rows_) - 1));
@@ -139,7 +140,7 @@ class ChartDrawing {
     return order;
   }
 
-  // Signs far apart are seen over a line that they agree with.
+  // Sparse signs on top remain visible where they coincide with a line.
   std::vector<const ChartSeries*> references_last() const {
     std::vector<const ChartSeries*> order = references_first();
     std::stable_partition(order.begin(), order.end(),
@@ -150,7 +151,7 @@ class ChartDrawing {
   std::vector<Line> in_dots() const {
     BrailleCanvas canvas(plot_, rows_);
     const auto across = static_cast<double>(canvas.dots_across() - 1);
-    // Ticks stand in the middle of their row: so do the ends of the axis.
+    // Ticks are in the middle of their row, and so are the ends of the axis.
     const auto down = static_cast<double>(4 * (rows_ - 1));
     const auto dot = [&](const ChartPoint& point) {
       return DotPoint{static_cast<std::size_t>(std::lround(point.x * across)),
@@ -207,7 +208,7 @@ class ChartDrawing {
     return lines;
   }
 
-  // Names in the rows where their lines end, or as near as there is room.
+  // Names in the rows where their lines end, or as close as possible.
   std::vector<Span> names_at_rows() const {
     std::vector<Span> names(rows_);
     struct End {
@@ -273,8 +274,8 @@ class ChartDrawing {
   TerminalOptions options_;
   Charset charset_;
   std::size_t rows_;
-  std::size_t left_ = 0;   // columns of the labels of the axis that goes up
-  std::size_t plot_ = 0;   // of what lies in it
+  std::size_t left_ = 0;   // columns of the vertical axis labels
+  std::size_t plot_ = 0;   // of the plot
   std::size_t names_ = 0;  // of the lines' names
 };
 

@@ -17,7 +17,7 @@ namespace attnviz {
 
 namespace {
 
-// Without what stands in brackets.
+// The name of an axis without the part in brackets.
 std::string axis_name(const std::string& axis) {
   return axis.substr(0, axis.find(" ("));
 }
@@ -30,8 +30,8 @@ std::string without_blank_end(std::string text) {
   return text;
 }
 
-// What stands for each role: a bar in its colour, else a letter of its name that no other has, else
-// its number.
+// The mark of each role: a bar in its colour, else a letter of its name that marks no other role,
+// else its number.
 std::vector<std::string> marks_of(const std::vector<std::string>& roles, bool are_colored) {
   if (are_colored) {
     return std::vector<std::string>(roles.size(), "▌");
@@ -84,7 +84,7 @@ class Screen {
     return role == 0 ? Style() : group_ink((role - 1) % kMostGroups, options_.color);
   }
 
-  // A label over or beside a cell, where the cell's own text stands.
+  // A label above or beside a cell, aligned with the cell's own text.
   std::string aligned(std::string_view text) const {
     const std::size_t width = layout_.cell_width;
     const std::string fitted = labels_.charset.fitted(text, width);
@@ -96,7 +96,7 @@ class Screen {
     return pad_right(std::string(before, ' ') + fitted, width);
   }
 
-  // Column labels, or indices at every so many cells that they do not touch.
+  // Column labels, or indices, spaced so that they do not touch.
   std::string header() const {
     std::string text;
     const std::size_t n_cells = layout_.keys.cells();
@@ -181,7 +181,7 @@ class Screen {
     page_.blank();
   }
 
-  // What the column indices stand for, when no row label says it.
+  // The labels of the column indices, unless row labels show them.
   void key_list() {
     if (!layout_.indexed_header || labels_.same || labels_.numbered) {
       return;
@@ -216,7 +216,7 @@ class Screen {
       const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
                                             labels_.charset.times(), layout_.keys.block);
       const bool mask = options_.style == TerminalStyle::kMask;
-      page_.add(paragraph(mask ? fmt::format("pooled: # where anything of {} is seen", block)
+      page_.add(paragraph(mask ? fmt::format("pooled: # where any of {} is visible", block)
                                : fmt::format("pooled: each cell is the {} of {} weights",
                                              pool_name(heatmap_.pool), block),
                           layout_.columns));
@@ -236,7 +236,7 @@ class Screen {
   Page page_;
 };
 
-// What is drawn where, in place of what was asked for.
+// The heatmap and options actually drawn, which may differ from those requested.
 struct Sheet {
   Heatmap heatmap;
   TerminalOptions options;

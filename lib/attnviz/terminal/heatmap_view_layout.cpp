@@ -12,13 +12,13 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kMostLines = 60;         // of one panel of several
-constexpr std::size_t kMostLinesAlone = 100;   // of the only one
-constexpr std::size_t kWindow = 45;            // lines of a usual window
-constexpr std::size_t kScreen = 66;            // lines that are still looked at without paging
-constexpr std::size_t kPooledPanelWidth = 64;  // of several pooled panels side by side
-constexpr std::size_t kFewRows = 30;           // rows that are worth keeping apart
-constexpr std::size_t kLinesAround = 3;        // of a panel: title, header, blank line
+constexpr std::size_t kMostLines = 60;         // for one of several panels
+constexpr std::size_t kMostLinesAlone = 100;   // for a single panel
+constexpr std::size_t kWindow = 45;            // lines of a typical window
+constexpr std::size_t kScreen = 66;            // lines still readable without paging
+constexpr std::size_t kPooledPanelWidth = 64;  // for pooled panels side by side
+constexpr std::size_t kFewRows = 30;           // rows worth showing separately
+constexpr std::size_t kLinesAround = 3;        // per panel: title, header, blank line
 constexpr std::size_t kMostTitle = 24;
 constexpr std::size_t kMostGutter = 24;
 constexpr std::size_t kBand = 2;
@@ -77,7 +77,7 @@ class Planner {
     return options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
   }
   bool numbers() const { return options_.style == TerminalStyle::kNumbers; }
-  // One sign a cell, which does not grow.
+  // One sign per cell, which does not grow.
   bool signs() const {
     return options_.style == TerminalStyle::kDots || options_.style == TerminalStyle::kMask;
   }
@@ -89,7 +89,7 @@ class Planner {
     const std::size_t full = std::max<std::size_t>(6, options_.columns * 3 / 10);
     const std::size_t brief = std::clamp<std::size_t>(options_.columns / 6, 5, 12);
     if (numbers()) {
-      // Two decimals, or what a wide range leaves of them, and a space.
+      // Two decimals, or fewer for a wide range, and a space.
       const std::size_t width =
           1 +
           std::clamp<std::size_t>(number_width(heatmap_.scale.low, heatmap_.scale.high, 2), 3, 7);
@@ -98,7 +98,7 @@ class Planner {
     std::vector<Attempt> all = {
         {2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
     if (colored() && options_.values) {
-      // Cells that show their value, where all panels still stand on one screen.
+      // Cells that show their value, if all panels still fit on one screen.
       const std::size_t width = 2 + number_width(heatmap_.scale.low, heatmap_.scale.high, 2);
       all.insert(all.begin(), {width, false, full, kWindow});
     }
@@ -106,7 +106,7 @@ class Planner {
   }
 
   std::size_t gutter_for(const TerminalLayout& layout, bool with_index, std::size_t most) const {
-    // A cut index would lie, a cut label only says less.
+    // A cut index would be wrong; a cut label is only less informative.
     const std::size_t least =
         with_index ? digits(heatmap_.first_query.of(heatmap_.n_queries() - 1) + 1) + 1 : 2;
     std::size_t width = 0;
@@ -122,8 +122,7 @@ class Planner {
     return std::max(cells_width, std::min(title, most));
   }
 
-  // Whole groups where that costs less than half of the room, else bands that are about equally
-  // full.
+  // Whole groups if that costs less than half of the room, else bands of about equal size.
   std::size_t panels_a_band(std::size_t fitting) const {
     const std::size_t together = heatmap_.panels_together;
     for (std::size_t panels = fitting; together > 1 && panels > fitting / 2; --panels) {
@@ -200,7 +199,7 @@ class Planner {
     return divided_up(n_panels(), layout.panels_per_band) * (layout.lines.cells() + kLinesAround);
   }
 
-  // Widens the cells as far as there is room for values and column labels.
+  // Widens the cells for values and column labels as far as space allows.
   void enlarge(TerminalLayout& layout) const {
     const bool alone = n_panels() == 1;
     layout.indexed_header = true;
@@ -231,7 +230,7 @@ class Planner {
     }
   }
 
-  // Whether all panels are one group, which is there to be compared, and fit side by side.
+  // Whether all panels form one group, to be compared, and fit side by side.
   bool can_compare(const std::vector<Attempt>& attempts) const {
     return n_panels() > 1 && n_panels() == heatmap_.panels_together &&
            std::any_of(attempts.begin(), attempts.end(), [this](const Attempt& attempt) {
@@ -279,7 +278,7 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, cons
        entry < axis.end(cell) && display_width(text) <= columns; ++entry) {
     text += (text.empty() ? "" : " ") + labels[entry];
   }
-  // In a few columns two more letters say more than that the label goes on.
+  // In a few columns two more letters are worth more than an ellipsis.
   constexpr std::size_t kLeastShortened = 4;
   const bool room = columns >= index_columns + kLeastShortened;
   return fit_width(text, columns, room ? charset.ellipsis() : "");

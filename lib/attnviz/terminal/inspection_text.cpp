@@ -57,14 +57,14 @@ void InspectionScreen::add_remarks(const std::vector<std::string>& remarks) {
   }
 }
 
-// Which head and query, and what the hues mean.
+// The head, the query, and the meaning of the hues.
 void InspectionScreen::head_line(const InspectedHead& head) {
   std::vector<Line> items;
   for (const RoleText& fact : head.facts) {
     items.emplace_back(style_.charset.fitted(fact.text, columns()),
                        items.empty() ? kBold : style_.role(fact.role));
   }
-  // The meaning of the hues stays together.
+  // The meanings of the hues stay together.
   Line meaning;
   for (const RoleText& hue : inspection_legend()) {
     meaning.space(meaning.spans.empty() ? 0 : kItemGap);
@@ -76,7 +76,7 @@ void InspectionScreen::head_line(const InspectedHead& head) {
   out_.add(flow(items, kItemGap, columns()));
 }
 
-// The number and the formula on the left, shapes on the right or, where there is no room, below.
+// The number and the formula on the left, shapes on the right or, without room, below.
 void InspectionScreen::heading(const InspectedStep& step) {
   constexpr std::size_t kWidest = 100;
   const std::string number = fmt::format("{:<2} ", step.number);
@@ -145,7 +145,7 @@ Page InspectionScreen::draw() {
   for (const InspectedHead& head : document_.heads) {
     out_.blank();
     head_line(head);
-    bool in_table = false;  // the headings of one table stand together
+    bool in_table = false;  // headings of one table stay together
     for (const InspectedStep& step : head.steps) {
       if (!in_table || page_.explain) {
         out_.blank();
@@ -181,8 +181,8 @@ std::string told_gap(const InspectionStyle& style, std::size_t count) {
   return fmt::format("{0} {1} more {0}", style.charset.ellipsis(), count);
 }
 
-// The room for each of the two vectors beside a weight: a line of its own when that holds all of
-// it, or else half a line when that holds two numbers and the count of those between.
+// The room for each of the two vectors beside a weight: a whole line if all of it fits there, or
+// else half a line if it holds two numbers and the count of those between.
 std::size_t share_room(const InspectionStyle& style, std::size_t label_width,
                        const ShareBlock& block, const NumberGroup& values,
                        const NumberGroup& shares) {
@@ -204,14 +204,14 @@ TextTable empty_table(const InspectionStyle& style) {
   return table;
 }
 
-// A last column that is never folded away from the one before it.
+// Adds a last column that is never separated from the one before it.
 void add_bars(const InspectionStyle& style, const TableBlock& block, TextTable& table) {
   constexpr std::size_t kLeast = 8;
   constexpr std::size_t kMost = 30;
   const std::size_t columns = style.options.columns;
   const std::size_t labels = label_columns(table, columns);
   std::size_t used = style.indent + labels;
-  std::size_t last = 0;  // the column that the bars belong to
+  std::size_t last = 0;  // width of the bars' column with its gap
   for (const TextColumn& column : table.columns) {
     last = kColumnGap + column.width();
     used += last;
@@ -245,7 +245,7 @@ Style InspectionStyle::role(InspectionRole role) const {
   if (role == Role::kPlain) {
     return {};
   }
-  constexpr int kBackground = 10;  // behind the code of a foreground
+  constexpr int kBackground = 10;  // background minus foreground code
   const RoleColor& color = role_colors(role);
   const bool has_few = options.color == ColorDepth::k16;
   return {.ink = PaletteColor{has_few ? color.code16 + kBackground : color.index256, color.rgb}};

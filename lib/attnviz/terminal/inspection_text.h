@@ -1,5 +1,5 @@
-// One query on a terminal: numbered steps, a table of keys, numbers that are the same at any width.
-// The blocks of an inspection as tables of text.
+// One query on a terminal: numbered steps, a table of keys, and numbers that are the same at any
+// width. The blocks of an inspection as text tables.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace attnviz {
 
-/// The page in lines of which none is wider than options.columns (at least 20 are assumed).
-/// Tables that are too wide go on below; vectors that are too long are shown by their first and
-/// last numbers and the count of those between. TerminalStyle::kAscii: 7-bit; every other style:
-/// signs such as · and √. Precondition: page.full needs the heads' matrices over all queries.
+/// The page in lines of at most options.columns (at least 20 are assumed). Tables that are too wide
+/// continue below; vectors that are too long show their first and last numbers and the number of
+/// those between. TerminalStyle::kAscii: 7-bit; every other style: signs such as · and √.
+/// Precondition: page.full needs the heads' matrices over all queries.
 Page inspection_screen(const InspectionPage& page, const TerminalOptions& options);
 
 inline std::string render_inspection(const InspectionPage& page, const TerminalOptions& options) {
   return to_ansi(inspection_screen(page, options), options.color);
 }
 
-/// How things are written on one screen.
+/// The text style of one screen.
 struct InspectionStyle {
   TerminalOptions options;
   Charset charset;
@@ -35,25 +35,25 @@ struct InspectionStyle {
 
   explicit InspectionStyle(const TerminalOptions& terminal);
 
-  /// Text in role_color(); plain for kPlain.
+  /// The style of text in role_color(); plain for kPlain.
   Style role(InspectionRole role) const;
 };
 
-/// The numbers of a vector in `room` columns: all, or the first, how many are between, and the
-/// last.
+/// The numbers of a vector in `room` columns: all, or the first, the number of those omitted, and
+/// the last.
 std::string vector_text(const InspectionStyle& style, std::span<const float> values,
                         const NumberGroup& numbers, std::size_t room);
 
-/// Vectors of one size below each other. `full`: all numbers; else the first, how many are between
-/// and the last, as many as fit on a line.
+/// Vectors of one size below each other. `full`: all numbers; else as many as fit on a line: the
+/// first, the number of those omitted, and the last.
 TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow>& rows,
                        const NumberGroup& numbers, bool full);
 
-/// Rows and columns as they are, and bars beside the last column when there is room for some that
-/// say something, else below with it.
+/// Rows and columns unchanged, with bars beside the last column if they are long enough to be
+/// useful, else below together with it.
 TextTable block_table(const InspectionStyle& style, const TableBlock& block);
 
-/// One line a key: its value, its weight, and the product.
+/// One line per key: its value, its weight, and the product.
 TextTable share_table(const InspectionStyle& style, const ShareBlock& block);
 
 TextTable matrix_table(const InspectionStyle& style, const MatrixBlock& block,

@@ -20,7 +20,7 @@ constexpr std::size_t kNarrowestThumbnail = 5;  // columns of a thumbnail
 constexpr std::size_t kWidestThumbnail = 16;
 constexpr std::size_t kMostGridLines = 60;  // of the whole grid
 
-// Behind the name of layers without attention, in the middle between black and white.
+// The background of the names of layers without attention, a grey between black and white.
 Style blank_fill(ColorDepth depth) {
   constexpr int kOf16 = 100;
   constexpr int kOf256 = 242;
@@ -32,9 +32,9 @@ Style blank_fill(ColorDepth depth) {
 
 // Sizes in columns and lines of text.
 struct ThumbnailLayout {
-  std::size_t gutter = 0;      // the layers' names
+  std::size_t gutter = 0;      // names of layers
   std::size_t together = 1;    // heads side by side
-  std::size_t slot = 0;        // one thumbnail, or its name when that is wider
+  std::size_t slot = 0;        // one thumbnail, or its name if that is wider
   std::size_t cell_width = 1;  // with half blocks also the height, in halves of a line
   std::size_t cell_height = 1;
   bool half_blocks = false;
@@ -76,7 +76,7 @@ class ThumbnailPlanner {
     return n_groups(layout) * places_.layers.size() * layout.pitch;
   }
 
-  // Thumbnails of at most `width` columns, and as high as they look wide.
+  // Lays out thumbnails of at most `width` columns with cells that look square.
   ThumbnailLayout laid_out(std::size_t width) const {
     constexpr std::size_t kLargestCell = 4;  // few tokens need not fill a screen
     ThumbnailLayout layout;
@@ -89,7 +89,7 @@ class ThumbnailPlanner {
     if (layout.half_blocks) {
       cell = std::min<std::size_t>(cell, 3);
       layout.height = divided_up(layout.queries.cells() * cell, 2);
-      layout.pitch = layout.queries.cells() * cell / 2 + 1;  // half a line will do as a gap
+      layout.pitch = layout.queries.cells() * cell / 2 + 1;  // half a line is enough for a gap
     } else {
       // A character is about twice as high as wide.
       cell -= cell > 1 ? cell % 2 : std::size_t{0};
@@ -119,7 +119,7 @@ class ThumbnailPlanner {
   const TerminalOptions& options_;
 };
 
-// What stands where, for options that have been made possible.
+// The layout, with options adjusted to what is possible.
 struct OverviewSheet {
   TerminalOptions options;
   TerminalOptions thumbnail_options;
@@ -172,7 +172,7 @@ class OverviewScreen {
     page_.add(paragraph(charset_.sentence(text), sheet_.options.columns, style));
   }
 
-  // All layers of some heads.
+  // Draws all layers of some heads.
   void group(std::size_t first, std::size_t count) {
     const OverviewGrid& places = sheet_.places;
     Line names;
@@ -184,7 +184,7 @@ class OverviewScreen {
     page_.add(std::move(names));
     for (const std::size_t layer : places.layers) {
       blanks(places.row({layer, 0}), count);
-      std::vector<PooledMatrix> thumbnails(count);  // empty where a layer has no such head
+      std::vector<PooledMatrix> thumbnails(count);  // empty where a layer lacks the head
       std::vector<bool> chosen(count);
       for (std::size_t i = 0; i < count; ++i) {
         const HeadId head{layer, places.heads[first + i]};
@@ -228,7 +228,7 @@ class OverviewScreen {
     }
   }
 
-  // Layers without attention in front of a row, as wide as the row is.
+  // Draws layers without attention before a row, as wide as the row.
   void blanks(std::size_t row, std::size_t count) {
     const std::vector<BlankLayers>& all = overview_.blanks;
     for (auto blank = std::ranges::lower_bound(all, row, {}, &BlankLayers::row);
@@ -261,7 +261,7 @@ class OverviewScreen {
     return "│";
   }
 
-  // One line of a thumbnail, as wide as all are.
+  // Draws one line of a thumbnail, as wide as all are.
   void thumbnail(Line& line, const PooledMatrix& cells, std::size_t text_line) {
     if (cells.rows == 0 || text_line >= layout_.height) {
       line.space(layout_.width());

@@ -43,7 +43,7 @@ class ReportView {
 
  private:
   void draw(const Paragraph& one) {
-    // Sentences are read line by line: not in lines of any length.
+    // Long lines are hard to read.
     constexpr std::size_t kWidestText = 100;
     const std::size_t columns = std::min(options_.columns, kWidestText);
     const std::string text = charset_.sentence(one.text);
@@ -85,8 +85,8 @@ class ReportView {
     }
   }
 
-  // The screen has a title. Panels that are to be compared stand side by side, and many in rows of
-  // three unless there is much room.
+  // Removes the heatmap's title, since the screen has one. Puts panels to compare side by side, and
+  // many panels in rows of three unless there is much room.
   Heatmap beside_title(Heatmap heatmap) const {
     constexpr std::size_t kFewPanels = 4;
     constexpr std::size_t kMuchRoom = 120;
@@ -150,7 +150,7 @@ class ReportView {
         text.columns.push_back(std::move(cells));
       }
       if (column.bars) {
-        // Bars that are cut would all look as long.
+        // Cut bars would all look equally long.
         constexpr std::size_t kLeastBar = 4;
         const std::size_t room = room_beside(text);
         if (column.bars_alone && room < kLeastBar) {
@@ -205,7 +205,7 @@ class ReportView {
     return names;
   }
 
-  // For names that leave no room beside them.
+  // Puts cells below row names that leave no room beside them.
   void rows_below_names(const TextTable& table) {
     constexpr std::size_t kIndent = 2;
     for (std::size_t row = 0; row < table.labels.size(); ++row) {
@@ -218,7 +218,7 @@ class ReportView {
     }
   }
 
-  // What the columns leave of a line for one more.
+  // The room that the columns leave for another one.
   std::size_t room_beside(const TextTable& table) const {
     std::size_t used = table.indent + label_columns(table, options_.columns) + table.gap;
     for (const TextColumn& column : table.columns) {

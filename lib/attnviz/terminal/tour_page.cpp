@@ -22,8 +22,8 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kWidestTour = 100;     // longer lines are hard to read
-constexpr std::size_t kMostTourLines = 22;   // of the 24 of a terminal, two are the prompt's
-constexpr std::size_t kColumnsOfLines = 80;  // narrower screens are as long as they get
+constexpr std::size_t kMostTourLines = 22;   // of a terminal's 24, two are for the prompt
+constexpr std::size_t kColumnsOfLines = 80;  // narrower screens have no limit
 
 TerminalOptions readable(TerminalOptions options) {
   options.columns = std::min(options.columns, kWidestTour);
@@ -32,7 +32,7 @@ TerminalOptions readable(TerminalOptions options) {
   return options;
 }
 
-// No line ends between a number and its percent sign: a space that is none to wrap().
+// Keeps a number and its percent sign on one line: wrap() does not break at this space.
 constexpr std::string_view kSpaced = " %";
 constexpr std::string_view kGlued = "\u00A0%";
 
@@ -65,11 +65,10 @@ constexpr Lesson kLessons[kTourScreens] = {
     {"Query, key and value", tour_vectors, always},
     {"q·k, scaling and softmax", tour_scores, always},
     {"The causal mask", tour_mask, is_causal,
-     "in this model tokens see those behind them, too: it has no such mask"},
+     "this model has no causal mask: its tokens also see later ones"},
     {"Heads that specialise", tour_heads, has_specialists,
-     "this model has no head that looks at the token before, none that continues what came once "
-     "(induction), and none that finds what \"it\" stands for, as far as the tour's own sentences "
-     "tell"},
+     "in the tour's test sentences, no head of this model looks at the previous token, continues a "
+     "repeated sequence (induction) or finds what \"it\" stands for"},
     {"Temperature, and where to go next", tour_temperature, always},
 };
 
@@ -153,16 +152,17 @@ std::string largest_share(const TokenNames& names, std::span<const float> weight
   const std::string whom = key == query ? std::string("itself") : names.quoted(key);
   const std::string share = percentage(*largest, decimals);
   const std::string sunk =
-      sink > 0.0f ? fmt::format(", and {} to the learned sink", percentage(sink, decimals)) : "";
+      sink > 0.0f ? fmt::format(", and {} on the learned sink", percentage(sink, decimals)) : "";
   if (std::count(weights.begin(), weights.end(), *largest) > 1) {
     return fmt::format("{} gives no token more than {}{}", who, share, sunk);
   }
   return sink > *largest
              ? fmt::format(
-                   "{} leaves its largest share, {}, to the learned sink; of "
-                   "the tokens {} gets most, {}",
-                   who, percentage(sink, decimals), whom, share)
-             : fmt::format("{} gives its largest share, {}, to {}{}", who, share, whom, sunk);
+                   "{} puts the largest share of its attention, {}, on the learned "
+                   "sink; among the tokens {} gets the most, {}",
+                   who, percentage(sink, decimals), key == query ? who + " itself" : whom, share)
+             : fmt::format("{} puts the largest share of its attention, {}, on {}{}", who, share,
+                           whom, sunk);
 }
 
 std::size_t tour_screens(const Tour& tour) {
@@ -186,11 +186,11 @@ Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& op
   const std::vector<const Lesson*> lessons = lessons_of(tour);
   const Lesson& lesson = *lessons[screen];
   Page shown;
-  // Where long names take more lines of words, fewer are left to the tables.
+  // If long names need more lines of text, tables get fewer.
   for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
     TourPage page(tour, options, names, fewer);
     page.paragraph(fmt::format("{} of {}: {}{}", screen + 1, lessons.size(), lesson.title,
-                               tour.is_random ? " (RANDOM WEIGHTS: they mean nothing)" : ""),
+                               tour.is_random ? " (RANDOM WEIGHTS: the numbers mean nothing)" : ""),
                    kBold);
     page.blank();
     lesson.write(page);
@@ -202,7 +202,8 @@ Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& op
   return shown;
 }
 
-// The first two screens: what goes into attention, and the three vectors that a head makes of it.
+// The first two screens: the input of attention, and the three vectors that a head computes from
+// it.
 
 namespace {
 
@@ -210,7 +211,7 @@ constexpr std::size_t kMostRows = 11;
 constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
 constexpr std::size_t kTokenGap = 2;
 
-// What enters layer 0: "embedding · 8 + position, normed".
+// The input of layer 0: "embedding · 8 + position, normed".
 std::string vectors_heading(const Tour& tour) {
   return fmt::format(
       "embedding{}{}{}",
@@ -244,7 +245,7 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
   return table;
 }
 
-// Two tokens that differ in nothing but capital letters.
+// Two tokens that differ only in capital letters.
 std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedText& text) {
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -256,13 +257,13 @@ std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedTex
   return std::nullopt;
 }
 
-// One sentence about what makes tokens the same.
+// One sentence on when tokens have the same vector.
 std::string sameness(const TourPage& page) {
   constexpr std::size_t kColumns = 24;
   const Tour& tour = page.tour;
   const TokenNames& names = page.names;
   if (tour.is_by_position) {
-    return "Here the place counts: the same word may have other numbers elsewhere.";
+    return "Here the position counts: the same word may have other numbers elsewhere.";
   }
   std::map<TokenId, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tour.text.size(); ++i) {
@@ -275,7 +276,7 @@ std::string sameness(const TourPage& page) {
           "Tokens {} and {} are both \"{}\": the same id, and so {}.", where[0], where[1],
           page.style.charset.fitted(names.label(where[0]), kColumns),
           tour.adds_positions
-              ? std::string("the same embedding; what is added for their places tells them apart")
+              ? std::string("the same embedding; only the position vectors added to them differ")
               : fmt::format("the same {} numbers", tour.embeddings.cols()));
     }
   }
@@ -284,12 +285,11 @@ std::string sameness(const TourPage& page) {
                        names.quoted(twins->first), names.quoted(twins->second));
   }
   return tour.adds_positions
-             ? "What is added to an embedding says where in the text its token stands."
-             : "Wherever a token stands, in this text or in another, it begins with the same "
-               "numbers.";
+             ? "A vector for the position is added to each embedding."
+             : "A token begins with the same numbers at every position and in every text.";
 }
 
-// What is told of texts that the model has hardly seen the like of; empty for others.
+// A remark on texts unlike those the model was trained on; empty for others.
 std::string strangeness(const Tour& tour) {
   if (!tour.learned_simple_english) {
     return {};
@@ -299,8 +299,8 @@ std::string strangeness(const Tour& tour) {
     return {};
   }
   return fmt::format(
-      "{} of {} tokens are pieces of words that this model has hardly met: it learned simple "
-      "English. What it looks at there means little.",
+      "{} of {} tokens are fragments of words that this model has rarely seen, because it was "
+      "trained on simple English. Its attention there means little.",
       fit.n_in_pieces, fit.n_tokens);
 }
 
@@ -309,10 +309,10 @@ std::string why_this_head(const Tour& tour) {
     return ", the only one";
   }
   return tour.pronoun.found ? fmt::format(
-                                  ": of {} heads the one that best tells what \"it\" stands "
+                                  ", the one of {} heads that best separates what \"it\" stands "
                                   "for from another noun",
                                   tour.n_heads)
-                            : fmt::format(": one of {} heads", tour.n_heads);
+                            : fmt::format(", one of {} heads", tour.n_heads);
 }
 
 std::string what_is_below(const Tour& tour, std::size_t layer) {
@@ -339,13 +339,14 @@ void tour_tokens(TourPage& page) {
   const std::size_t n_shown = is_short ? text.size() : page.rows(kRowsOfMore);
   page.paragraph(
       tour.is_by_position
-          ? fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and each "
-                        "gets a vector. These weights say it for each place of the text: {}.",
-                        counted(tour.embeddings.cols(), "number"))
-          : fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the "
-                        "number (id) of each picks a row of a {}table: {}, its embedding.",
-                        tour.is_trained ? "learned " : "",
-                        counted(tour.embeddings.cols(), "number")));
+          ? fmt::format(
+                "A model does not read letters. A tokenizer splits the text into tokens, and each "
+                "token becomes a vector. These weights define one vector for each position: {}.",
+                counted(tour.embeddings.cols(), "number"))
+          : fmt::format(
+                "A model does not read letters. A tokenizer splits the text into tokens, and the "
+                "number (id) of each token selects a row of a {}table: {}, its embedding.",
+                tour.is_trained ? "learned " : "", counted(tour.embeddings.cols(), "number")));
   page.blank();
   page.table(token_table(page, n_shown));
   if (n_shown < text.size()) {
@@ -356,20 +357,21 @@ void tour_tokens(TourPage& page) {
   page.blank();
   std::string words = sameness(page);
   if (text.tokens.front().added) {
-    words += fmt::format(" {} is no word: it begins every text.", page.names.label(0));
+    words += fmt::format(" {} is not a word: it begins every text.", page.names.label(0));
   }
   const bool has_space =
       std::any_of(text.tokens.begin(), text.tokens.end(),
                   [](const Token& token) { return token.text.starts_with(' '); });
   if (has_space) {
     words += fmt::format(
-        " {} is the space before a word, a part of its token; the next screens leave it out.",
+        " {} is the space before a word, which is part of its token; the next screens do not show "
+        "it.",
         page.style.charset.space());
   }
   if (tour.n_whole > text.size()) {
-    words +=
-        fmt::format(" The model reads {} tokens at most: of this text's {} the first {} are taken.",
-                    text.size(), grouped(tour.n_whole), text.size());
+    words += fmt::format(
+        " The model reads at most {} tokens: of this text's {} only the first {} are used.",
+        text.size(), grouped(tour.n_whole), text.size());
   }
   page.paragraph(words);
   page.paragraph(strange);
@@ -379,12 +381,12 @@ void tour_vectors(TourPage& page) {
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
   const std::size_t layer = head.head.layer;
-  page.paragraph(fmt::format(
-      "Attention lets tokens look at each other. For that each head has three {}matrices, "
-      "and makes three short vectors of every token's vector:",
-      tour.is_trained  ? "learned "
-      : tour.is_random ? "random "
-                       : ""));
+  page.paragraph(
+      fmt::format("Attention lets tokens look at each other. Each head has three {}matrices, which "
+                  "turn every token's vector into three short vectors:",
+                  tour.is_trained  ? "learned "
+                  : tour.is_random ? "random "
+                                   : ""));
   const std::string& name = page.names.label(tour.query());
   TextTable roles;
   roles.indent = page.style.indent;
@@ -394,8 +396,8 @@ void tour_vectors(TourPage& page) {
                   {"value v", page.style.role(InspectionRole::kValue)}};
   roles.columns = {{{},
                     {{"what the token looks for", {}},
-                     {"what it can be found by", {}},
-                     {"what it tells who looks", {}}},
+                     {"what it offers to be found by", {}},
+                     {"what it passes on when it is found", {}}},
                     false}};
   page.table(roles);
   page.paragraph(
@@ -409,11 +411,10 @@ void tour_vectors(TourPage& page) {
                 {"v", row(head.v.view()), InspectionRole::kValue}});
   page.paragraph(fmt::format(
       "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
-      "and W_V it "
-      "becomes {}.",
+      "and W_V, it becomes {}.",
       layer, what_is_below(tour, layer), head.d_model(),
       head.latents.present()
-          ? "Rescaled (normed), narrowed to fewer numbers that all heads share, and multiplied"
+          ? "Rescaled (normed), reduced to fewer numbers that all heads share, and multiplied"
       : head.norm.present() ? "Rescaled (normed) and multiplied"
                             : "Multiplied",
       head.d_head() == head.d_value()
@@ -421,15 +422,15 @@ void tour_vectors(TourPage& page) {
           : fmt::format("q and k, {} each, and v, {}", counted(head.d_head(), "number"),
                         head.d_value())));
   if (head.rope) {
-    if (page.rows(2) == 2) {  // where there is room
+    if (page.rows(2) == 2) {  // if there is room
       page.blank();
     }
     page.paragraph(
-        "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
-        "that grow with the position (RoPE): when they are compared, the distance between the two "
-        "tokens makes a difference.");
-    page.vectors({{"q turned", row(head.q.view()), InspectionRole::kQuery},
-                  {"k turned", row(head.k.view()), InspectionRole::kKey}});
+        "The order of words matters, too. So q and k are rotated, two numbers at a time, by angles "
+        "that grow with the position (RoPE): their product then depends on the distance between "
+        "the two tokens.");
+    page.vectors({{"q rotated", row(head.q.view()), InspectionRole::kQuery},
+                  {"k rotated", row(head.k.view()), InspectionRole::kKey}});
   }
 }
 

@@ -1,4 +1,4 @@
-// One screen of the tour while it is written, and what its lessons have in common. The screens of
+// One screen of the tour while it is written, and the parts that its lessons share. The screens of
 // the tour: six short lessons about attention, with the numbers of one text.
 #pragma once
 
@@ -20,26 +20,26 @@
 
 namespace attnviz {
 
-/// Of a model whose heads do all that the tour tells of.
+/// For a model whose heads have all the behaviours that the tour explains.
 inline constexpr std::size_t kTourScreens = 6;
 
-/// Those that there is something to show on.
+/// The number of screens that have something to show.
 std::size_t tour_screens(const Tour& tour);
 
-/// What a tour of this model leaves out, and why, a sentence each without a full stop; of no words
-/// for a tour with all screens.
+/// The topics that a tour of this model omits, and why, one sentence each without a full stop;
+/// empty for a tour with all screens.
 std::vector<std::string> tour_left_out(const Tour& tour);
 
-/// How the program that shows the tour spells its options, for the commands to go on with.
+/// The names of the options of the program that shows the tour, for commands to try next.
 struct TourOptionNames {
   std::string_view head, query, truncate_right, temperature, help;
-  std::string_view model = {};          // " -m gpt2"; empty for the usual one
-  std::string_view heads_command = {};  // that tells what every head does
+  std::string_view model = {};          // " -m gpt2"; empty for the default model
+  std::string_view heads_command = {};  // that shows the behaviour of every head
 };
 
-/// One of tour_screens(), from 0, in lines, none wider than options.columns (at least 20 are
-/// assumed) or than 100: the first line is its title. At most 22 lines from 80 columns on. What a
-/// picture says is said in a sentence, too. Style kAscii is 7-bit.
+/// Screen `screen` of tour_screens(), counted from 0, in lines of at most options.columns (at least
+/// 20 are assumed) and at most 100. The first line is the title. At most 22 lines from 80 columns
+/// on. A sentence repeats the message of every picture. Style kAscii is 7-bit.
 Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options,
                  const TourOptionNames& names);
 
@@ -49,12 +49,12 @@ inline std::string render_tour_screen(const Tour& tour, std::size_t screen,
   return to_ansi(tour_screen(tour, screen, options, names), options.color);
 }
 
-/// The pieces without the space that stands before a word.
+/// The pieces without the space before a word.
 std::vector<std::string_view> bare_pieces(const TokenizedText& text);
 
 class TourPage {
  public:
-  /// `fewer_rows`: how many rows its tables have less than they would like to.
+  /// `fewer_rows`: the number of rows to cut from the preferred size of tables.
   TourPage(const Tour& shown, const TerminalOptions& options, const TourOptionNames& option_names,
            std::size_t fewer_rows);
 
@@ -64,15 +64,15 @@ class TourPage {
   const TokenNames names;  // of the text's tokens, without the space before words
 
   std::size_t columns() const noexcept { return style.options.columns; }
-  /// The rows of a table that would like to have so many.
+  /// The rows for a table that prefers `most` rows.
   std::size_t rows(std::size_t most) const noexcept;
-  /// Everything that may stand in a formula is made 7-bit where it must be.
+  /// Writes a paragraph; in 7 bits if required, including all signs of formulas.
   void paragraph(std::string_view text, const Style& style = {});
   void blank() { page_.blank(); }
   void line(Line line) { page_.add(std::move(line)); }
   void table(const TextTable& table) { page_.add(draw_table(table, columns(), style.charset)); }
   void table(Table table);
-  /// Vectors of one size, their numbers written alike.
+  /// Writes vectors of one size, with one number format.
   void vectors(const std::vector<VectorRow>& rows);
   Page take() { return std::move(page_); }
 
@@ -89,13 +89,13 @@ class TourPage {
   Page page_;
 };
 
-/// The `most` of `keys`, by position, that have the largest of `weights`, in the same order; the
-/// nearer ones of equals.
+/// The `most` of `keys` (sorted by position) with the largest `weights`, in the same order; among
+/// equals the nearer ones.
 std::vector<std::size_t> top_keys(std::span<const float> weights, std::vector<std::size_t> keys,
                                   std::size_t most);
 
-/// What a query does: `"it" gives its largest share, 56 %, to "cat"`; of several that are alike
-/// none is named. `decimals` as percentage() takes them; `sink`: what goes to a learned sink.
+/// The largest share of a query: `"it" gives its largest share, 56 %, to "cat"`; names none if
+/// several are equal. `decimals`: as in percentage(); `sink`: the weight of a learned sink.
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
                           std::size_t query, int decimals, float sink);
 

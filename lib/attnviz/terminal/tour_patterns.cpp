@@ -1,4 +1,4 @@
-// The fourth and the fifth screen: who may look at whom, and heads that have one job.
+// The fourth and fifth screens: the mask, and heads that have one job.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -58,14 +58,14 @@ TextTable triangle(const TourPage& page, std::size_t n) {
   return table;
 }
 
-// What the first token is good for; only said where it is the tokenizer's own. The example is one
-// of the first `n_shown` queries, whose cells can be seen.
+// The role of the first token; only stated if the tokenizer added it. The example is among the
+// first `n_shown` queries, whose cells are visible.
 std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   const bool has_sink = tour.inspection.sink.has_value();
   std::string words = fmt::format(
-      "{} sees only itself, so all of its weight{} is there.", page.names.quoted(0),
-      has_sink ? " that does not go to the head's learned sink, which is no token," : "");
+      "{} sees only itself and gets all of the weight{}.", page.names.quoted(0),
+      has_sink ? " except what goes to the head's learned sink, which is not a token" : "");
   if (!tour.text.tokens.front().added || tour.text.size() < 2) {
     return words;
   }
@@ -79,17 +79,16 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
     }
   }
   const std::string average = percentage(static_cast<float>(tour.first_share));
-  words +=
-      " That token says nothing, and a head with nothing to look for can leave its weight on it: ";
+  words += " It has no meaning, so heads that find nothing can put their weight there: ";
   const std::string over =
       fmt::format("averaged over all {} heads and every later token", tour.n_heads);
   return words + (most == 0
                       ? fmt::format("{}, {}.", average, over)
-                      : fmt::format("here {} leaves {}; {} it is {}.", page.names.quoted(most),
+                      : fmt::format("here {} puts {} on it; {} it is {}.", page.names.quoted(most),
                                     percentage(weights(most, 0)), over, average));
 }
 
-// The keys of one query with their weights below them, and dots below what it cannot see.
+// The keys of one query with their weights below them, and dots below hidden keys.
 TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& names) {
   TextTable table;
   table.indent = page.style.indent - 1;  // the empty label is followed by a gap
@@ -110,7 +109,7 @@ TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& n
   return table;
 }
 
-// What the example shows, whatever it shows.
+// Describes the example, whether or not it matches the head's job.
 std::string example_words(const TourHead& head, const TokenNames& names, const std::string& whom) {
   const float weight = head.weights[head.look.key];
   const bool is_largest = std::count_if(head.weights.begin(), head.weights.end(),
@@ -123,7 +122,7 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
                            largest_share(names, head.weights, head.look.query, 0, head.sink));
 }
 
-// What stands behind the query, and that it counts for nothing there.
+// The words after the query, which it cannot see.
 std::string unseen_words(const TourHead& head, const TokenNames& names) {
   if (head.look.query + 1 >= head.text.size()) {
     return {};
@@ -132,10 +131,8 @@ std::string unseen_words(const TourHead& head, const TokenNames& names) {
   std::string_view rest =
       source.substr(std::min(source.size(), head.text.tokens[head.look.query].end));
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return fmt::format(
-      " That the text goes on \"{}\" it cannot know: the model sees nothing behind "
-      "{}.",
-      rest, names.quoted(head.look.query));
+  return fmt::format(" It cannot see \"{}\", which comes after {}.", rest,
+                     names.quoted(head.look.query));
 }
 
 std::vector<const TourHead*> found_heads(const Tour& tour) {
@@ -144,7 +141,7 @@ std::vector<const TourHead*> found_heads(const Tour& tour) {
   return found;
 }
 
-// Whether one head is the best at several jobs.
+// Points out a head that is the best at several jobs.
 std::string same_head_words(const Tour& tour) {
   const std::vector<const TourHead*> found = found_heads(tour);
   for (const TourHead* head : found) {
@@ -161,7 +158,7 @@ std::string same_head_words(const Tour& tour) {
   return {};
 }
 
-// The jobs that no head has, and where all scores stand.
+// The jobs that no head has, and where to find all scores.
 std::string missing_words(const TourPage& page) {
   const Tour& tour = page.tour;
   std::vector<std::string> jobs;
@@ -177,7 +174,7 @@ std::string missing_words(const TourPage& page) {
   }
   const std::string_view command = page.option_names.heads_command;
   return fmt::format("No head of this model has the job {}{}.", joined(jobs, "or"),
-                     command.empty() ? "" : fmt::format("; {} shows what each scores", command));
+                     command.empty() ? "" : fmt::format("; {} shows every head's scores", command));
 }
 
 void show_head(TourPage& page, const TourHead& head, const std::string& what,
@@ -196,37 +193,38 @@ void tour_mask(TourPage& page) {
   const Tour& tour = page.tour;
   const std::size_t n = n_in_triangle(page);
   page.paragraph(fmt::format(
-      "Each row is a token that looks (a query), each column one that it looks at (a key), by "
-      "index; the cells are the weights of head {} in percent.{}",
+      "Each row is a token that looks (a query), each column a token it may look at (a key); the "
+      "cells are the weights of head {} in percent.{}",
       head_title(tour.inspection.head),
       n < tour.text.size()
-          ? fmt::format(" Of {} tokens the first {} are shown.", tour.text.size(), n)
+          ? fmt::format(" Only the first {1} of {0} tokens are shown.", tour.text.size(), n)
           : ""));
   page.blank();
   page.table(triangle(page, n));
-  page.paragraph(fmt::format(
-      "A dot is nothing, 0 less than half a percent. Later tokens are masked (scores −∞ before "
-      "softmax): {}.{}",
-      tour.is_trained ? "the model learned to guess them, and must not see them"
-                      : "no token sees those behind it",
-      tour.inspection.mask.kind == MaskKind::kWindow
-          ? fmt::format(" So are those before the last {}: this layer sees no more.",
-                        tour.inspection.mask.size)
-          : ""));
+  page.paragraph(
+      fmt::format("A dot is a masked cell, 0 less than half a percent. Later tokens are masked "
+                  "(score −∞ before softmax): {}.{}",
+                  tour.is_trained ? "the model must predict them without seeing them"
+                                  : "no token sees later ones",
+                  tour.inspection.mask.kind == MaskKind::kWindow
+                      ? fmt::format(" Tokens before the last {} up to the query are masked, too: "
+                                    "that is this layer's window.",
+                                    tour.inspection.mask.size)
+                      : ""));
   page.paragraph(first_token_words(page, n));
 }
 
 void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
   const std::size_t n_jobs = found_heads(tour).size();
-  const std::string in_sentences =
-      fmt::format("in sentences (its figures are of {} others)", tour.pronoun.score.n_looks);
-  const std::string in_list = fmt::format("in a list of {} words, read twice", tour.n_list_words);
+  const std::string in_sentences = fmt::format(
+      "in sentences (its figures come from {} other sentences)", tour.pronoun.score.n_looks);
+  const std::string in_list =
+      fmt::format("in a list of {} words, repeated once", tour.n_list_words);
   page.paragraph(fmt::format(
-      "{} For {} here is the head, of {}, "
-      "that does it best: {}{}{}.{}",
-      tour.is_trained ? "Nobody assigns jobs to heads: they come out of training."
-                      : "Jobs of heads come out of training; these weights are made by hand.",
+      "{} For {}, this is the head of {} that does it best: {}{}{}.{}",
+      tour.is_trained ? "Nothing assigns jobs to heads: they emerge in training."
+                      : "Heads get their jobs in training; these weights were made by hand.",
       n_jobs == 3   ? "each of three jobs"
       : n_jobs == 2 ? "each of two jobs"
                     : "one job",
@@ -236,24 +234,24 @@ void tour_heads(TourPage& page) {
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   if (tour.previous.found) {
     show_head(page, tour.previous,
-              fmt::format("previous token: {} of the weight is one token back (this text: {}).",
+              fmt::format("previous token: {} of the weight is on the previous token (here {}).",
                           share(tour.previous.score.weight), share(tour.previous_share)),
               ", the token before it");
   }
   if (tour.induction.found) {
     show_head(page, tour.induction,
-              fmt::format("induction: {} is on the token that came after the same one earlier.",
+              fmt::format("induction: {} is on the token that followed the same token earlier.",
                           share(tour.induction.score.weight)),
-              ": what came next may come next again");
+              ": what followed once may follow again");
   }
   const LookScore& pronoun = tour.pronoun.score;
   if (tour.pronoun.found) {
-    show_head(page, tour.pronoun,
-              fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
-                          share(pronoun.rival)),
-              fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
-                          "the place",
-                          pronoun.n_won, pronoun.n_looks));
+    show_head(
+        page, tour.pronoun,
+        fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
+                    share(pronoun.rival)),
+        fmt::format(", its meaning; in {} of {} sentences the animal gets more than the place",
+                    pronoun.n_won, pronoun.n_looks));
   }
   if (const std::string missing = missing_words(page); !missing.empty()) {
     page.blank();

@@ -1,4 +1,4 @@
-// The third and the last screen: from q·k to weights, and what temperature does to them.
+// The third and last screens: from q·k to weights, and the effect of temperature on them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,10 +21,9 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kNarrowTour =
-    74;  // with fewer columns tables have no bars, and short headings
+constexpr std::size_t kNarrowTour = 74;  // narrower tables have no bars, and short headings
 
-// A window begins behind the first token.
+// A window may leave out the first tokens.
 std::vector<std::size_t> visible_keys(const Inspection& head) {
   std::vector<std::size_t> keys;
   for (std::size_t key = 0; key < head.n_tokens(); ++key) {
@@ -44,8 +43,8 @@ float rest_of(std::span<const float> values, const std::vector<std::size_t>& sho
   return static_cast<float>(rest);
 }
 
-// A row for each key that is shown, one for the others together when there are any, and one for a
-// learned sink.
+// A row for each listed key, one for the sum of the others if there are any, and one for a learned
+// sink.
 class KeyRows {
  public:
   KeyRows(const TourPage& page, std::vector<std::size_t> shown, std::size_t n_keys)
@@ -71,7 +70,7 @@ class KeyRows {
     table_.columns = {std::move(indices), std::move(names)};
   }
 
-  /// `adds_up`: the others have a sum. `sink`: what stands in its row.
+  /// `adds_up`: the values of the other keys can be added. `sink`: the value in its row.
   void add(Column column, std::span<const float> values, bool adds_up, std::optional<float> sink) {
     for (const std::size_t key : shown_) {
       column.cells.emplace_back(values[key]);
@@ -94,7 +93,7 @@ class KeyRows {
     add(std::move(column), weights, /*adds_up=*/true, sink);
   }
 
-  /// With one row more.
+  /// Takes the table with an additional last row.
   Table take(Datum::List last_row) {
     table_.extra_rows.push_back({std::move(last_row)});
     return std::move(table_);
@@ -111,7 +110,7 @@ std::string four_decimals(double number) {
   return fmt::format("{:.4f}", number);
 }
 
-// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three that are more than 0.00.
+// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the three largest terms above 0.00.
 std::string mean_of_values(const TourPage& page, const Inspection& head) {
   constexpr float kLeast = 0.005f;
   std::vector<std::size_t> keys = visible_keys(head);
@@ -144,7 +143,7 @@ std::string first_numbers(const TourPage& page, std::span<const float> values) {
   return list + (values.size() > kFew ? fmt::format(", {}", page.style.charset.ellipsis()) : "");
 }
 
-// Said where the head that is for pronouns looks from one at nothing that it could mean.
+// Explains that the pronoun head attends from a pronoun to a token that it cannot refer to.
 std::string missed_words(const TourPage& page, const Inspection& head) {
   if (!page.tour.follows_pronoun || !page.tour.pronoun.found) {
     return {};
@@ -159,11 +158,11 @@ std::string missed_words(const TourPage& page, const Inspection& head) {
   return fmt::format(
       " Here the head does not find {} {} means{}.",
       label == "it" || label == "It" ? "what" : "whom", page.names.quoted(head.query),
-      page.tour.learned_simple_english ? "; this small model learned it from simpler sentences"
+      page.tour.learned_simple_english ? "; this small model was trained on simpler sentences"
                                        : "");
 }
 
-// `n_keys`: that share the weight, a learned sink among them.
+// `n_keys`: the number of keys that share the weight, including a learned sink.
 std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
   const TourTemperature& cold = tour.temperatures.front();
   const TourTemperature& warm = tour.temperatures.back();
@@ -171,31 +170,32 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
     return std::max(row.sink, *std::max_element(row.weights.begin(), row.weights.end()));
   };
   std::string words = fmt::format(
-      "Before softmax the scores can be divided by a temperature T. Here is the row of {} in head "
+      "Before softmax the scores can be divided by a temperature T. Here, the row of {} in head "
       "{} again; T = 1 is screen 3.",
       names.quoted(tour.query()), head_title(tour.inspection.head));
   if (largest(cold) > largest(warm)) {
     words += fmt::format(
-        " A small T favours the largest weight: {} at T = {}. A large T evens out: {} at T = {}.",
+        " A small T favours the largest weight: {} at T = {}. A large T evens the weights out: {} "
+        "at T = {}.",
         percentage(largest(cold), 1), cold.temperature, percentage(largest(warm), 1),
         warm.temperature);
   } else {
-    words += fmt::format(" It changes nothing that can be seen here: {}.",
+    words += fmt::format(" Here it makes no visible difference: {}.",
                          n_keys > 1 && largest(warm) > 0.5f ? "one score is far above all others"
-                                                            : "all scores are alike");
+                                                            : "all scores are nearly equal");
   }
   words +=
-      " Chat programs' temperature is the same division, of the scores of the next token. Entropy "
-      "tells how spread a row is: 0 bits when one token has all";
+      " Chat programs apply the same temperature to the next token's scores. Entropy measures how "
+      "spread out a row is: 0 bits when one token has all the weight";
   return words + (n_keys < 2 ? std::string(".")
-                             : fmt::format(", {:.2f} when {} have the same",
+                             : fmt::format(", {:.2f} bits when {} share it equally",
                                            std::log2(static_cast<double>(n_keys)), n_keys) +
-                                   (cold.sink > 0.0f ? ", the sink among them." : "."));
+                                   (cold.sink > 0.0f ? ", including the sink." : "."));
 }
 
-// The text as an assignment that a shell takes, in lines that can be copied together; none where it
-// cannot be seen as it is, would be an option, needs both kinds of quotes, or is long. What a line
-// begins with counts, so that only the first is indented.
+// The text as a shell assignment, in lines that can be copied together; empty if the text is not
+// printable, would be an option, needs both kinds of quotes, or is long. Only the first line is
+// indented, since spaces in the others would belong to the text.
 std::vector<std::string> assignment(const TourPage& page) {
   constexpr std::size_t kMostNotes = 3;
   const std::string& source = page.tour.text.source;
@@ -236,7 +236,7 @@ std::vector<std::string> assignment(const TourPage& page) {
 
 constexpr std::size_t kCommandGap = 2;
 
-// A command in lines that can be copied together, what it does behind it where there is room.
+// Writes a command in lines that can be copied together, followed by its effect if there is room.
 void command(TourPage& page, const std::string& words, const char* meaning, std::size_t width) {
   const std::size_t room = page.columns() - page.style.indent;
   const std::string beside = fmt::format("{}  {}", pad_right(words, width), meaning);
@@ -264,7 +264,7 @@ void commands(TourPage& page) {
   if (text.empty()) {
     page.line(Line(std::string(page.style.indent, ' ') + "TEXT=\"your text\""));
   }
-  // A single word may be the name of a command.
+  // A single word could be mistaken for the name of a command.
   const bool is_word = page.tour.text.source.find(' ') == std::string::npos;
   const std::string show = !text.empty() && is_word ? "attnviz show" : "attnviz";
   const std::string query = text.empty() ? "" : fmt::format(" {} {}", option.query, head.query);
@@ -287,14 +287,14 @@ void commands(TourPage& page) {
   }
 }
 
-// What comes between scaling and softmax in some models.
+// The steps between scaling and softmax in some models.
 std::string words_after_scaling(const Inspection& head) {
   std::string words;
   if (!head.capped.empty()) {
     words = fmt::format("A soft cap keeps it between -{0:.4g} and {0:.4g}. ", head.soft_cap);
   }
   if (!head.bias.empty()) {
-    words += "The farther away a token is, the more is taken from s (ALiBi). ";
+    words += "The farther away a token is, the more is subtracted from s (ALiBi). ";
   }
   return words;
 }
@@ -308,8 +308,8 @@ void tour_scores(TourPage& page) {
   const std::size_t n_keys = keys.size();
   const std::string who = page.names.quoted(head.query);
   page.paragraph(fmt::format(
-      "Head {}: whom does {} look at? q·k multiplies its query with a token's key, number by "
-      "number, and adds up: the better they fit, the larger.",
+      "Head {}: which tokens does {} look at? q·k multiplies its query by a token's key, number by "
+      "number, and adds the products: the better the two match, the larger the sum.",
       head_title(head.head), who));
   page.blank();
   const std::size_t n_most = page.rows(kMostRows);
@@ -330,26 +330,25 @@ void tour_scores(TourPage& page) {
       std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
   page.table(rows.take({{}, "sum", {}, {}, head.sum, fmt::format("{:.1f}%", 100.0 * total)}));
   page.paragraph(fmt::format(
-      "Scaling: a sum of {} grows with their number; {} it stays where softmax can tell weights "
-      "apart. {}Softmax: e to the power of s − max, divided by the sum. {}{}.{}",
+      "A sum of {} grows with their number; {} it does not. {}Softmax turns each s into e^(s − "
+      "max), divided by the sum of them all. {}{}.{}",
       counted(head.d_head(), "product"),
-      root == 0 ? fmt::format("times {:.4g}, this model's own number,", head.own_scale)
+      root == 0 ? fmt::format("multiplied by {:.4g}, this model's own factor,", head.own_scale)
                 : fmt::format("divided by √{}", root),
       later,
-      head.sink ? "The sink is a number that this head learned: what goes there goes to no token. "
-                : "",
+      head.sink ? "The sink is a number that this head learned: its share goes to no token. " : "",
       largest_share(page.names, head.weights, head.query, 1, sink.weight),
       missed_words(page, head)));
   page.paragraph(fmt::format(
-      "The values, added up with these weights, are what {} gets: {} = ({}){}. {}", who,
+      "{} gets the sum of the values, each times its weight: {} = ({}){}. {}", who,
       mean_of_values(page, head),
       first_numbers(page, head.mixture.empty() ? head.context : head.mixture),
-      head.gate.empty() ? std::string()
-                        : fmt::format("; a gate of its own lets ({}) of it through",
-                                      first_numbers(page, head.context)),
+      head.gate.empty()
+          ? std::string()
+          : fmt::format("; a gate then lets ({}) of it through", first_numbers(page, head.context)),
       page.tour.has_output
-          ? fmt::format("W_O brings that to {} numbers, and they are added to x.", head.d_model())
-          : "That is its output: these weights have no W_O."));
+          ? fmt::format("W_O maps this to {} numbers, which are added to x.", head.d_model())
+          : "This is the head's output: these weights have no W_O."));
 }
 
 void tour_temperature(TourPage& page) {
@@ -366,9 +365,10 @@ void tour_temperature(TourPage& page) {
     entropies.emplace_back(fmt::format("{:.2f}", row.entropy));
   }
   page.table(rows.take(std::move(entropies)));
-  page.paragraph(fmt::format("{} T does so in every head, and so changes what later layers get.",
-                             page.option_names.temperature));
-  page.paragraph("To go on, in a shell:");
+  page.paragraph(
+      fmt::format("{} T applies to every head, and so changes the input of later layers.",
+                  page.option_names.temperature));
+  page.paragraph("To continue in a shell:");
   commands(page);
 }
 

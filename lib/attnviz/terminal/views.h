@@ -1,4 +1,4 @@
-// What a terminal shows of figures and reports.
+// Terminal views of figures and reports.
 #pragma once
 
 #include <cstddef>
@@ -15,49 +15,49 @@
 
 namespace attnviz {
 
-/// Lines of text, none wider than options.columns (at least 20 are assumed): queries, lines of
-/// dots, keys; the denser a line, the stronger. Groups have colours; where there are none, or lines
-/// would hide each other, each group is a panel of its own. With TerminalStyle::kArcsAscii a list
-/// of the strongest edges of each group in the order of the text, 7-bit.
+/// Lines of at most options.columns (at least 20 are assumed): queries, lines of dots, keys; denser
+/// lines are stronger. Groups have colours; without colours, or if lines would hide each other,
+/// each group has its own panel. With TerminalStyle::kArcsAscii a 7-bit list of the strongest edges
+/// of each group, in text order.
 Page arcs_page(const ArcsFigure& figure, const TerminalOptions& options);
 
-/// Lines, none wider than options.columns (at least 20 are assumed): a list of bars
-/// for each row of `focus`, as many side by side as fit, tokens in the order of the text. Of more
-/// tokens than a screen holds those with the largest weights, and what the others have. All bars
-/// have one scale, which the legend tells. Styles kAscii and kMask are 7-bit.
+/// Lines of at most options.columns (at least 20 are assumed): a list of bars for each row of
+/// `focus`, as many side by side as fit, tokens in text order. If there are more tokens than fit on
+/// a screen, only those with the largest weights, and a number for the others. All bars have one
+/// scale, stated in the legend. Styles kAscii and kMask are 7-bit.
 Page bars_page(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options);
 
-/// The charts, without the figure's title and notes, side by side where there is room for all, in
-/// lines of at most options.columns (at least 20 are assumed). Plots are `rows` high; each chart
-/// takes three lines more. Each line's name stands at its end.
+/// The charts, without the figure's title and notes, side by side if all fit, in lines of at most
+/// options.columns (at least 20 are assumed). Plots are `rows` high; each chart takes three more
+/// lines. Each line's name is at its end.
 Page chart_page(const ChartFigure& figure, const TerminalOptions& options, std::size_t rows = 9);
 
-/// The picture in lines of which none is wider than options.columns (at least 20 are assumed).
-/// Several panels are small multiples, as many side by side as fit; one panel is drawn large. Row
-/// and column labels always; then a legend. What does not fit is shortened, then shrunk, then
-/// pooled (each cell the largest weight under it), and the legend says so. kAscii and kMask are
-/// 7-bit.
+/// The picture in lines of at most options.columns (at least 20 are assumed). Several panels are
+/// small multiples, as many side by side as fit; a single panel is drawn large. Row and column
+/// labels are always present, then a legend. A picture that does not fit is shortened, then shrunk,
+/// then pooled (each cell shows the largest weight under it), and the legend says so. kAscii and
+/// kMask are 7-bit.
 Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options);
 
-/// How heatmap_page cuts the panels into cells; looks at no weight.
+/// The grid that heatmap_page() cuts the panels into; does not depend on weights.
 PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options);
 
-/// Thumbnails in rows of layers and columns of heads, the chosen one in brackets; below them why it
-/// was chosen, and that head as heatmap_page draws one. Thumbnails are pooled to 5 to 16 columns
-/// so that the grid is no higher than a screen where it can be; heads that do not fit side by side
-/// even then come in groups of about the same size. TerminalStyle::kNumbers has its numbers in the
-/// large head only; kAscii is 7-bit. Lines as heatmap_page has them.
+/// Thumbnails in rows of layers and columns of heads, with the chosen one in brackets; below them
+/// the reason for the choice, and that head as in heatmap_page(). Thumbnails are pooled to 5 to 16
+/// columns to fit the grid on a screen if possible; heads that still do not fit side by side are
+/// split into groups of about equal size. TerminalStyle::kNumbers shows numbers only in the large
+/// head; kAscii is 7-bit. Lines as in heatmap_page().
 ///
-/// Precondition: not TerminalStyle::kMask, which has nothing to tell heads apart by.
+/// Precondition: not TerminalStyle::kMask, which cannot distinguish heads.
 Page overview_page(const Overview& overview, const TerminalOptions& options);
 
-/// How overview_page cuts its parts.
+/// The grids that overview_page() cuts its parts into.
 OverviewCells terminal_cells(const Overview& overview, const TerminalOptions& options);
 
 /// The report in lines of at most options.columns (at least those of wide_enough()).
 Page report_page(const Report& report, const TerminalOptions& options);
 
-/// The report as JSON, or as that page.
+/// Writes the report as JSON, or as that page.
 void write_report(const Report& report, bool as_json, const TerminalOptions& options,
                   const ByteSink& sink);
 

@@ -1,4 +1,4 @@
-// A chat before a model reads it: its messages, and the template that makes a text of them.
+// A chat before a model reads it: its messages, and the template that makes them a text.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ class Value;
 struct ChatMessage {
   std::string role;      // "system", "user", "assistant", …
   std::string content;   // its texts, joined without a separator
-  bool is_null = false;  // content that is said to be none, which templates of Jinja ask for
-  /// The whole message as a mapping, unless it is a role and then one text. Set by read_chat().
+  bool is_null = false;  // the content is null, which Jinja templates test for
+  /// The whole message as a mapping; null if it has only a role and one text. Set by read_chat().
   std::shared_ptr<const templates::Value> fields = {};
   std::string where = {};  // how errors about it begin: "chat.json[2]"
 };
@@ -27,8 +27,8 @@ struct Chat {
 };
 
 enum class TemplateLanguage {
-  kJinja,  // of Hugging Face's files and GGUF
-  kGo,     // of Ollama's TEMPLATE layers
+  kJinja,  // Hugging Face's files and GGUF
+  kGo,     // Ollama's TEMPLATE layers
 };
 
 /// One of several templates of a model.
@@ -38,20 +38,20 @@ struct NamedTemplate {
   std::string where;  // as in ChatTemplate
 };
 
-/// A template as a model's files hold it; of several, the one called default, with the others.
+/// A template from a model's files; of several, the one called default, together with the others.
 struct ChatTemplate {
-  std::string source;  // empty if there are others, but none called default
+  std::string source;  // empty if none of several is called default
   TemplateLanguage language = TemplateLanguage::kJinja;
-  std::string where = {};                      // in front of messages: the file and the key
-  std::string bos_token = {}, eos_token = {};  // what these names stand for in Jinja; may be empty
-  /// What others stand for there: {"pad_token", "<pad>"}, ….
+  std::string where = {};                      // prefix of messages: the file and the key
+  std::string bos_token = {}, eos_token = {};  // the texts of these names in Jinja; may be empty
+  /// The texts of other names: {"pad_token", "<pad>"}, ….
   std::vector<std::pair<std::string, std::string>> other_tokens = {};
   std::vector<std::string> additional_special_tokens = {};
-  /// Whether who runs such files begins a text with BOS, as its tokenizer has it, unless the
+  /// Whether programs that run this kind of file add BOS, as its tokenizer asks for, unless the
   /// template did: llama.cpp and Ollama do, transformers leaves it to the template.
   bool tokenizer_adds_bos = false;
   std::vector<NamedTemplate> named = {};  // those not called default
-  /// What stands in front of the messages: a system message, unless there is another, examples.
+  /// Messages before those of the chat: a system message (unless the chat has one), examples.
   std::vector<ChatMessage> first = {};
   std::vector<std::string> stops = {};  // texts that end an answer
 };

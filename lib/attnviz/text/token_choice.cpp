@@ -28,13 +28,13 @@ std::string_view without_spaces(std::string_view text) {
              : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-// A token in a message, without its spaces; of nothing but spaces as it is.
+// A token in a message, without surrounding spaces; unchanged if it is all spaces.
 std::string shown(const Token& token) {
   const std::string_view bare = without_spaces(token.text);
   return in_quotes(bare.empty() ? token.text : bare);
 }
 
-// The text whatever its case and normal form.
+// The text without differences of case and normal form.
 std::string folded(std::string_view text) {
   return normal_form_c(text, LetterCase::kFolded);
 }
@@ -72,7 +72,7 @@ bool looks_like_an_index(std::string_view word) {
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "0, 4 and 7"; of many the first and the last.
+// "0, 4 and 7"; for long lists, the first ones and the last.
 std::string enumerated(std::vector<std::string> items) {
   constexpr std::size_t kMost = 12;
   if (items.size() > kMost) {
@@ -105,7 +105,7 @@ TokenChoice by_index(const TokenizedText& text, std::string_view word, std::stri
                     n - 1, token_list(text), same.empty() ? "" : "; " + as_text));
   }
   const auto index = static_cast<std::size_t>(*number < 0 ? *number + n : *number);
-  // Nothing to tell when both readings are the same token.
+  // A note is not needed if both readings are the same token.
   const bool is_clear = same.empty() || same == Indices{index};
   return {index, is_clear ? ""
                           : fmt::format("{} {}: taking the token at index {}, {}; {}", parameter,
@@ -121,15 +121,15 @@ std::vector<std::string> in_words(const Indices& indices) {
   return words;
 }
 
-// "the occurs at 0 and 4: taking "; of one token nothing.
+// "the occurs at 0 and 4: taking "; empty for one token.
 std::string several_note(const Indices& found, std::string_view word) {
   return found.size() == 1 ? std::string()
                            : fmt::format("{} occurs at {}: taking ", in_quotes(word),
                                          enumerated(in_words(found)));
 }
 
-// What the chosen tokens are called: the word, or where they differ from it in case or normal form
-// the last one's text.
+// The name of the chosen tokens: the word, or the last token's text if that differs in case or
+// normal form.
 struct CalledTokens {
   CalledTokens(const TokenizedText& text, const Indices& found, std::string_view word) {
     const std::string& last = text.tokens[found.back()].text;
@@ -142,8 +142,8 @@ struct CalledTokens {
   std::string_view name;
 };
 
-// "the occurs at 0 and 4: taking all of them (the#1 is the first)", with what differs before it;
-// empty where nothing is to be told.
+// "the occurs at 0 and 4: taking all of them (the#1 is the first)", after any difference in
+// spelling; empty if a note is not needed.
 std::string choice_note(const TokenizedText& text, const Indices& found, std::string_view word,
                         const std::string& taken) {
   const CalledTokens called(text, found, word);
@@ -164,11 +164,11 @@ std::string choice_note(const TokenizedText& text, const Indices& found, std::st
     known.push_back(printable_message(without_spaces(token.text)));
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("{}: the text has no token {}{}: {}; an index does, too", parameter,
+              fmt::format("{}: the text has no token {}{}: {}; an index also works", parameter,
                           in_quotes(word), did_you_mean(word, known), token_list(text)));
 }
 
-// "cat#2", when there are tokens "cat".
+// The token for "cat#2", if tokens "cat" exist.
 std::optional<std::size_t> by_occurrence(const TokenizedText& text, std::string_view word,
                                          std::string_view parameter) {
   const std::size_t hash = word.rfind('#');
@@ -193,9 +193,9 @@ std::optional<std::size_t> by_occurrence(const TokenizedText& text, std::string_
   return found[*which - 1];
 }
 
-// All of them, in order.
+// All matches, in order.
 Indices by_text(const TokenizedText& text, std::string_view word, std::string_view parameter) {
-  // A token that itself looks like "cat#2" goes before the second cat.
+  // A token whose own text is "cat#2" takes precedence over the second "cat".
   if (Indices found = tokens_named(text, word, /*fold=*/false); !found.empty()) {
     return found;
   }
@@ -213,8 +213,8 @@ std::string_view without_equals_sign(std::string_view word) {
   return word.size() > 1 && word.starts_with('=') ? word.substr(1) : word;
 }
 
-// Whether a word goes on over this place of the text, as far as ASCII tells: scripts without spaces
-// have words everywhere.
+// Whether this position lies inside a word, judged by ASCII characters only: in scripts without
+// spaces, words may begin anywhere.
 bool is_inside_of_word(std::string_view source, std::size_t place) {
   const auto goes_on = [&](std::size_t at) {
     const char c = source[at];
@@ -259,7 +259,8 @@ TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
     if (is_inside_of_word(source, at) || is_inside_of_word(source, end)) {
       continue;
     }
-    // Tokens stand in the order of the text; those of a place may begin before it, with a space.
+    // Tokens are in the order of the text; the first one of a match may begin before it, with a
+    // space.
     while (token < text.size() && text.tokens[token].end <= at) {
       ++token;
     }
@@ -280,7 +281,7 @@ TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
 
 namespace {
 
-// Where the second text of a pair begins: behind the added tokens that stand between the texts.
+// The index where the second text of a pair begins: after the added tokens between the texts.
 std::size_t second_text(const std::vector<Token>& tokens) {
   const auto is_text = [](const Token& token) { return !token.added; };
   const auto is_added = [](const Token& token) { return token.added; };
@@ -295,7 +296,7 @@ TokenizedText truncated(TokenizedText text, std::size_t most, TruncateSide side)
   if (text.size() <= most) {
     return text;
   }
-  // The places of what may go, of each text.
+  // The indices of the removable tokens of each text.
   const std::size_t second = second_text(text.tokens);
   std::array<std::vector<std::size_t>, 2> places;
   for (std::size_t i = 0; i < text.size(); ++i) {

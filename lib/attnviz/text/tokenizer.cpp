@@ -32,7 +32,7 @@ bool is_white(std::string_view piece) {
   return true;
 }
 
-// Views into `text`, in order, without gaps.
+// Views into `text`, in order and without gaps.
 using Pieces = std::vector<std::string_view>;
 
 void append_word_segments(std::string_view valid, Pieces& pieces) {
@@ -81,7 +81,7 @@ Pieces split_bytes(std::string_view text) {
 struct Scheme {
   const std::string& name;
   Pieces (*split)(std::string_view text);
-  std::string_view separator;  // what joins pieces that are given as ids
+  std::string_view separator;  // joins pieces that are given as ids
 };
 
 const std::array<Scheme, 3> kSchemes = {

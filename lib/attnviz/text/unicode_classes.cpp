@@ -21,7 +21,7 @@ bool is_between(utf8proc_category_t value, utf8proc_category_t first,
   return value >= first && value <= last;
 }
 
-// Whether a valid character is of a class.
+// Whether the text has a valid character of a class.
 template <class IsOfClass>
 bool has_any(std::string_view text, const IsOfClass& is_of_class) noexcept {
   for (std::size_t i = 0; i < text.size();) {
@@ -131,7 +131,7 @@ bool is_all_punctuation(std::string_view text) noexcept {
 }
 
 void append_lower(std::string& out, char32_t point) {
-  if (point == 0x130) {  // the only character whose lower case, alone, are two: i and a dot above
+  if (point == 0x130) {  // the only character whose lower case is two characters: i and a dot above
     out += "i\u0307";
     return;
   }

@@ -17,7 +17,7 @@ namespace attnviz {
 
 namespace {
 
-// Marks that need white space behind them, and those that need none.
+// Marks that need white space after them, and marks that do not.
 constexpr std::u32string_view kEnds = U".!?…‼⁇⁈⁉؟۔।॥։။።";
 constexpr std::u32string_view kWideEnds = U"。！？｡．";
 constexpr std::u32string_view kClosing = U"\"')]}”’»›」』）】》〉］｝*_`";
@@ -30,7 +30,7 @@ std::size_t skip_blanks(std::string_view line, std::size_t at = 0) {
   return std::min(line.find_first_not_of(" \t>", at), line.size());
 }
 
-// The bytes before the text of a list's item: "- ", "12. "; 0: it is none.
+// The length of the mark of a list item: "- ", "12. "; 0 if the line is not one.
 std::size_t item_mark(std::string_view line) {
   const std::size_t begin = skip_blanks(line);
   std::size_t i = begin;
@@ -101,7 +101,7 @@ class Cutter {
     }
   }
 
-  // The block of lines up to `end` is whole.
+  // The block of lines up to `end` is complete.
   void end_block(std::size_t end) {
     bool begins_line = true;
     std::size_t begin = block_;
@@ -118,15 +118,15 @@ class Cutter {
     block_ = end;
   }
 
-  // Marks and what closes behind them.
+  // Marks and the closing characters after them.
   struct Marks {
-    std::size_t end = 0;  // no marks: where they would begin
+    std::size_t end = 0;  // without marks: where they would begin
     bool end_sentence = false;
   };
 
   Marks marks_at(std::size_t at, std::size_t end) const {
     bool is_wide = false;
-    bool is_stop = true;  // nothing but full stops
+    bool is_stop = true;  // all of them are full stops
     std::size_t i = at;
     for (bool closing = false; i < end;) {
       const CodePoint point = decode_utf8(text_, i);
@@ -154,7 +154,7 @@ class Cutter {
   void add(std::size_t begin, std::size_t end, bool begins_line) {
     begin = skip_white_space(text_.substr(0, end), begin);
     for (std::size_t words = 1; begin < end; ++words) {
-      std::size_t last = begin;  // behind what is no white space
+      std::size_t last = begin;  // after the last character that is not white space
       std::size_t i = begin;
       for (std::size_t n_words = 0; i < end && (most_words_ == 0 || n_words < most_words_);
            ++n_words) {
@@ -172,7 +172,7 @@ class Cutter {
   std::string_view text_;
   std::size_t most_words_;
   std::size_t block_ = 0;          // where the open block begins
-  std::size_t searched_from_ = 0;  // marks before are none that end a sentence
+  std::size_t searched_from_ = 0;  // earlier marks do not end a sentence
   std::vector<Sentence> found_;
 };
 
@@ -195,7 +195,7 @@ std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
   const std::vector<Sentence> all = sentences(text.source);
   std::vector<std::size_t> numbers;
   std::size_t at = 0;
-  std::size_t word = 0;  // the first at or behind a token's beginning that is no white space
+  std::size_t word = 0;  // the first character from the token's beginning that is not white space
   for (const Token& token : text.tokens) {
     if (word <= token.begin) {
       word = text.source.find_first_not_of(" \t\r\n", token.begin);
@@ -210,7 +210,8 @@ std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
 
 namespace {
 
-// Where units begin, in order: a token is of the last one that begins at its first sign or before.
+// Where units begin, in order: a token belongs to the last unit that begins at or before its first
+// character.
 using Begins = std::vector<std::size_t>;
 
 Begins line_begins(std::string_view source) {
@@ -229,7 +230,7 @@ Begins sentence_begins(std::string_view source) {
   return begins;
 }
 
-// White space before a sentence is no part of it, but pieces may carry it.
+// White space before a sentence is not part of it, but pieces may carry it.
 std::size_t first_sign(std::string_view source, const Token& token) {
   const std::string_view range = source.substr(token.begin, token.end - token.begin);
   const std::size_t sign = range.find_first_not_of(" \t\r\n");
@@ -256,7 +257,7 @@ std::vector<std::size_t> unit_numbers(const TokenizedText& text, const Begins& b
 
 std::vector<std::size_t> turn_numbers(const TokenizedText& text) {
   if (text.turns.empty()) {
-    throw Error(ErrorKind::kUsage, "turns: the text is no chat, and has none", "fold");
+    throw Error(ErrorKind::kUsage, "turns: the text is not a chat", "fold");
   }
   std::vector<std::size_t> numbers(text.size());
   std::size_t number = 0;
@@ -340,7 +341,7 @@ FoldedText folded(const TokenizedText& text, Fold by) {
 
 namespace {
 
-// The place of the first character that is no white space; nullopt when there is none.
+// The position of the first character that is not white space; nullopt if all are.
 std::optional<std::size_t> first_sign(const TokenizedText& text, const Token& token) {
   const std::string_view source = text.source;
   for (std::size_t i = token.begin; i < token.end;) {
@@ -353,7 +354,7 @@ std::optional<std::size_t> first_sign(const TokenizedText& text, const Token& to
   return std::nullopt;
 }
 
-// Whether pieces of this tokenizer carry the white space before them, as those of GPT-2 and Llama.
+// Whether pieces of this tokenizer carry the white space before them, as in GPT-2 and Llama.
 bool carries_spaces(const TokenizedText& text) {
   return std::any_of(text.tokens.begin(), text.tokens.end(), [&text](const Token& token) {
     const auto sign = token.special ? std::nullopt : first_sign(text, token);
@@ -368,14 +369,14 @@ std::vector<std::size_t> word_numbers(const TokenizedText& text) {
   std::vector<std::size_t> numbers;
   numbers.reserve(text.size());
   const bool joins_spaces = carries_spaces(text);
-  const Token* space = nullptr;     // the token before, if it is one space and no more
+  const Token* space = nullptr;     // the previous token, if it is a single space
   std::optional<std::size_t> last;  // its word
   std::size_t number = 0;
   for (const Token& token : text.tokens) {
     const auto place = token.special ? std::nullopt : first_sign(text, token);
     std::optional<std::size_t> word;
     if (place) {
-      // The last word that begins at the place or before it; a piece may begin inside of one.
+      // The last word that begins at or before the position; a piece may begin inside a word.
       const auto behind = std::upper_bound(
           words.tokens.begin(), words.tokens.end(), *place,
           [](std::size_t at, const Token& candidate) { return at < candidate.begin; });

@@ -1,4 +1,4 @@
-// The units of a text: words, lines, sentences and turns, and tokens brought together by them.
+// The units of a text: words, lines, sentences and turns; and tokens merged by unit.
 #pragma once
 
 #include <array>
@@ -18,35 +18,34 @@ namespace attnviz {
 struct Sentence {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool begins_line = false;  // of a paragraph, a heading, an item of a list or a row of a table
+  bool begins_line = false;  // of a paragraph, heading, list item or table row
 
   bool operator==(const Sentence&) const = default;
 };
 
-/// The sentences, in order. One ends
-///   at . ! ? … and their like in other scripts, and closing quotes and brackets behind them, where
-///   white space or the text's end follows (after 。！？ and other wide marks anywhere), but not at
-///   a full stop before a word in lower case, nor at the number of an item of a list; at a blank
-///   line, and before and after a heading, an item of a list and a row of a table as Markdown has
-///   them. Other line ends are white space.
-/// Abbreviations before a capital letter ("Dr. Who") are not known: they end one. With `most_words`
-/// above 0, longer sentences are cut behind so many words, between white space.
+/// The sentences, in order. A sentence ends
+///   at . ! ? … and similar marks of other scripts, including closing quotes and brackets after
+///   them, if white space or the end of the text follows (after 。！？ and other wide marks
+///   anywhere), but not at a full stop before a word in lower case, nor at the number of a list
+///   item; at a blank line, and before and after a heading, a list item or a table row in Markdown.
+///   Other line ends count as white space.
+/// Abbreviations before a capital letter ("Dr. Who") are not recognised: they end a sentence. With
+/// `most_words` above 0, longer sentences are cut at white space after that number of words.
 std::vector<Sentence> sentences(std::string_view text, std::size_t most_words = 0);
 
-/// The sentence of each token, numbered from 0; what stands between sentences belongs to the one
-/// before it.
+/// The sentence of each token, numbered from 0; tokens between sentences belong to the one before.
 std::vector<std::size_t> sentence_numbers(const TokenizedText& text);
 
-/// The line and the column of a byte, which moves on through a text that must outlive this.
+/// The line and column of a byte, moving forwards through a text that must outlive this object.
 class TextPlace {
  public:
   explicit TextPlace(std::string_view text) : text_(text) {}
 
-  /// Precondition: the byte is the text's, or its end, and not before the one where this is.
+  /// Precondition: the byte is in the text or at its end, and not before the current one.
   void move_to(std::size_t byte);
 
   std::size_t line() const noexcept { return line_; }      // from 1 on
-  std::size_t column() const noexcept { return column_; }  // in characters (code points) from 1 on
+  std::size_t column() const noexcept { return column_; }  // in code points, from 1 on
 
  private:
   std::string_view text_;
@@ -55,8 +54,7 @@ class TextPlace {
   std::size_t column_ = 1;
 };
 
-// Tokens of one word, line, sentence or turn, brought together. Tokens that are pieces of one word,
-// brought together.
+// Tokens of one word, line, sentence or turn, merged.
 
 enum class Fold { kWords, kLines, kSentences, kTurns };
 
@@ -64,11 +62,11 @@ inline constexpr std::array kFolds = {Choice{"words", Fold::kWords}, Choice{"lin
                                       Choice{"sentences", Fold::kSentences},
                                       Choice{"turns", Fold::kTurns}};
 
-/// The turn of each token, [size()]: that in which its range begins. None of what a tokenizer
-/// added, and of what a template has between turns.
+/// The turn in which each token's range begins, [size()]. Nothing for tokens that the tokenizer
+/// added, and for text of the template between turns.
 std::vector<std::optional<std::size_t>> turn_of_tokens(const TokenizedText& text);
 
-/// Tokens [begin, end) of one turn; without a role: of none, between turns.
+/// Tokens [begin, end) of one turn. Without a role: tokens between turns.
 struct TokenTurn {
   std::optional<std::string> role;
   std::size_t begin = 0;
@@ -77,42 +75,43 @@ struct TokenTurn {
   bool operator==(const TokenTurn&) const = default;
 };
 
-/// They cover all tokens. What the model has written is apart. Empty for a text without turns.
+/// Turns that cover all tokens. Tokens that the model generated are separate. Empty for a text
+/// without turns.
 std::vector<TokenTurn> token_turns(const TokenizedText& text);
 
-/// Roles of the turns; of several turns of one role all but the first with their number:
-/// "user", "assistant", "user#2".
+/// The roles of the turns. If a role has several turns, all but the first are numbered: "user",
+/// "assistant", "user#2".
 std::vector<std::string> turn_names(const TokenizedText& text);
 
-/// One token for all of a unit: its text what stands in the source, of a turn its name; its id that
-/// of the first.
+/// One token for each unit. Its text is that of the source, or the name of the turn; its id is that
+/// of the first token.
 struct FoldedText {
   Fold by = Fold::kWords;
-  std::vector<std::size_t> numbers;  // of each token, from 0 without gaps: the unit
+  std::vector<std::size_t> numbers;  // for each token its unit, from 0 without gaps
   TokenizedText text;
 };
 
-/// Neighbours come together
+/// Neighbours are merged
 ///
-/// words      as word_numbers() has them;
+/// words      as in word_numbers();
 /// lines      between line ends of the source, which end their line;
-/// sentences  as sentences() has them, white space before one with it;
-/// turns      as token_turns() has them.
+/// sentences  as in sentences(), each with the white space before it;
+/// turns      as in token_turns().
 ///
-/// Special tokens stay alone, but in turns; lines and sentences end with their turn. Throws
-/// Error{kUsage} for turns of a text that has none.
+/// Special tokens stay separate, except in turns; lines and sentences end with their turn. Throws
+/// Error{kUsage} for turns of a text without turns.
 FoldedText folded(const TokenizedText& text, Fold by);
 
 /// The word of each token, [size()], numbered from 0 without gaps.
 ///
-/// Neighbours are of one word when what they say, leading white space aside, begins in the same
-/// Unicode word of the source (UAX 29; "don't" is one, "3.14" too). Special tokens, white space and
-/// punctuation marks are words of their own; but where other pieces carry the space before them, a
-/// piece that is one space belongs to the word behind it.
+/// Neighbours belong to one word if their texts, without leading white space, begin in the same
+/// Unicode word of the source (UAX 29; "don't" is one, and so is "3.14"). Special tokens, white
+/// space and punctuation marks are words of their own. But if other pieces carry the space before
+/// them, a piece that is a single space belongs to the word after it.
 std::vector<std::size_t> word_numbers(const TokenizedText& text);
 
-/// One token a word: the piece itself, or, of several, what stands in the source; the id of the
-/// first; generated when a piece is. Precondition: `numbers` are those of the text's tokens.
+/// One token per word: the piece itself or, if it has several, its text in the source; with the id
+/// of the first; generated if any piece is. Precondition: `numbers` are those of the text's tokens.
 TokenizedText merged_words(const TokenizedText& text, std::span<const std::size_t> numbers);
 
 }  // namespace attnviz

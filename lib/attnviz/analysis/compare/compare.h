@@ -22,24 +22,24 @@
 
 namespace attnviz {
 
-/// Whether the heads of two models correspond: as many layers, and in each as many heads. Throws
-/// Error{kUsage} that says what differs.
+/// Throws Error{kUsage}, saying what differs, unless two models have the same number of layers and,
+/// in each layer, of heads.
 void require_same_heads(const Model& a, const Model& b);
 
-/// What differs in how two models compute, beside their tensors and masks: "norms' epsilon". In
-/// words, in the order of a run. Precondition: as many heads in each layer.
+/// How two models compute differently, apart from their tensors and masks: "norms' kind or
+/// epsilon". In words, in the order of a run. Precondition: as many heads in each layer.
 std::vector<std::string> different_settings(const Model& a, const Model& b);
 
-/// How far the residual streams are apart: ‖x_A − x_B‖ / ‖x_A‖ of each token; 1 where x_A is 0 and
+/// How far apart two residual streams are: ‖x_A − x_B‖ / ‖x_A‖ of each token; 1 where x_A is 0 and
 /// x_B is not.
 struct Departure {
-  std::optional<std::size_t> layer;  // after it; absent: what enters the first one
-  double largest = 0.0;              // of one token
-  std::size_t token = 0;             // the first such
+  std::optional<std::size_t> layer;  // after this layer; absent: before the first one
+  double largest = 0.0;              // of all tokens
+  std::size_t token = 0;             // the first token with it
   double mean = 0.0;                 // over tokens
 };
 
-/// Keeps the residual stream before the first layer and after each of a run.
+/// Keeps the residual stream of a run before the first layer and after each layer.
 class StreamStore : public RunObserver {
  public:
   bool wants(std::size_t layer, LayerStep step) const override {
@@ -54,19 +54,19 @@ class StreamStore : public RunObserver {
   std::vector<MatrixBuffer> streams_;
 };
 
-/// What a StreamStore keeps; an estimate.
+/// Estimated bytes of a StreamStore.
 double stream_bytes(const Model& model, std::size_t n_tokens) noexcept;
 
-/// Compares the streams of another run with these, and keeps the last one.
+/// Compares another run's streams with those of a StreamStore, and keeps the last one.
 class StreamComparison : public RunObserver {
  public:
-  /// `first`, of a model with as many layers, must outlive it.
+  /// `first`, from a model with as many layers, must outlive it.
   explicit StreamComparison(const StreamStore& first) : first_(first) {}
 
   bool wants(std::size_t layer, LayerStep step) const override { return first_.wants(layer, step); }
   void stream(const RunPlace& at, ConstMatrix x) override;
 
-  /// After each; empty where the streams are of different widths.
+  /// One for each stream; empty if the streams differ in width.
   const std::vector<Departure>& departures() const noexcept { return departures_; }
   ConstMatrix last() const noexcept { return last_.view(); }
 
@@ -77,46 +77,48 @@ class StreamComparison : public RunObserver {
   MatrixBuffer last_;
 };
 
-/// Σ p_A log2(p_A / p_B) over the vocabulary, in bits, of what two models predict from what leaves
-/// their last layers, [n_tokens, d_model]: one number a token. Empty when one of them predicts
-/// nothing, or when their vocabularies differ in size. Throws Error{kMalformed} when a logit is not
+/// Σ p_A log2(p_A / p_B) over the vocabulary, in bits, one number per token: p_A and p_B are the
+/// models' predictions from the outputs of their last layers, [n_tokens, d_model]. Empty if a model
+/// predicts nothing or the vocabularies differ in size. Throws Error{kMalformed} if a logit is not
 /// finite.
 std::vector<double> prediction_kl_bits(const Model& a, ConstMatrix from_a, const Model& b,
                                        ConstMatrix from_b, std::size_t n_threads);
 
-/// The Jensen–Shannon divergence of two rows of weights, each scaled to sum to 1: the mean of
-/// KL(a ‖ m) and KL(b ‖ m) with m = (a + b) / 2. Bits, in [0, 1]: 0 when the rows are the same, 1
-/// when no key has weight in both. Nothing where one of the rows is 0 throughout.
+/// The Jensen–Shannon divergence of two rows of weights, each scaled to sum to 1: the mean of KL(a
+/// ‖ m) and KL(b ‖ m) with m = (a + b) / 2. Bits, in [0, 1]: 0 for equal rows, 1 if no key has
+/// weight in both. Absent if a row is all 0.
 ///
 /// Source  Lin 1991, "Divergence Measures Based on the Shannon Entropy", eq. 4.1.
 std::optional<double> js_divergence_bits(std::span<const float> a, std::span<const float> b);
 
-/// One head in a first and a second run. Queries and keys are rows and columns of the patterns.
+/// How one head differs between a first and a second run. Queries and keys are rows and columns of
+/// the patterns.
 struct HeadDifference {
   HeadId head;
-  // Over the queries that see two keys or more in either run; absent where there is none. What goes
-  // to a learned sink is one more key's.
+  // Over the queries that see two keys or more in either run; absent if none do. The weight of a
+  // learned sink counts as one more key's.
   std::optional<double> js_bits;      // the mean
-  std::optional<double> js_bits_max;  // of one such query
+  std::optional<double> js_bits_max;  // of one of these queries
   std::size_t js_max_query = 0;
-  float largest_change = 0.0f;  // of one weight, without sign
-  std::size_t query = 0;        // where; of equal ones the first, by query, then key
+  float largest_change = 0.0f;  // of one weight, in absolute value
+  std::size_t query = 0;        // its place; of equal ones the first, by query, then key
   std::size_t key = 0;
-  std::array<float, 2> weights = {};  // there, in the first and in the second run
+  std::array<float, 2> weights = {};  // its weight in the first and in the second run
 };
 
-/// Of one of two runs: which token of its text each row stands for, and who sees whom.
+/// One of two runs: the token of its text that each row stands for, and which keys queries see.
 struct ComparedRun {
   std::span<const std::size_t> tokens;
   std::function<Visibility(HeadId)> visibility;
 };
 
-/// Compares the rows of a run with the patterns of another, as they come. The result depends on
-/// neither threads nor the order of blocks.
+/// Compares the rows of a run with the patterns of another as they arrive. The result does not
+/// depend on threads or on the order of blocks.
 class PatternComparison : public PatternSink {
  public:
-  /// `first` holds the other run's patterns, and must outlive this; `first_sinks` what its queries
-  /// gave to learned sinks. A query that sees two keys or more in either run is counted.
+  /// `first` holds the other run's patterns and must outlive this; `first_sinks` holds the weights
+  /// that its queries gave to learned sinks. Counts queries that see two keys or more in either
+  /// run.
   PatternComparison(const PatternStore& first, const ComparedRun& one, const ComparedRun& other,
                     const SinkStore* first_sinks = nullptr);
 
@@ -133,52 +135,51 @@ class PatternComparison : public PatternSink {
     HeadDifference found;
     ExactSum js_sum;
     std::size_t n_queries = 0;
-    std::size_t eligible = 0;  // of eligible_
-    // To learned sinks, [n_tokens]; of the first run empty without one.
+    std::size_t eligible = 0;  // index in eligible_
+    // Weights of learned sinks, [n_tokens]; first_sinks is empty without one.
     std::vector<float> first_sinks, second_sinks;
   };
 
   const PatternStore& first_;
-  std::vector<std::vector<bool>> eligible_;  // queries, for each visibility
+  std::vector<std::vector<bool>> eligible_;  // queries, one vector for each visibility
   std::map<HeadId, Tally> heads_;
-  std::array<std::mutex, 64> locks_;  // each for every 64th head of a layer
+  std::array<std::mutex, 64> locks_;  // one for every 64th head of a layer
 };
 
-/// B − A of patterns of one shape.
+/// B − A for two patterns of the same shape.
 MatrixBuffer pattern_change(ConstMatrix a, ConstMatrix b);
 
 /// Token first[i] of one text corresponds to second[i] of the other; both rise.
 struct TokenAlignment {
   std::vector<std::size_t> first;
   std::vector<std::size_t> second;
-  std::vector<bool> is_same;  // whether that is the same token
-  bool by_position = true;    // texts of equal length: every token to the one at its place
+  std::vector<bool> is_same;  // whether the two are the same token
+  bool by_position = true;    // texts of equal length: tokens correspond by position
 
   std::size_t size() const noexcept { return first.size(); }
 };
 
-/// Texts of one length token by token, whatever these are; others by a longest common subsequence,
-/// of several the same one each time. Tokens are the same when their texts are. Throws
-/// Error{kUsage} when fewer than two tokens correspond, and for texts that are too long to be
-/// aligned.
+/// Aligns texts of equal length token by token, even where tokens differ, and others by a longest
+/// common subsequence (always the same one of several). Tokens are the same if their texts are.
+/// Throws Error{kUsage} if fewer than two tokens correspond or the texts are too long to align.
 TokenAlignment align_tokens(const TokenizedText& first, const TokenizedText& second);
 
-/// ‖a − b‖ / ‖a‖ of numbers that correspond, in double precision; nothing where only a is 0.
+/// ‖a − b‖ / ‖a‖ of corresponding numbers, in double precision; absent if only a is 0.
 std::optional<double> relative_error(std::span<const float> a, std::span<const float> b);
 
 /// ‖A − B‖_F / ‖A‖_F of one tensor.
 struct TensorDifference {
-  std::optional<std::size_t> layer;    // absent: of the whole model
+  std::optional<std::size_t> layer;    // absent: a tensor of the whole model
   std::string name;                    // "W_Q": of all heads together
-  std::optional<double> relative;      // absent where shapes differ, or A is 0 and B is not
-  std::optional<std::size_t> only_in;  // 0: A alone has such a tensor; 1: B
+  std::optional<double> relative;      // absent if shapes differ, or A is 0 and B is not
+  std::optional<std::size_t> only_in;  // 0: only A has this tensor; 1: only B
 };
 
-/// Of every tensor that one of the models has: embeddings, projections, biases, norms, and the
-/// unembedding unless this is the embeddings. Stored numbers are compared as the floats that they
-/// stand for, norms' weights as what they multiply by, and those of queries and keys that are
-/// ordered for another pairing of rotary positions in one order. In the order of a run.
-/// Precondition: as many heads in each layer.
+/// Compares every tensor that at least one of the models has: embeddings, projections, biases,
+/// norms, and the unembedding unless it is tied to the embeddings. Stored numbers are compared as
+/// the floats they stand for, and norms' weights as the factors they multiply by. Queries and keys
+/// ordered for another pairing of rotary positions are first brought into one order. Results are in
+/// the order of a run. Precondition: as many heads in each layer.
 std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
                                               std::size_t n_threads);
 

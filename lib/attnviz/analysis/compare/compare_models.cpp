@@ -18,20 +18,20 @@ namespace attnviz {
 
 namespace {
 
-// Whether both choose in the same way among as many experts.
+// Whether both choose in the same way among the same number of experts.
 bool route_alike(const Router& a, const Router& b) noexcept {
   return a.n_experts() == b.n_experts() && a.kind == b.kind && a.n_used == b.n_used &&
          a.n_groups == b.n_groups && a.n_used_groups == b.n_used_groups &&
          a.n_group_best == b.n_group_best && a.normed == b.normed && a.scale == b.scale;
 }
 
-// Whether both do the same between their products.
+// Whether both apply the same functions between their products.
 bool act_alike(const Mlp& a, const Mlp& b) noexcept {
   return !a.present() || !b.present() ||
          (a.activation == b.activation && a.limit == b.limit && a.gate_scale == b.gate_scale);
 }
 
-// GGUF files hold the base of the frequencies as a float.
+// Frequencies may differ slightly: GGUF files store their base as a float.
 bool turn_alike(const Rope& a, const Rope& b) noexcept {
   constexpr double kRounding = 1e-6;
   return a.magnitude == b.magnitude &&
@@ -86,18 +86,18 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
       compare(!one.rope == !other.rope, "rotary frequencies");
     }
     compare(one.mixer() == other.mixer() && one.has_both() == other.has_both(),
-            "what layers mix tokens by");
+            "how layers mix tokens");
     compare(one.score_scale == other.score_scale, "scale of scores");
     compare(one.soft_cap == other.soft_cap, "soft cap of scores");
     compare(one.branch_scale == other.branch_scale && one.result_scale == other.result_scale &&
                 one.mlp.hidden_scale == other.mlp.hidden_scale &&
                 one.recurrence.out_scale == other.recurrence.out_scale,
-            "scale of what layers add");
+            "scale of layer outputs");
     compare(one.norms_heads_together == other.norms_heads_together &&
                 one.norms_turned_heads == other.norms_turned_heads &&
                 one.value_norm.present() == other.value_norm.present(),
             "norms of queries, keys or values");
-    constexpr double kRounding = 1e-6;  // GGUF files hold a quantile of it
+    constexpr double kRounding = 1e-6;  // GGUF files store a quantile of it
     compare(std::abs(one.mlp.sparsity - other.mlp.sparsity) < kRounding, "sparsity of MLPs");
     compare(act_alike(one.mlp, other.mlp), "activation of MLPs");
     compare(!one.experts.present() || !other.experts.present() ||
@@ -160,7 +160,7 @@ std::vector<double> prediction_kl_bits(const Model& a, ConstMatrix from_a, const
   if (n_vocab == 0 || n_vocab != b.head.unembedding.d_out()) {
     return bits;
   }
-  constexpr std::size_t kLogits = std::size_t{4} << 20;  // of a model at a time
+  constexpr std::size_t kLogits = std::size_t{4} << 20;  // of one model at a time
   const std::size_t rows = std::max<std::size_t>(1, kLogits / n_vocab);
   for (std::size_t first = 0; first < from_a.rows; first += rows) {
     const std::size_t count = std::min(rows, from_a.rows - first);

@@ -23,12 +23,12 @@ double total(std::span<const float> row) {
   return std::accumulate(row.begin(), row.end(), 0.0);
 }
 
-// a · log2(a / m), of no weight 0.
+// a · log2(a / m); 0 for weight 0.
 double bits_of(double share, double mixed) noexcept {
   return share > 0.0 ? share * std::log2(share / mixed) : 0.0;
 }
 
-// Marks the queries that see two of the tokens or more.
+// Marks the queries that see two or more of the tokens.
 void mark_seeing_two(const Visibility& seen, std::span<const std::size_t> tokens,
                      std::vector<bool>& eligible) {
   for (std::size_t query = 0; query < tokens.size(); ++query) {
@@ -55,7 +55,7 @@ HeadDifference largest_change(std::span<const float> before, std::span<const flo
   return found;
 }
 
-// Of two parts of one head; of equal differences the earlier one.
+// Merges two parts of one head; of equal differences, the earlier one stays.
 void keep_larger(HeadDifference& best, const HeadDifference& other) {
   if (other.largest_change > best.largest_change ||
       (other.largest_change == best.largest_change && other.query < best.query)) {
@@ -130,7 +130,7 @@ void PatternComparison::rows(HeadId head, std::size_t first_query, std::size_t f
   Tally& tally = found->second;
   const ConstMatrix before = first_.pattern(head);
   const std::size_t n = first_.n_tokens();
-  // The sink's share behind the keys'.
+  // The sink's share comes after those of the keys.
   std::vector<float> row_before(n + 1), row(n + 1);
   HeadDifference largest;
   ExactSum js_sum;
@@ -179,9 +179,9 @@ MatrixBuffer pattern_change(ConstMatrix a, ConstMatrix b) {
 
 namespace {
 
-constexpr double kMostCells = 256e6;  // of the table, a bit each
+constexpr double kMostCells = 256e6;  // of the table, one bit each
 
-// The tokens that both begin with correspond in any case, and those that both end with.
+// Tokens that both texts begin with, or end with, always correspond.
 std::size_t shared_beginning(std::span<const TokenId> first, std::span<const TokenId> second) {
   const auto ends = std::ranges::mismatch(first, second);
   return static_cast<std::size_t>(ends.in1 - first.begin());
@@ -196,13 +196,13 @@ std::size_t shared_end(std::span<const TokenId> first, std::span<const TokenId> 
   return count;
 }
 
-// A longest common subsequence of what lies between, by the usual table of lengths of those of the
-// rests. Two of its rows are enough to say of each cell whether to step over a token of the second
-// text, and that is kept: one bit.
+// A longest common subsequence of the tokens in between, from the usual table of lengths for the
+// remaining texts. Two of its rows are enough to decide for each cell whether to skip a token of
+// the second text, so only that decision is kept: one bit.
 void add_longest(std::span<const TokenId> first, std::span<const TokenId> second,
                  std::size_t offset, TokenAlignment& alignment) {
   const std::size_t columns = second.size() + 1;
-  std::vector<std::uint32_t> lengths(columns, 0);  // of row i, from j on; before it of row i + 1
+  std::vector<std::uint32_t> lengths(columns, 0);  // of row i, from j on; before it, of row i + 1
   std::vector<bool> steps_right(first.size() * columns, false);
   for (std::size_t i = first.size(); i-- > 0;) {
     std::uint32_t diagonal = 0;  // of row i + 1, column j + 1
@@ -225,7 +225,7 @@ void add_longest(std::span<const TokenId> first, std::span<const TokenId> second
   }
 }
 
-// Tokenizers of words number those of each text anew: texts say what is the same.
+// Word tokenizers number the tokens of each text anew, so texts decide which tokens are the same.
 std::vector<TokenId> numbered(const TokenizedText& text,
                               std::map<std::pair<std::string_view, bool>, TokenId>& numbers) {
   std::vector<TokenId> found;
@@ -271,11 +271,11 @@ TokenAlignment align_tokens(const TokenizedText& first_text, const TokenizedText
     add_range(first.size() - end, second.size() - end, end, alignment);
   }
   if (alignment.size() < 2) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("the texts, of {} and {}, share {} in order: two or more are needed to "
-                            "compare who looks where",
-                            counted(first.size(), "token"), second.size(),
-                            counted(alignment.size(), "token")));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("the texts, of {} and {}, share {} in order: a comparison needs at least two",
+                    counted(first.size(), "token"), second.size(),
+                    counted(alignment.size(), "token")));
   }
   for (std::size_t i = 0; i < alignment.size(); ++i) {
     alignment.is_same.push_back(first[alignment.first[i]] == second[alignment.second[i]]);

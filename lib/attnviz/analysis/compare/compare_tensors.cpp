@@ -41,14 +41,16 @@ std::optional<double> relative(const SquareSums& sums) {
   return sums.of_a > 0.0 ? std::optional(std::sqrt(sums.of_change / sums.of_a)) : std::nullopt;
 }
 
-// Stored rows can be read fast: those of a transposed matrix are its columns.
+// Makes columns readable as rows, which is fast: the stored rows of a transposed matrix are its
+// columns.
 StoredMatrix turned(StoredMatrix matrix) {
   std::swap(matrix.rows, matrix.cols);
   matrix.transposed = !matrix.transposed;
   return matrix;
 }
 
-// Two matrices that correspond; column order[i] of b is i of a. Without an order: as they are.
+// Two corresponding matrices; column order[i] of b corresponds to i of a. Without an order, columns
+// correspond one to one.
 struct MatrixPair {
   StoredMatrix a;
   StoredMatrix b;
@@ -61,7 +63,7 @@ SquareSums square_sums(const MatrixPair& pair, std::size_t n_threads) {
   const bool by_columns = pair.a.transposed || pair.b.transposed || !pair.order.empty();
   const StoredMatrix a = by_columns ? turned(pair.a) : pair.a;
   const StoredMatrix b = by_columns ? turned(pair.b) : pair.b;
-  constexpr std::size_t kRows = 64;  // an item's
+  constexpr std::size_t kRows = 64;  // per item
   std::vector<SquareSums> parts((a.rows + kRows - 1) / kRows);
   parallel_for(parts.size(), n_threads, [&](std::size_t item, std::size_t /*thread*/) {
     std::vector<float> row(a.cols);
@@ -73,14 +75,14 @@ SquareSums square_sums(const MatrixPair& pair, std::size_t n_threads) {
     }
   });
   SquareSums sums;
-  for (const SquareSums& part : parts) {  // in order, whatever the threads
+  for (const SquareSums& part : parts) {  // in order, so that threads do not matter
     sums += part;
   }
   return sums;
 }
 
-// A family pairs dimension i with i + n / 2 or, its matrices ordered for it, 2 i with 2 i + 1. That
-// of latents has one order in all files.
+// Families pair dimension i with i + n / 2 or, with matrices ordered for it, 2 i with 2 i + 1.
+// Latent layers have the same order in all files.
 std::vector<std::size_t> rotary_order(const LayerWeights& a, const LayerWeights& b,
                                       std::size_t d_head) {
   std::vector<std::size_t> order;
@@ -103,7 +105,7 @@ StoredMatrix row_of(std::span<const float> numbers) {
   return ConstMatrix{numbers.data(), numbers.empty() ? 0u : 1u, numbers.size(), numbers.size()};
 }
 
-// What a norm multiplies by.
+// The factors that a norm multiplies by.
 std::vector<float> factors_of(const Norm& norm) {
   std::vector<float> factors(norm.weight.begin(), norm.weight.end());
   for (float& factor : factors) {
@@ -112,12 +114,12 @@ std::vector<float> factors_of(const Norm& norm) {
   return factors;
 }
 
-// Takes pairs that make one tensor together.
+// Collects the pairs that make up each tensor.
 class Tensors {
  public:
   explicit Tensors(std::size_t n_threads) : n_threads_(n_threads) {}
 
-  /// From now on those of this layer; without one those of the whole model.
+  /// Later tensors belong to this layer, or to the whole model if it is absent.
   void set_layer(std::optional<std::size_t> layer) noexcept { layer_ = layer; }
 
   void add(std::string name, const std::vector<MatrixPair>& pairs) {
@@ -144,7 +146,7 @@ class Tensors {
     found_.push_back(std::move(found));
   }
 
-  /// That they lie otherwise in both, and are not compared.
+  /// Records that the two store a tensor in different orders, so it is not compared.
   void add_other_order(std::string name) { found_.push_back({layer_, std::move(name), {}, {}}); }
 
   void add(const std::string& place, const Projection& a, const Projection& b) {
@@ -169,7 +171,7 @@ class Tensors {
   std::vector<TensorDifference> found_;
 };
 
-// A projection of all heads.
+// One projection of all heads together.
 struct HeadPairs {
   std::vector<MatrixPair> weights, biases;
 
@@ -183,7 +185,7 @@ struct HeadPairs {
   }
 };
 
-// Compared where heads stand in the same order and projections are cut in the same way.
+// Compared only if heads have the same order and projections are cut in the same way.
 void add_states(const Recurrence& a, const Recurrence& b, Tensors& tensors) {
   if (a.keys_alternate != b.keys_alternate && a.n_heads != a.n_key_heads) {
     return tensors.add_other_order("states");
@@ -251,7 +253,7 @@ std::optional<double> relative_error(std::span<const float> a, std::span<const f
 
 namespace {
 
-// Of all experts together what each of them has.
+// Each tensor of the experts, for all experts together.
 void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   tensors.add("router", a.router.gate, b.router.gate);
   tensors.add("router_bias", {{row_of(a.router.choice_bias), row_of(b.router.choice_bias)}});
@@ -283,7 +285,7 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   add_all("down", &Mlp::down);
 }
 
-// What a layer has around its streams: LAuReL, AltUp.
+// The tensors that a layer has around its streams: LAuReL, AltUp.
 void add_streams(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
   tensors.add("laurel_left", a.laurel.left, b.laurel.left);
   tensors.add("laurel_right", a.laurel.right, b.laurel.right);
@@ -295,7 +297,7 @@ void add_streams(const LayerWeights& a, const LayerWeights& b, Tensors& tensors)
   tensors.add("altup_scale", {{row_of(a.altup.input_scale), row_of(b.altup.input_scale)}});
 }
 
-// What streams enter, or leave, by.
+// The projections by which streams enter or leave.
 void add_ends(const AltUp& a, const AltUp& b, std::vector<Projection> AltUp::*part,
               const std::string& name, Tensors& tensors) {
   std::vector<MatrixPair> pairs;

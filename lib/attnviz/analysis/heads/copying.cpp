@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-// Matrices are small, and vectors of the machine belong to the kernels alone.
+// The matrices are small, and only the kernels use vector instructions.
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Eigenvalues>
 
@@ -34,7 +34,7 @@ bool has_direct_path(const Model& model) noexcept {
          (order == LayerOrder::kPreNorm || order == LayerOrder::kParallel);
 }
 
-// W_U W_E [d_model, d_model], some of the vocabulary at a time.
+// W_U W_E [d_model, d_model], computed for part of the vocabulary at a time.
 MatrixBuffer vocabulary_product(const Model& model, std::size_t n_threads) {
   constexpr std::size_t kTokens = 1024;
   const StoredMatrix& embed = model.embeddings;
@@ -58,7 +58,8 @@ double mean_of(std::span<const float> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
 
-// Of what is multiplied with x from the right: x becomes its norm, but for the scale.
+// Folds a norm into a factor that multiplies x from the right: x is replaced by its norm, except
+// for the scale.
 void fold_before(const Norm& norm, Matrix x) {
   if (!norm.present()) {
     return;
@@ -77,7 +78,7 @@ void fold_before(const Norm& norm, Matrix x) {
   }
 }
 
-// Of rows that a norm reads.
+// Folds a norm into the rows that it reads.
 void fold_behind(const Norm& norm, Matrix x) {
   for (std::size_t row = 0; row < x.rows && norm.present(); ++row) {
     const double mean = norm.kind == NormKind::kLayer ? mean_of(x.row(row)) : 0.0;
@@ -87,8 +88,8 @@ void fold_behind(const Norm& norm, Matrix x) {
   }
 }
 
-// W_U W_E as one layer's heads have it between what they write and what they read, which may be
-// what another layer's do.
+// W_U W_E between what one layer's heads write and what they read; values may be read in another
+// layer.
 MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer, const LayerWeights& of_values) {
   MatrixBuffer result = to_floats(product);
   fold_before(layer.after_attention_norm, result.view());
@@ -103,7 +104,7 @@ MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer, const LayerW
   return result;
 }
 
-// Of x [n, n], whose numbers are finite.
+// The score for x [n, n], whose numbers are finite.
 std::optional<double> copying_of(ConstMatrix x) {
   using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto n = static_cast<Eigen::Index>(x.rows);

@@ -205,7 +205,7 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   } else if (who == "count") {
     const auto n = parse_number<std::size_t>(first_word(rest));
     if (!n) {
-      fail(text, "expected a number behind count");
+      fail(text, "expected a number after count");
     }
     who_ = Count{*n};
   } else {
@@ -240,14 +240,14 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   } else {
     std::vector<std::string> known = choice_words(kScoreNames);
     std::ranges::move(all_names(), std::back_inserter(known));
-    fail(text, fmt::format("there is no score {}{}", in_quotes(word), did_you_mean(word, known)));
+    fail(text, fmt::format("unknown score {}{}", in_quotes(word), did_you_mean(word, known)));
   }
   comparison_ = *comparison;
   const std::string_view number = trimmed(rest.substr(at + comparison->size()));
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), bound_);
   if (number.empty() || parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
       !std::isfinite(bound_)) {
-    fail(text, "expected a number behind " + comparison_);
+    fail(text, "expected a number after " + comparison_);
   }
 }
 
@@ -272,7 +272,7 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
     const auto at = std::ranges::find(heads, *head);
     if (at == heads.end()) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("expect: \"{}\": head {} is none of those that are scored", text_,
+                  fmt::format("expect: \"{}\": head {} is not among the scored heads", text_,
                               head_name(*head)),
                   "expect");
     }
@@ -301,7 +301,7 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
   if (!holding.empty()) {
     return "";
   }
-  return heads.empty() ? fmt::format("expected {}: there are no heads", text_)
+  return heads.empty() ? fmt::format("expected {}: no heads were scored", text_)
                        : fmt::format("expected {}: none; {}, the {}", text_, found(nearest),
                                      wants_more ? "largest" : "smallest");
 }

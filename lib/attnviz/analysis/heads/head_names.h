@@ -1,6 +1,6 @@
-// What the heads of a model are called. What papers call the heads of a model that they took apart.
-// The heads that find a needle in a text and copy it. What somebody expects of heads, for tests of
-// trained models.
+// The names that a model's heads get from their scores. The names that papers give to heads they
+// analysed. The heads that find a needle in a text and copy it. Expectations about heads, for tests
+// of trained models.
 #pragma once
 
 #include <array>
@@ -22,29 +22,29 @@
 
 namespace attnviz {
 
-/// Whether heads can earn a name on these texts: on probes of kShortestNamedProbe tokens or more,
-/// on which a head that looks at all it sees alike stays below what random heads have. A narrow
-/// window brings it to the bound. `uniform`: the scores of such a head.
+/// Whether these texts can give a head this name: probes of at least kShortestNamedProbe tokens, on
+/// which a head with uniform attention scores below the largest score of random heads. (With a
+/// narrow window, it reaches that bound.) `uniform`: the scores of this uniform head.
 bool is_judged(const HeadName& name, std::span<const TokenizedText> probes,
                const ScoreValues& uniform);
 
-/// The names that a head with these scores earns there, in the order of kHeadNames.
+/// The names that a head with these scores gets on these probes, in the order of kHeadNames.
 std::vector<std::string_view> earned_names(const ScoreValues& scores,
                                            std::span<const TokenizedText> probes,
                                            const ScoreValues& uniform);
 
-/// The names that all heads earn on the usual probes, by layer, head and kHeadNames. `tokenizer`
-/// may be null. Throws what make_probes() and run() throw.
+/// The names of all heads on the usual probes, by layer, head and kHeadNames. `tokenizer` may be
+/// null. Throws what make_probes() and run() throw.
 std::vector<NamedHead> measured_names(const Model& model, const ModelTokenizer* tokenizer,
                                       const AttentionRequest& request);
 
-/// A model whose heads papers name.
+/// A model whose heads are named in papers.
 enum class KnownModel { kGpt2 };
 
 inline constexpr std::array kKnownModels = {Choice{"gpt2", KnownModel::kGpt2}};
 
-/// Throws Error{kUsage} that says what it would have to be when `model` is another one, by its
-/// family and shape.
+/// Throws Error{kUsage} that describes the expected model if `model` differs from it in family or
+/// shape.
 void require_known(const Model& model, KnownModel known);
 
 /// "induction", "name mover", …
@@ -52,37 +52,38 @@ void require_known(const Model& model, KnownModel known);
 /// Source  gpt2: Wang et al. 2022, "Interpretability in the Wild", figure 2.
 std::optional<std::string_view> known_name(KnownModel known, HeadId head) noexcept;
 
-/// Where the names are from, for people.
+/// The source of the names, for readers.
 std::string_view known_source(KnownModel known) noexcept;
 
-/// From this Score::kRetrieval on, a head is one.
+/// Heads with at least this Score::kRetrieval are retrieval heads.
 inline constexpr double kLeastRetrieval = 0.1;
 
-/// Those that, when random tokens are said again, look most at the place of the token that is to
-/// come: Score::kRetrieval, the mean over probes of two copies, of kLeastRetrieval or more. By
+/// Returns the heads that, when random tokens are repeated, attend most to the token that comes
+/// next: Score::kRetrieval, averaged over probes of two copies, is at least kLeastRetrieval. By
 /// layer, then head.
 ///
 /// Source  the score and its threshold: Wu et al. 2024, "Retrieval Head Mechanistically Explains
-///         Long-Context Factuality"; with a given answer in place of a generated one.
+///         Long-Context Factuality"; with a given answer instead of a generated one.
 ///
-/// `tokenizer` may be null. request.report is told the share of the probes. Throws what
+/// `tokenizer` may be null. request.report gets the share of finished probes. Throws what
 /// make_probes() and run() throw.
 std::vector<HeadId> retrieval_heads(const Model& model, const ModelTokenizer* tokenizer,
                                     const AttentionRequest& request);
 
-/// "5.5 induction>0.8": a score of one head against a number, with > >= < or <=; or a name that it
-/// is to earn, "5.5 induction". "any" in place of the head: of one at least; "count N": of exactly
-/// so many.
+/// "5.5 induction>0.8": one head's score compared with a number by > >= < or <=. "5.5 induction": a
+/// name that the head should have. Instead of the head, "any" means at least one head, and "count
+/// N" exactly N heads.
 class Expectation {
  public:
-  /// Throws Error{kUsage} saying what it may look like, with did-you-mean.
+  /// Throws Error{kUsage} that shows valid forms, with a suggestion.
   explicit Expectation(std::string_view text);
 
-  /// The name that is to be earned; null of a score.
+  /// The expected name; null if a score is expected.
   const HeadName* name() const noexcept { return name_; }
 
-  /// What was found instead, by the scores of `heads`; empty when it holds. Names are earned by
-  /// scores here, whatever they are of. Throws Error{kUsage} when the head is none of them.
+  /// Describes what was found instead, given the scores of `heads`; empty if the expectation holds.
+  /// Names depend on the scores alone here, on any texts. Throws Error{kUsage} if the head is not
+  /// one of `heads`.
   std::string failure(const std::vector<HeadId>& heads,
                       const std::vector<ScoreValues>& scores) const;
 

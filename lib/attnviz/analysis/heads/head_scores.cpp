@@ -16,7 +16,8 @@ namespace attnviz {
 
 namespace {
 
-// As pieces carry it: a space, SentencePiece's mark or that of bytes as letters.
+// The space mark at the start of a piece: a space, SentencePiece's mark, or the letter for its
+// byte.
 std::string_view without_space(std::string_view piece) noexcept {
   for (const std::string_view mark : {" ", "\u2581", "\u0120"}) {
     if (piece.starts_with(mark)) {
@@ -26,7 +27,7 @@ std::string_view without_space(std::string_view piece) noexcept {
   return piece;
 }
 
-// What the strongest dropout of a float makes of 1.
+// 1 / (1 - rate) for the largest dropout rate below 1 that a float can hold.
 constexpr double kLargestWeight = 16777216.0;
 
 }  // namespace
@@ -58,7 +59,7 @@ ScoredTokens::ScoredTokens(std::size_t n_tokens, Options options)
     punctuation_[token] = true;
   }
   options_.punctuation.clear();
-  for (std::size_t token = 0; token < n_tokens_; ++token) {  // in order, each once
+  for (std::size_t token = 0; token < n_tokens_; ++token) {  // in order, without repeats
     if (punctuation_[token]) {
       options_.punctuation.push_back(token);
     }
@@ -136,7 +137,7 @@ void ScoreTally::add_shape(const Row& row) {
     mean(Score::kFirst).add(row.on(0));
   }
   const double even = 1.0 / static_cast<double>(row.n_visible);
-  // What is not visible has no weight.
+  // Invisible keys have no weight.
   const kernels::EntropySums logs = kernels::entropy_sums(row.weights, even);
   double distance = 0.0;
   std::size_t largest = visibility_.first_key(query);
@@ -259,7 +260,7 @@ void ScoreTally::add(const ScoreTally& other) {
 // How many queries see each key.
 std::vector<std::size_t> ScoreTally::n_seeing() const {
   const std::size_t n = tokens_->size();
-  std::vector<std::size_t> steps(n + 1);  // what comes to the count at a key, modulo 2^64
+  std::vector<std::size_t> steps(n + 1);  // changes of the count at each key, modulo 2^64
   for (std::size_t query = 0; query < n; ++query) {
     visibility_.each_range(query, n, [&](std::size_t first_key, std::size_t end_key) {
       if (!visibility_.mask().has_gaps()) {
@@ -329,7 +330,7 @@ void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
       std::ranges::transform(row, norms, row.begin(), std::multiplies());
       const double sum = std::accumulate(row.begin(), row.end(), 0.0);
       if (sum == 0.0) {
-        continue;  // no value of these keys does anything
+        continue;  // these keys pass nothing on
       }
       std::ranges::transform(row, row.begin(), [sum](double share) { return share / sum; });
     }
@@ -368,7 +369,7 @@ void ScoreMeans::add(std::span<const ScoreValues> heads) {
   for (std::size_t head = 0; head < heads.size(); ++head) {
     for (const auto& [key, score] : kScoreNames) {
       if (const std::optional<double>& value = heads[head][score]) {
-        // A square has to have room in the sum, too.
+        // The sum must have room for its square as well.
         constexpr double kLargest = 268435456.0;
         if (!(std::abs(*value) < kLargest)) {
           throw Error(

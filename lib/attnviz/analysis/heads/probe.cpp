@@ -15,7 +15,8 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::uint64_t kName = 0x70726f6265;  // "probe": no other random numbers of the seed
+constexpr std::uint64_t kName = 0x70726f6265;  // "probe": keeps other random numbers of the seed
+                                               // apart
 
 Token plain_token(TokenId id, std::string piece) {
   Token token;
@@ -37,7 +38,7 @@ std::vector<Token> of_tokenizer(const Model& model, const ModelTokenizer& tokeni
   return tokens;
 }
 
-// Of a model whose tokenizer cannot be read, or that has none.
+// For a model whose tokenizer cannot be read, or that has none.
 std::vector<Token> of_model(const Model& model, std::size_t length) {
   std::vector<Token> tokens;
   if (model.config.is_transformer()) {
@@ -59,16 +60,15 @@ std::vector<Token> of_model(const Model& model, std::size_t length) {
 void check_shape(const Model& model, const ProbeShape& shape, std::size_t n_candidates,
                  std::size_t n_tokens) {
   if (n_candidates < shape.length) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("probe of {} different tokens: {} has {} to take them from; take a shorter one",
-                    shape.length, model.config.name, n_candidates),
-        "probe length");
+    throw Error(ErrorKind::kUsage,
+                fmt::format("a test on {} different tokens: {} has only {}; choose a shorter one",
+                            shape.length, model.config.name, n_candidates),
+                "probe length");
   }
   if (model.config.is_too_long(n_tokens)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("probe of {} tokens: {} takes {} at most; take a shorter one", n_tokens,
-                            model.config.name, model.config.n_ctx),
+                fmt::format("a test on {} tokens: {} takes at most {}; choose a shorter one",
+                            n_tokens, model.config.name, model.config.n_ctx),
                 "probe length");
   }
 }
@@ -78,10 +78,10 @@ void check_shape(const Model& model, const ProbeShape& shape, std::size_t n_cand
 std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer* tokenizer,
                                        const ProbeShape& shape) {
   if (!model.inputs.empty()) {
-    throw Error(ErrorKind::kUsage,
-                model.config.name +
-                    ": has an input for each position, and no words to make a probe of; give "
-                    "its own text");
+    throw Error(
+        ErrorKind::kUsage,
+        model.config.name +
+            ": has an input for each position but no vocabulary to test on; give its own text");
   }
   std::vector<Token> candidates =
       tokenizer == nullptr ? of_model(model, shape.length) : of_tokenizer(model, *tokenizer);
@@ -100,7 +100,7 @@ std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer*
   std::vector<TokenizedText> probes;
   for (std::size_t probe = 0; probe < shape.count; ++probe) {
     const RandomBits bits({kName, shape.seed, probe});
-    for (std::size_t i = 0; i < shape.length; ++i) {  // Fisher and Yates, as far as it is needed
+    for (std::size_t i = 0; i < shape.length; ++i) {  // Fisher and Yates, as far as needed
       std::swap(candidates[i], candidates[i + bits[i] % (candidates.size() - i)]);
     }
     TokenizedText text = beginning;
@@ -144,7 +144,7 @@ void absorb(RandomBits& bits, const StoredMatrix& matrix) {
   }
 }
 
-// Of parts that some models have.
+// For parts that only some models have.
 void absorb_if_there(RandomBits& bits, const StoredMatrix& matrix) {
   if (!matrix.empty()) {
     absorb(bits, matrix);

@@ -1,5 +1,5 @@
-// Texts that tell what heads do: random tokens, said again and again. Whether two runs had the same
-// model, the same tokenizer and the same lines.
+// Texts that show what heads do: random tokens, repeated several times. Whether two runs used the
+// same model, the same tokenizer and the same lines.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +16,40 @@
 
 namespace attnviz {
 
-/// The token that begins a text, where there is one, and `length` different random tokens, written
-/// `repeats` times; `count` such texts.
+/// `count` texts, each of the beginning-of-text token, if there is one, and `length` different
+/// random tokens, written `repeats` times.
 struct ProbeShape {
   std::size_t length = 25;
   std::size_t repeats = 4;
   std::size_t count = 4;
   std::uint64_t seed = 42;
-  bool bos = true;  // the beginning, or the [CLS] that stands for it
+  bool bos = true;  // the beginning-of-text token, or the [CLS] that replaces it
 };
 
-/// The texts, the same on every machine. Tokens with a meaning of their own are left out, and by
-/// their ids, which tokenizers give in order of frequency, the most common tenth and the rarest
-/// quarter. Of a model that looks pieces up: pieces of its vocabulary, or where any piece will do
-/// invented ones.
+/// Returns the texts, the same on every machine. Special tokens are left out, and so are the most
+/// common tenth and the rarest quarter, judging by ids, which tokenizers assign by frequency. For
+/// models that look pieces up, the tokens are pieces of the vocabulary, or invented ones where any
+/// piece will do.
 ///
-/// `tokenizer` may be null. Throws Error{kUsage} when there are not as many different tokens, or a
-/// text would be longer than the model's context.
+/// `tokenizer` may be null. Throws Error{kUsage} if there are too few different tokens, or if a
+/// text would exceed the model's context.
 std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer* tokenizer,
                                        const ProbeShape& shape);
 
-/// What scores ask of such a text; of two copies also what was copied.
+/// What scores need to know about a probe; for two copies, also which tokens were copied.
 ScoredTokens probe_tokens(const TokenizedText& probe, const ProbeShape& shape, std::size_t band);
 
-/// 16 hexadecimal digits made of the model's shape and of the first row of each of its matrices:
-/// models that were trained apart have others; the name and the place of the files change nothing.
+/// 16 hexadecimal digits from the model's shape and the first row of each of its matrices. Models
+/// trained separately differ; names and locations of files do not matter.
 std::string model_fingerprint(const Model& model);
 
-/// The same of a tokenizer: its kind, and every piece with its id.
+/// The same for a tokenizer, from its kind and every piece with its id.
 std::string tokenizer_fingerprint(const Tokenizer& tokenizer);
 
-/// The lines of an input so far, of which only their number and the same of them are kept.
+/// The lines of an input so far; only their number and fingerprint are kept.
 class LinesRead {
  public:
-  /// The next line, without its end.
+  /// Adds the next line, without its line end.
   void add(std::string_view line) noexcept;
 
   std::size_t count() const noexcept { return count_; }

@@ -1,5 +1,5 @@
-// Runs a model and scores its heads. The numbers of TransformerLens' detect_head(), for those who
-// compare with them.
+// Runs a model and scores its heads. The numbers of TransformerLens' detect_head(), for comparison
+// with that library.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 
 namespace attnviz {
 
-/// A detection pattern P of 0 and 1.
+/// A detection pattern P of zeros and ones.
 enum class DetectionPattern {
   kPrevious,   // k = q - 1
   kDuplicate,  // k < q with t_k = t_q
-  kInduction,  // the same one key to the right: k <= q, where k = q counts
+  kInduction,  // the same, one key to the right: k <= q, and k = q counts
 };
 
 inline constexpr std::array kDetectionPatterns = {
@@ -34,23 +34,24 @@ inline constexpr std::array kDetectionPatterns = {
     Choice{"duplicate_token_head", DetectionPattern::kDuplicate},
     Choice{"induction_head", DetectionPattern::kInduction}};
 
-/// What detect_head(error_measure, exclude_bos, exclude_current_token) returns for one head.
+/// The options exclude_bos and exclude_current_token of detect_head().
 struct DetectOptions {
   bool exclude_bos = false;
   bool exclude_current_token = false;
 };
 
-/// Of one head with attention A, over all n rows: a perfect previous-token head has (n - 1) / n.
+/// What detect_head() returns for one head with attention A, for either error_measure. Taken over
+/// all n rows: a perfect previous-token head scores (n - 1) / n.
 struct DetectedHead {
-  std::optional<double> mul;  // sum of A P / sum of A; nothing where all of A is excluded
+  std::optional<double> mul;  // sum of A P / sum of A; absent if all of A is excluded
   double abs = 0.0;           // 1 - sum of |A - P| / n rounded to three decimals
 };
 
-/// The sums that they are made of, while causal rows come.
+/// Adds up the sums for DetectedHead while causal rows arrive.
 ///
 /// Source  TransformerLens, transformer_lens/head_detector.py. Excluding zeroes column 0 or the
-///         diagonal, of A for `mul` and of |A - P| for `abs`. What it does to its caller's cache is
-///         not done here: the order of calls changes nothing.
+///         diagonal: of A for `mul`, of |A - P| for `abs`. Unlike the original, this leaves the
+///         caller's cache alone, so the order of calls does not matter.
 class DetectHead : public PatternSink {
  public:
   /// `tokens`, with ids, must outlive it; heads without repeats.
@@ -60,11 +61,11 @@ class DetectHead : public PatternSink {
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
 
-  /// Of a wanted head, once all of its rows have come.
+  /// The numbers of a wanted head, once all of its rows have arrived.
   DetectedHead detected(HeadId head, DetectionPattern pattern, const DetectOptions& options) const;
 
  private:
-  // Sums over four kinds of entries: neither column 0 nor diagonal, either of them, both.
+  // Sums over four kinds of entries: outside column 0 and the diagonal, in one of them, in both.
   struct Sums {
     std::array<ExactSum, 4> attention;               // A
     std::array<std::array<ExactSum, 4>, 3> product;  // A P, by pattern
@@ -84,17 +85,17 @@ class DetectHead : public PatternSink {
   std::map<HeadId, std::unique_ptr<Head>> heads_;
 };
 
-/// TransformerLens' numbers of one head: by pattern, then without and with exclude_bos, and of
-/// either without and with exclude_current_token.
+/// TransformerLens' numbers of one head: by pattern, then by the index of detect_options(), in
+/// which bit 0 is exclude_bos and bit 1 is exclude_current_token.
 using DetectedScores = std::array<std::array<DetectedHead, 4>, kDetectionPatterns.size()>;
 
 DetectOptions detect_options(std::size_t index) noexcept;
 DetectedScores detected_scores(const DetectHead& detect, HeadId head);
 
-/// What the heads of one text score, in the order they were given.
+/// The scores of the heads on one text, in the order in which the heads were given.
 struct TextScores {
   std::vector<ScoreValues> raw;
-  std::vector<ScoreValues> weighted;  // by transformed values, as HeadScores has it
+  std::vector<ScoreValues> weighted;  // by the norms of transformed values, as in HeadScores
   std::vector<DetectedScores> detected;
 };
 
@@ -104,64 +105,68 @@ struct ScoreRequest {
   bool detect = false;
 };
 
-/// `tokens` are those of the text; heads without repeats. Throws what run() throws.
+/// Runs the model on a text and scores heads. `tokens` are the text's; heads without repeats.
+/// Throws what run() throws.
 TextScores score_heads(const Model& model, const TokenizedText& text, const ScoredTokens& tokens,
                        const std::vector<HeadId>& heads, const ScoreRequest& request);
 
-// Whether heads copy: what they write of the tokens that they look at, by their weights alone.
+// Whether heads copy: what they write about the tokens they attend to, from their weights alone.
 
-/// Σλ / Σ|λ| over the eigenvalues λ of W_E W_V W_O W_U [n_vocab, n_vocab] of each head: 1 where
-/// what it looks at becomes more probable, -1 where less. Nothing where all are 0; empty when the
-/// model has no such product: no embeddings of ids, no unembedding, or more than sums and the last
-/// norm between them (BERT).
+/// Returns Σλ / Σ|λ| over the eigenvalues λ of W_E W_V W_O W_U [n_vocab, n_vocab] of each head: 1
+/// if the tokens it attends to become more probable, -1 if less. Absent if all λ are 0. The vector
+/// is empty if the model does not have this product: no embeddings of ids, no unembedding, or more
+/// than sums and the last norm between them (BERT).
 ///
-/// Norms on the way are folded in, up to their scale: the weights of the one that reads, of one
-/// behind attention and of the last, and of LayerNorms that the mean is taken out. Biases,
-/// positions and soft caps are left out. Throws Error{kMalformed} when a product is not finite.
+/// Norms on the way are folded in, except for their scale: the weights of the norm before
+/// attention, of one after it and of the last norm; LayerNorms also subtract the mean. Biases,
+/// positions and soft caps are left out. Throws Error{kMalformed} if a product is not finite.
 ///
 /// Source  Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", from the
-///         [d_value, d_value] matrix W_O W_U W_E W_V, which has the same eigenvalues but for zeros.
+///         [d_value, d_value] matrix W_O W_U W_E W_V, which has the same eigenvalues except for
+///         zeros.
 std::vector<std::optional<double>> copying_scores(const Model& model,
                                                   const std::vector<HeadId>& heads,
                                                   std::size_t n_threads);
 
-/// The standard deviation of random heads' scores, whose mean is 0: measured for 8, 32 and 64.
+/// The standard deviation of random heads' scores, which have mean 0: measured for d_value 8, 32
+/// and 64.
 inline double random_copying_sd(std::size_t d_value) noexcept {
   return 1.7 / static_cast<double>(d_value);
 }
 
 // How much of each token a head would pass on: the norm of its transformed value.
 
-/// Whether gates open contexts, which differ from query to query.
+/// Whether the model has output gates, which scale contexts differently for each query.
 bool has_output_gates(const Model& model) noexcept;
 
-/// What is said where they are left out.
+/// The note shown where these gates are left out.
 inline constexpr const char* kGatesLeftOut =
-    "norms of values leave out the output gates, which differ from query to query";
+    "value norms do not include the output gates, which differ between queries";
 
-/// ‖f(x_k)‖₂ with f(x) = (x̂ W_V + b_V) W_O of one head, where x̂ is what the attention of its layer
-/// looks at; b_O belongs to no head. Without W_O: the norm of the value. An output
-/// gate is a query's, and belongs to no key: it is left out. Known of a head when its rows come.
+/// ‖f(x_k)‖₂ with f(x) = (x̂ W_V + b_V) W_O of one head, where x̂ is the input of its layer's
+/// attention; b_O belongs to no head. Without W_O: the norm of the value. An output gate belongs to
+/// a query and not to a key, so it is left out. A head's norms are available when its rows arrive.
 ///
 /// Source  Kobayashi et al. 2020, "Attention is Not Only a Weight", eq. 4.
 class ValueNorms : public RunObserver {
  public:
-  /// Hands weights to `patterns`; the model must outlive it too. Heads without repeats.
+  /// Passes weights on to `patterns`, which must outlive this, as must the model. Heads without
+  /// repeats.
   ValueNorms(const Model& model, const std::vector<HeadId>& heads, std::size_t n_threads,
              PatternSink& patterns);
 
   bool wants_values(HeadId head) const override { return norms_.contains(head); }
   void values(std::size_t layer, std::span<const HeadValues> heads) override;
 
-  /// [n_tokens] of a head whose weights come.
+  /// [n_tokens], for a head whose weights are arriving.
   std::span<const double> of(HeadId head) const { return norms_.at(head); }
 
  private:
   const Model& model_;
   std::size_t n_threads_;
   std::map<HeadId, std::vector<double>> norms_;
-  // f(x) of one head, a thread each; kept for the next one, or the system would clear memory again
-  // and again.
+  // f(x) of one head, one per thread. Kept for the next head, since the system would otherwise
+  // clear fresh memory each time.
   std::vector<MatrixBuffer> transformed_;
 };
 

@@ -27,7 +27,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(CostClock::now() - begin).count();
 }
 
-// The least of several runs where one is short.
+// Repeats a short run; the fastest counts.
 double least_seconds(const std::function<void()>& work) {
   constexpr double kEnough = 0.02;
   constexpr std::size_t kMost = 20;
@@ -170,7 +170,8 @@ PassCosts pass_costs(const ModelShape& shape) {
   costs.token =
       static_cast<double>(layers.attention.total() - layers.attention.biases + layers.mlp);
   for (const LayerShape& layer : shape.layers) {
-    costs.token -= static_cast<double>(layer.n_layers * layer.mlp_biases);  // are added
+    costs.token -= static_cast<double>(layer.n_layers * layer.mlp_biases);  // these are added,
+                                                                            // not multiplied
     for (const HeadsShape& heads : layer.heads) {
       costs.edge += static_cast<double>(layer.n_layers * heads.n_heads) *
                     static_cast<double>(heads.d_head + heads.d_value);

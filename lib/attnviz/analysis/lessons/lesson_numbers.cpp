@@ -39,7 +39,7 @@ double mapped_product(std::span<const float> a, std::span<const float> b) noexce
   return sum;
 }
 
-// Each visible score in a row becomes its share.
+// Replaces each visible score of a row by its share.
 template <class Score, class Share>
 MatrixBuffer shares_of(std::size_t n, const Mask& mask, const Score& score, const Share& share) {
   MatrixBuffer weights(n, n);
@@ -174,7 +174,7 @@ double mean_largest(ConstMatrix weights) noexcept {
 
 namespace {
 
-// The mean of some tokens' rows, in the order of the run.
+// Averages some tokens' rows, in the order of the run.
 class MeanRows : public RunObserver {
  public:
   MeanRows(const Model& model, std::span<const std::size_t> tokens)
@@ -219,7 +219,7 @@ WordPlace place_of_word(const TokenizedText& text, const std::string& word,
     return {std::move(choices.indices), std::move(choices.note)};
   }
   const std::vector<std::size_t> numbers = word_numbers(text);
-  // A number is a word like any other here, and no index.
+  // A number is a word here like any other, not an index.
   const std::string asked = word.find('#') == std::string::npos ? "=" + word : word;
   TokenChoice choice = choose_token(merged_words(text, numbers), asked, parameter);
   WordPlace place{{}, std::move(choice.note)};
@@ -326,7 +326,7 @@ SoftmaxSteps softmax_steps(std::span<const double> scores, double divide_by, dou
     steps.weights.push_back(weight);
     steps.entropy_bits -= weight > 0.0 ? weight * std::log2(weight) : 0.0;
   }
-  steps.entropy_bits = std::max(steps.entropy_bits, 0.0);  // of one score: -0
+  steps.entropy_bits = std::max(steps.entropy_bits, 0.0);  // -0 for a single score
   NaiveSoftmax naive = naive_softmax(steps.divided);
   if (!all_masked && (!std::isfinite(naive.sum) || naive.sum == 0.0f)) {
     steps.naive = std::move(naive);

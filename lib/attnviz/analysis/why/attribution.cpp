@@ -44,7 +44,7 @@ double scale_at(const Norm& norm, std::span<const float> x) {
   return 1.0 / std::sqrt(squares / n + norm.epsilon);
 }
 
-// f after the norm, as a function of what the norm looks at, times the root that it divides by.
+// f after the norm, as a function of the norm's input, times the root that the norm divides by.
 Functional before_norm(const Norm& norm, Functional f) {
   if (!norm.present()) {
     return f;
@@ -68,7 +68,7 @@ Functional times(Functional f, double factor) {
   return f;
 }
 
-// f of what W_O makes of a context, as a function of the context.
+// f of W_O's output, as a function of the context.
 Functional before_output(const StoredMatrix& output, const Functional& f) {
   if (output.empty()) {
     return f;
@@ -84,11 +84,11 @@ Functional before_output(const StoredMatrix& output, const Functional& f) {
 
 struct HeadPart {
   std::vector<Functional> of_context;  // for each direction
-  Functional of_value;                 // in the first direction, with the gate of the state
+  Functional of_value;                 // in the first direction, with the gate at token `at`
   std::vector<double> shares;
   std::vector<double> of_values;  // in the first direction, [n_tokens]
   std::vector<double> by_key;
-  double weight = 0.0;  // of all keys: a learned sink takes the rest of 1
+  double weight = 0.0;  // sum over all keys: a learned sink takes the rest of 1
   double bias_share = 0.0;
 };
 
@@ -97,11 +97,11 @@ struct LayerPart {
   std::vector<Functional> of_attention, of_mlp;
   double attention_scale = 1.0;
   std::vector<double> mlp, mixer;
-  double stream_scale = 1.0;          // of what enters the layer when it leaves the last one
-  std::vector<double> middle, input;  // of layers with inputs: the stream in front of the MLP
+  double stream_scale = 1.0;          // factor on this layer's input at the end of the last layer
+  std::vector<double> middle, input;  // in layers with inputs: the stream before the MLP
 };
 
-// What the parts give in each direction, but for the scale of the last norm.
+// Collects the parts' shares in each direction, except for the scale of the last norm.
 class Collector : public RunObserver, public PatternSink {
  public:
   Collector(const Model& model, std::size_t n_tokens, std::size_t at,
@@ -113,7 +113,7 @@ class Collector : public RunObserver, public PatternSink {
     for (const LayerWeights& layer : model.layers) {
       stream_scale_ *= static_cast<double>(layer.result_scale);
     }
-    double scale = stream_scale_;  // of what this layer and those behind it leave of the stream
+    double scale = stream_scale_;  // factor that this layer and those after it apply to the stream
     for (const LayerWeights& layer : model.layers) {
       LayerPart part;
       for (const Functional& f : of_stream_) {
@@ -170,7 +170,7 @@ class Collector : public RunObserver, public PatternSink {
     }
   }
 
-  // Come before the values of their layer.
+  // Gates arrive before the values of their layer.
   void gates(const RunPlace& at, ConstMatrix open) override {
     const std::span<const float> row = open.row(at_);
     std::size_t first = 0;
@@ -240,7 +240,7 @@ class Collector : public RunObserver, public PatternSink {
     }
   }
 
-  // What stands in the place of a head comes from no key, and from no bias.
+  // What replaces an ablated head does not come from a key or a bias.
   void forget_keys_of(std::span<const Ablation> ablations) {
     for (const Ablation& one : ablations) {
       std::vector<HeadPart>& heads = layers_[one.layer].heads;
@@ -313,7 +313,7 @@ class Collector : public RunObserver, public PatternSink {
     return products;
   }
 
-  // Biases that the state has no part in.
+  // Biases that do not depend on the state.
   void add_constants(std::span<const LogitDirection> directions, Attribution& found) const {
     std::vector<double> of_norm;
     std::vector<double> of_logit;
@@ -337,11 +337,12 @@ class Collector : public RunObserver, public PatternSink {
   std::vector<Functional> of_stream_;
   std::vector<LayerPart> layers_;
   std::vector<double> first_, last_;
-  double stream_scale_ = 1.0;  // of what enters layer 0 when it leaves the last one
+  double stream_scale_ = 1.0;  // factor on layer 0's input at the end of the last layer
   double last_scale_ = 1.0;
 };
 
-// A direction of what the unembedding reads, in front of the projection and with the logits' scale.
+// Carries a direction of the unembedding's input back through the projection, with the logits'
+// scale.
 LogitDirection of_normed_stream(const OutputHead& head, LogitDirection direction) {
   if (!head.projection.weight.empty()) {
     direction.bias += product(head.projection.bias, direction.weights);
@@ -407,12 +408,12 @@ Attribution attribute(const Model& model, const TokenizedText& text,
   require_unembedding(model);
   require_token(at, text.size());
   if (model.config.order == LayerOrder::kPostNorm || !model.head.transform.weight.empty()) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: its layers end in norms, so that a logit is no sum of what they "
-                            "wrote",
-                            model.config.name));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: its layers end in norms, so a logit is not a sum of what they wrote",
+                    model.config.name));
   }
-  require_one_stream(model, "so that a logit is no sum of what they wrote");
+  require_one_stream(model, "so a logit is not a sum of what they wrote");
   const InputColumns input(text);
   Collector collector(model, text.tokens.size(), at, directions);
   run(model, input.view(), request, static_cast<RunObserver&>(collector));

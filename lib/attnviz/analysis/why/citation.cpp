@@ -18,7 +18,7 @@ namespace attnviz {
 
 namespace {
 
-// Sums of the weights that the queries from `first` on put on spans, over the heads of one run.
+// Sums the weights that the queries from `first` on put on spans, over the heads of one run.
 class SpanAttention : public PatternSink {
  public:
   SpanAttention(std::size_t first, std::span<const IndexRange> spans,
@@ -65,7 +65,7 @@ class SpanAttention : public PatternSink {
     };
   }
 
-  // Means over all rows that came.
+  // Averages over all rows that have arrived.
   SpanEffect effect(std::size_t span) const {
     SpanEffect effect;
     effect.attention = all_sums_[span] / static_cast<double>(n_rows_);
@@ -84,7 +84,7 @@ class SpanAttention : public PatternSink {
   bool is_on_ = false;
 };
 
-// Hides spans from all queries of what is fed.
+// Hides spans from all queries from `first_query` on.
 class SpanKnockOut : public RunObserver {
  public:
   SpanKnockOut(PatternSink& patterns, std::size_t first_query)
@@ -152,7 +152,7 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
               std::span<const HeadId> chosen) {
   check_continues(model, request);
   check_citation(model, ids, n_prompt, spans, chosen);
-  // Nobody asks what follows the last token.
+  // The token after the last one is not needed.
   const std::size_t n_fed = ids.size() - 1;
   const std::size_t first_query = n_prompt - 1;
   const std::span<const std::uint32_t> queries = ids.subspan(first_query, n_fed - first_query);
@@ -160,8 +160,8 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
   SpanAttention attention(first_query, spans, chosen);
   SpanKnockOut knock_out(attention, first_query);
   Decoding decoding(model, request, n_fed, &knock_out);
-  // The whole text first, although the answer comes again: what depends on the length of a text,
-  // as rotations and means may, is then the same in all passes.
+  // The whole text comes first, although the answer is fed again: all that depends on a text's
+  // length, as rotations and means may, is then the same in every pass.
   decoding.feed(ids.first(n_fed));
   double done = static_cast<double>(n_fed);
   const auto log_probabilities = [&] {
@@ -188,7 +188,7 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
   };
   for (std::size_t i = 0; i < spans.size(); ++i) {
     SpanEffect effect = attention.effect(i);
-    // No query is hidden from itself.
+    // A query always sees its own key.
     if (spans[i].first < first_query || queries.size() > 1) {
       effect.log_probability_change = change_without(spans.subspan(i, 1));
     } else {

@@ -39,7 +39,7 @@ void require_one_stream(const Model& model, std::string_view consequence) {
 
 namespace {
 
-// One token\'s rows of the stream, in the order of the run.
+// One token's rows of the stream, in the order of the run.
 class StreamRows : public RunObserver {
  public:
   StreamRows(const Model& model, std::size_t at)
@@ -78,7 +78,7 @@ std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
                                   const AttentionRequest& request, std::size_t at,
                                   std::uint32_t target, std::size_t n_top) {
   require_token(at, text.size());
-  require_one_stream(model, "so that a layer's stream alone is not what the output head reads");
+  require_one_stream(model, "so the output head does not read a single stream");
   const InputColumns input(text);
   StreamRows rows(model, at);
   run(model, input.view(), request, rows);
@@ -93,7 +93,7 @@ std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
 
 namespace {
 
-// Keeps the last row of each head, so that their sum has one order.
+// Keeps the last row of each head, so that they are added in one order.
 class LastRows : public PatternSink {
  public:
   LastRows(const Model& model, std::size_t n_tokens) : n_tokens_(n_tokens) {

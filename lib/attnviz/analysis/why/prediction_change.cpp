@@ -29,11 +29,11 @@ namespace attnviz {
 
 namespace {
 
-// Logits that lie in memory at once, a row for each token.
+// Rows of logits in memory at once, one per token.
 constexpr std::size_t kLogitRows = kBlockRows;
 
-// work(index of the row, its logits) for all rows, in no order. `memory` is kept for the next time:
-// the system would clear it again and again.
+// Calls work(index of the row, its logits) for all rows, in any order. `memory` is kept for the
+// next call, since the system would otherwise clear fresh memory each time.
 void for_each_logits(const Model& model, ConstMatrix last, std::size_t n_threads,
                      MatrixBuffer& memory,
                      const std::function<void(std::size_t, std::span<const float>)>& work) {
@@ -136,7 +136,7 @@ bool looks_ahead(const Model& model, const AttentionRequest& request) {
   return false;
 }
 
-// Runs of one text that begin behind its first tokens, whose keys and values are kept.
+// Runs of one text that begin after its first tokens, whose keys and values are kept.
 class SuffixRuns {
  public:
   SuffixRuns(const Model& model, const ModelInput& input, const AttentionRequest& request)
@@ -149,8 +149,8 @@ class SuffixRuns {
     memory_.cache = &cache_;
   }
 
-  // What leaves the last layer at the last token. All runs before must have begun at `first` or
-  // behind it, but for one of the whole text.
+  // The last layer's output at the last token. All earlier runs must have begun at `first` or
+  // later, except for one of the whole text.
   void run_from(std::size_t first, RunObserver& observer, std::span<float> last) {
     cache_.set_tokens(first);
     memory_.rotations.clear();
@@ -185,7 +185,8 @@ std::vector<std::optional<double>> leave_one_out(const Model& model, const Token
   const std::size_t n_tokens = input.size();
   check_request(model, input, request);
   check_spans(spans, n_tokens);
-  std::vector<std::size_t> order;  // from the last end on: what lies before a span stays unchanged
+  std::vector<std::size_t> order;  // from the last end on: keys and values before a span stay
+                                   // unchanged
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (spans[i].end < n_tokens) {
       order.push_back(i);
@@ -199,7 +200,7 @@ std::vector<std::optional<double>> leave_one_out(const Model& model, const Token
   SuffixRuns runs(model, input, request);
   MatrixBuffer last(1 + order.size(), model.config.d_model);
   runs.run_from(0, unchanged, last.view().row(0));
-  // States cannot go back to where a span ends.
+  // States cannot be rewound to where a span ends.
   const bool from_start = looks_ahead(model, request) || model.has_states();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const TokenSpan span = spans[order[i]];
@@ -244,7 +245,7 @@ void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ab
   }
 }
 
-// What is taken out, be it by zeros or means.
+// An ablated part, whether by zeros or by means.
 using Place = std::tuple<std::size_t, bool, std::optional<std::size_t>>;
 
 std::set<Place> places_of(const std::vector<Ablation>& ablations) {
@@ -255,7 +256,7 @@ std::set<Place> places_of(const std::vector<Ablation>& ablations) {
   return places;
 }
 
-// Whether `part` is among what is taken out already: a layer, when all of its heads are.
+// Whether `part` is already ablated: a layer, if all of its heads are.
 bool is_out(const Model& model, const Ablation& part, const std::set<Place>& given) {
   const auto has = [&](std::optional<std::size_t> head) {
     return given.contains({part.layer, part.mlp, std::nullopt}) ||
@@ -288,7 +289,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
   const std::set<Place> given_places = places_of(given.ablations);
   Intervener unchanged(model, input, request, given);
   Intervener one(model, input, request, each);
-  // What is out stays as it was, whatever is taken out with it: that is said last.
+  // Parts that the request ablates stay as they are, so their observer acts last.
   ObserverGroup changed({&one, &unchanged});
 
   LayerMemory memory;
@@ -303,7 +304,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
   const MatrixBuffer unchanged_last = run_from(0, unchanged);
   UnchangedPrediction prediction(model, unchanged_last.view(), target, request.n_threads);
   std::vector<AblationEffect> effects(each.ablations.size());
-  std::vector<std::size_t> waiting;  // those whose runs stand in `lasts`, one behind the other
+  std::vector<std::size_t> waiting;  // those whose runs lie in `lasts`, one after the other
   MatrixBuffer lasts(prediction.runs_at_once() * unchanged_last.rows(), unchanged_last.cols());
   const auto measure = [&] {
     const std::size_t rows = waiting.size() * stream.rows();

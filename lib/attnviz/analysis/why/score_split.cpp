@@ -44,7 +44,8 @@ Vector times(const Vector& x, ConstMatrix w) {
   return product;
 }
 
-// What the norm makes of a part of what it divides by `divisor`; its bias belongs to no part.
+// Applies the norm to one part of its input, which as a whole is divided by `divisor`; the norm's
+// bias belongs to no part.
 void pass_norm(const Norm& norm, double divisor, std::span<double> part) {
   if (!norm.present()) {
     return;
@@ -60,7 +61,7 @@ void pass_norm(const Norm& norm, double divisor, std::span<double> part) {
   }
 }
 
-// The parts of one token's stream in front of a layer.
+// The parts of one token's stream before a layer.
 class StreamOfToken {
  public:
   StreamOfToken(const Model& model, std::size_t token, ConstMatrix embedded, ConstMatrix unplaced)
@@ -98,7 +99,7 @@ class StreamOfToken {
     add({part_of(model_.layers[layer]), layer, 0}, doubles(s.row(token_)));
   }
 
-  // What the heads added passes a norm, and is scaled; another mixer is a part of its own.
+  // The heads' parts pass the norm and are scaled; another mixer is a part of its own.
   void take_attention(std::size_t layer, ConstMatrix a) {
     const LayerWeights& weights = model_.layers[layer];
     if (weights.heads.empty()) {
@@ -132,7 +133,7 @@ class StreamOfToken {
     }
   }
 
-  // Of a layer that adds inputs of its own: in front of its MLP, and behind all.
+  // For layers that add inputs of their own: the stream before the MLP, and after the layer.
   void take_middle(ConstMatrix x) { middle_ = doubles(x.row(token_)); }
   void take_result(std::size_t layer, ConstMatrix x) {
     const auto scale = static_cast<double>(model_.layers[layer].result_scale);
@@ -144,7 +145,7 @@ class StreamOfToken {
     scale_from(0, scale);
   }
 
-  // Each part becomes its share of a query, or of a key, of the head.
+  // Turns each part into its share of the head's query, or of its key.
   void read(const HeadId head, const HeadSide& side, std::span<const float> x,
             const Rotation& rotation) {
     const LayerWeights& layer = model_.layers[head.layer];
@@ -181,7 +182,7 @@ class StreamOfToken {
   }
 
   std::vector<StreamPart> parts;
-  std::vector<Vector> vectors;  // [d_model] each, or once read() [d_head]
+  std::vector<Vector> vectors;  // [d_model] each; after read() [d_head]
 
  private:
   void add(const StreamPart& part, Vector vector) {
@@ -196,7 +197,7 @@ class StreamOfToken {
     }
   }
 
-  // What a part has behind the rows of the matrix stays behind what is made of the others.
+  // Numbers of a part beyond the rows of the matrix are kept, after the product.
   void project(const Projection& projection) {
     const MatrixBuffer weights = to_floats(projection.weight);
     for (Vector& part : vectors) {
@@ -205,11 +206,11 @@ class StreamOfToken {
                   part.end());
       part = std::move(made);
     }
-    add_to(vectors.back(), projection.bias);  // the biases' part, if there is one
+    add_to(vectors.back(), projection.bias);  // the biases' part, if present
   }
 
-  // Of the first numbers, as many as it has weights; by the token's own factor, where one is of all
-  // heads.
+  // Norms the first numbers, as many as the norm has weights; uses the token's own factor if one
+  // root covers all heads.
   void pass_own_norm(const Norm& norm, std::span<const float> joint) {
     if (!norm.present()) {
       return;
@@ -247,11 +248,11 @@ class StreamOfToken {
 
   const Model& model_;
   std::size_t token_;
-  Vector middle_;             // the stream in front of the MLP
-  std::size_t of_layer_ = 0;  // where what the layer's heads added begins
+  Vector middle_;             // the stream before the MLP
+  std::size_t of_layer_ = 0;  // where the parts that the layer's heads added begin
 };
 
-// Of both tokens, up to the weight that the head has for them.
+// Follows both tokens up to the head's layer.
 class ScoreParts : public RunObserver {
  public:
   ScoreParts(const Model& model, HeadId head, std::size_t query, std::size_t key,
@@ -331,7 +332,7 @@ class ScoreParts : public RunObserver {
   std::array<StreamOfToken, 2>& streams_;
 };
 
-// What enters layer 0 without what says where tokens stand; the same where a norm comes behind.
+// Layer 0's input without positions; the full input if a norm follows.
 MatrixBuffer embed_unplaced(const Model& model, const ModelInput& input) {
   Model unplaced = model;
   if (!model.embedding_norm.present()) {
@@ -351,16 +352,16 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
   check_request(model, input, request);
   require_token(std::max(query, key), input.size());
   if (model.config.order == LayerOrder::kPostNorm) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: its layers end in norms, so that a score is no sum of what they "
-                            "wrote",
-                            model.config.name));
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: its layers end in norms, so a score is not a sum of what they wrote",
+                    model.config.name));
   }
-  require_one_stream(model, "so that a score is no sum of what they wrote");
+  require_one_stream(model, "so a score is not a sum of what they wrote");
   if (const auto from = model.layers[head.layer].keys_from) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: layer {} looks at the keys of layer {}, so that a score is no "
-                            "product of two parts of its stream",
+                fmt::format("{}: layer {} uses the keys of layer {}, so a score is not a product "
+                            "of two parts of its own stream",
                             model.config.name, head.layer, *from));
   }
   const MatrixBuffer embedded = embed(model, input);

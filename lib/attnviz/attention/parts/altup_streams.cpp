@@ -23,7 +23,7 @@ double mean_square(std::span<const float> x) noexcept {
   return sum / static_cast<double>(x.size());
 }
 
-// In place: rows of x as long as those of `of`.
+// Scales each row of x in place to the length of the same row of `of`.
 void take_length(ConstMatrix of, Matrix x) noexcept {
   constexpr double kLeastSquare = 1e-5;
   for (std::size_t row = 0; row < x.rows; ++row) {
@@ -38,7 +38,7 @@ void add_times(float factor, std::span<const float> x, std::span<float> to) noex
   }
 }
 
-// m(x) [n_tokens, n_streams], and what `coefficients` make of it.
+// Returns `coefficients` applied to m(x) [n_tokens, n_streams].
 MatrixBuffer coefficients_of(const AltUpLayer& layer, const Projection& coefficients, ConstMatrix x,
                              std::size_t n_threads) {
   MatrixBuffer normed(x.rows, x.cols);

@@ -54,7 +54,7 @@ class CrossRun {
   }
 
  private:
-  // Of a text that grows they are there already.
+  // For a text that grows, they have been computed before.
   void make_keys() {
     memory_.layers.resize(model_.n_layers());
     CrossKeys& kept = memory_.layers[place_.layer];
@@ -135,10 +135,10 @@ class CrossRun {
   const CrossPlace& place_;
   const CrossAttention& cross_;
   const AttentionRequest& request_;
-  PatternSink* sink_;  // null: nobody wants weights
+  PatternSink* sink_;  // null: weights are not wanted
   CrossMemory& memory_;
   Matrix contexts_;
-  std::vector<std::size_t> first_col_;  // of each head in them
+  std::vector<std::size_t> first_col_;  // of each head in the contexts
   std::vector<BlockFault> faults_;      // of each head
 };
 
@@ -153,7 +153,7 @@ double cross_bytes(const Model& model, std::size_t n_tokens, std::size_t n_sourc
   const auto tokens = static_cast<double>(n_tokens);
   const auto source = static_cast<double>(n_source);
   double kept = 0.0;
-  double most = 0.0;   // contexts, and queries: a thread may have any head's
+  double most = 0.0;   // contexts, and queries: a thread may run any head
   double width = 0.0;  // of the source
   for (const LayerWeights& layer : model.layers) {
     double of_tokens = 0.0;

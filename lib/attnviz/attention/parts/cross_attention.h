@@ -1,4 +1,4 @@
-// How a decoder's tokens look at another text: at what an encoder has made of it.
+// Cross-attention: how a decoder's tokens attend to the output of an encoder.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@
 
 namespace attnviz {
 
-/// Keys and values of a layer's heads, the same for all tokens that look at them.
+/// Keys and values of a layer's heads, the same for all decoder tokens.
 struct CrossKeys {
   std::vector<kernels::KeyPanels> keys;  // [n_source, d_head] each
   std::vector<MatrixBuffer> values;      // [n_source, d_value]
 };
 
-/// What cross-attention computes in. Kept from layer to layer, and of a text that grows for the
-/// tokens that come.
+/// Working memory of cross-attention, kept from layer to layer and, for a text that grows, from
+/// token to token.
 struct CrossMemory {
-  ConstMatrix encoded;  // [n_source, d]: what the layers look at; their models' owner keeps it
-  std::vector<CrossKeys> layers;      // of those that have been computed; others are empty
-  MatrixBuffer contexts;              // every head's, side by side
+  ConstMatrix encoded;                // [n_source, d]: the encoder's output, owned by the caller
+  std::vector<CrossKeys> layers;      // empty until a layer has been computed
+  MatrixBuffer contexts;              // of all heads, side by side
   std::vector<MatrixBuffer> queries;  // by thread
   std::vector<BlockScratch> blocks;   // by thread
 };
 
-/// Bytes of what cross-attention keeps of a source of `n_source` tokens in all layers of the model,
-/// with the source itself, and of what it computes in for `n_tokens` that look at it; an estimate,
-/// without the rows of scores. 0 of models without.
+/// Bytes that cross-attention takes: the keys and values of a source of `n_source` tokens in all
+/// layers, the source itself, and working memory for `n_tokens` queries; an estimate, without the
+/// rows of scores. 0 for models without cross-attention.
 double cross_bytes(const Model& model, std::size_t n_tokens, std::size_t n_source) noexcept;
 
 /// Where a run is: tokens x [n, d_model] that begin at `first_query` in their text.
@@ -42,11 +42,11 @@ struct CrossPlace {
 };
 
 /// out = the output of a layer's cross-attention, [n, d_model], without the stream. The weights of
-/// heads that the cross_patterns() of `observer` want go there. Every query sees every key; a
-/// request's mask is of tokens of one text, and does not count here.
+/// heads that the cross_patterns() of `observer` want go there. Every query sees every key; the
+/// request's mask applies only within one text.
 ///
 /// Precondition: the layer has cross-attention. Throws Error{kMalformed} naming the first head with
-/// a number that is not finite, and for a source of another width than the keys' matrices have.
+/// a number that is not finite, and for a source whose width differs from the keys' matrices.
 void attend_across(const Model& model, const CrossPlace& place, const AttentionRequest& request,
                    RunObserver& observer, CrossMemory& memory, Matrix out);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// The numbers of one token's experts, in memory that is kept from token to token.
+// Routes one token at a time; memory is kept from token to token.
 class TokenRouter {
  public:
   explicit TokenRouter(const Router& router)
@@ -66,7 +66,7 @@ class TokenRouter {
     }
   }
 
-  // Leaves out the experts of groups that are not looked at.
+  // Leaves out the experts of groups that are not chosen.
   void choose_groups() {
     const std::size_t size = choice_.size() / router_.n_groups;
     std::vector<double> of_group(router_.n_groups);
@@ -84,7 +84,7 @@ class TokenRouter {
     }
   }
 
-  // The places of the `count` largest numbers, in front.
+  // Puts the indices of the `count` largest numbers first.
   static void largest_first(std::span<const double> numbers, std::vector<std::uint32_t>& order,
                             std::size_t count) {
     std::iota(order.begin(), order.end(), std::uint32_t{0});
@@ -113,7 +113,7 @@ class TokenRouter {
     if (router_.kind == RouterKind::kChosenSoftmax) {
       soften(chosen_);
     }
-    constexpr double kLeast = 1e-20;  // DeepSeek-V3's: sigmoids may all be nearly 0
+    constexpr double kLeast = 1e-20;  // as in DeepSeek-V3: sigmoids may all be nearly 0
     const double sum =
         router_.normed ? std::accumulate(chosen_.begin(), chosen_.end(), kLeast) : 1.0;
     std::ranges::transform(chosen_, factors.begin(), [&](double score) {
@@ -124,7 +124,7 @@ class TokenRouter {
     }
   }
 
-  // By factors of the experts' own, which may change their order.
+  // Applies the experts' own factors, which may change their order.
   void scale_each(std::span<std::uint32_t> experts, std::span<float> factors) {
     std::vector<std::pair<float, std::uint32_t>> scaled;
     scaled.reserve(experts.size());
@@ -172,10 +172,10 @@ std::size_t tokens_at_once(std::size_t n_used, std::size_t d_model) noexcept {
   return std::max(static_cast<std::size_t>(kOutputsAtOnce / token_bytes), std::size_t{1});
 }
 
-// Which expert a token has, and where in its row.
+// A token that uses an expert, and the expert's position in its row.
 struct Use {
   std::size_t token = 0;
-  std::size_t place = 0;  // token * n_used + where the expert stands
+  std::size_t place = 0;  // token * n_used + the expert's position
 };
 
 // The uses of each expert by the tokens [first, first + count).
@@ -198,7 +198,7 @@ double multiply_adds(const Experts& experts, std::size_t n_uses) noexcept {
          static_cast<double>(n_uses);
 }
 
-// What one expert makes of its tokens, to rows of `outputs`.
+// Computes one expert's outputs for its tokens into rows of `outputs`.
 void run_expert(const Mlp& expert, std::span<const Use> uses, ConstMatrix x, MatrixBuffer& inputs,
                 MlpMemory& memory, Matrix outputs) {
   const std::size_t n = uses.size();
@@ -306,7 +306,7 @@ double expert_bytes(const Experts& experts, std::size_t n_tokens) noexcept {
   const double rows =
       (experts.norm.present() ? 3.0 : 0.0) + (experts.latent_in.weight.empty() ? 0.0 : 2.0);
   const double whole = rows * static_cast<double>(n_tokens) * d_model;
-  // Twice the hidden layers: threads keep what the most tokens of an expert took.
+  // Twice the hidden layers: threads keep the memory of the expert with the most tokens.
   return static_cast<double>(sizeof(float)) *
          (uses * (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff())) + whole);
 }

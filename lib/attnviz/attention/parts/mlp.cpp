@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kHiddenAtOnce = 64e6;
 
-// Tokens whose hidden layers lie in memory together.
+// Number of tokens whose hidden layers are in memory together.
 std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
   const auto token_bytes = static_cast<double>(mlp.d_ff() * sizeof(float));
   const auto fitting = static_cast<std::size_t>(kHiddenAtOnce / token_bytes);
@@ -32,7 +32,7 @@ void activate_gated(const Mlp& mlp, ConstMatrix up, Matrix gate) noexcept {
   scale_rows(mlp.hidden_scale, gate);
 }
 
-// Φ⁻¹: below it lies this share of a standard normal distribution. Between 0 and 1.
+// Φ⁻¹: this share of a standard normal distribution lies below the result. `share` is in (0, 1).
 double normal_quantile(double share) noexcept {
   double low = -40.0;
   double high = 40.0;
@@ -44,8 +44,8 @@ double normal_quantile(double share) noexcept {
   return (low + high) / 2.0;
 }
 
-// g becomes max(0, g - (mean + t · deviation)), row by row: what is left are a token's largest
-// ones.
+// Replaces g by max(0, g - (mean + t · deviation)), row by row: only a token's largest values
+// remain.
 void keep_largest(double t, Matrix gate) noexcept {
   const auto n = static_cast<double>(gate.cols);
   for (std::size_t row = 0; row < gate.rows; ++row) {
@@ -60,12 +60,12 @@ void keep_largest(double t, Matrix gate) noexcept {
     }
     const auto cut = static_cast<float>(mean + t * std::sqrt(variance));
     for (float& g : gate.row(row)) {
-      g = g - cut < 0.0f ? 0.0f : g - cut;  // what is not a number stays so
+      g = g - cut < 0.0f ? 0.0f : g - cut;  // NaN stays NaN
     }
   }
 }
 
-// Of columns that alternate the first of each two to `gates`; the others move together.
+// Columns alternate: copies the first of each pair to `gates`, and moves the second ones together.
 Matrix take_apart(Matrix both, Matrix gates) noexcept {
   for (std::size_t row = 0; row < both.rows; ++row) {
     float* const from = both.row_data(row);
@@ -78,8 +78,7 @@ Matrix take_apart(Matrix both, Matrix gates) noexcept {
   return both.col_block(0, gates.cols);
 }
 
-// What tokens have in the hidden layer. A block's gates meet what they open while both are in the
-// cache.
+// Computes the hidden layer. A block's gates are applied while both factors are in cache.
 void run_hidden(const Mlp& mlp, ConstMatrix tokens, std::size_t n_threads,
                 std::vector<MatrixBuffer>& ups, Matrix hidden) {
   if (!mlp.is_gated()) {
@@ -148,11 +147,9 @@ double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept {
                        : 0.0;
 }
 
-// What the parts of a layer need in memory.
-
 namespace {
 
-// Numbers a token of what a learned residual is made of: the look, what is narrow, and the sum.
+// Numbers per token of a learned residual: its input, the narrow product, and the sum.
 double laurel_width(const Laurel& laurel) noexcept {
   return laurel.present()
              ? static_cast<double>(laurel.left.d_in() + laurel.left.d_out() + laurel.right.d_out())
@@ -162,7 +159,7 @@ double laurel_width(const Laurel& laurel) noexcept {
 }  // namespace
 
 double layer_bytes(const Model& model, std::size_t n_tokens) {
-  // Its input and its output, and what is normed and added; of several streams all.
+  // The layer's input and output, normed and added values; with several streams, all of them.
   const double several =
       model.altup.present() ? 2.0 * static_cast<double>(model.altup.n_streams()) + 4.0 : 0.0;
   const double streams = several + (model.config.order == LayerOrder::kAttentionOnly ? 2.0 : 4.0);
@@ -186,7 +183,7 @@ double layer_bytes(const Model& model, std::size_t n_tokens) {
                               recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns +
                               latents + learned + gated);
   }
-  // Those of all layers are there from the first one on.
+  // The inputs of all layers exist from the first one on.
   const double inputs =
       token_bytes * static_cast<double>(model.layer_embeddings.projection.d_out());
   double lent = 0.0;

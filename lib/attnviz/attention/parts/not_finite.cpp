@@ -145,7 +145,7 @@ std::string_view why_not_finite(const Model& model, std::size_t layer, float tem
     search.in(model.head.projection);
     search.in(model.head.unembedding);
   }
-  if (layer + 1 >= model.n_layers()) {  // what makes one stream of several
+  if (layer + 1 >= model.n_layers()) {  // weights that combine several streams
     for (const Projection& projection : model.altup.leave) {
       search.in(projection);
     }

@@ -13,7 +13,7 @@ namespace attnviz {
 
 namespace {
 
-// Whole blocks of products; what lies in memory for them does not grow with the text.
+// Whole blocks of products; their memory does not grow with the text.
 constexpr std::size_t kTokensAtOnce = 2 * kBlockRows;
 
 double softplus(double x) noexcept {
@@ -21,7 +21,7 @@ double softplus(double x) noexcept {
   return x > kLinear ? x : std::log1p(std::exp(x));
 }
 
-// Divided by its length, as the family's library has it.
+// Divides x by its length, as the model family's library does.
 void make_unit(std::span<float> x, double factor) noexcept {
   constexpr double kLeast = 1e-6;
   double squares = kLeast;
@@ -56,7 +56,7 @@ class TokenBlock {
   }
 
  private:
-  // Threads for work that takes each token `multiply_adds`.
+  // Threads for work that takes `multiply_adds` per token.
   std::size_t threads_for(std::size_t multiply_adds) const noexcept {
     return worthwhile_threads(static_cast<double>(multiply_adds * y_.rows), n_threads_);
   }
@@ -65,7 +65,7 @@ class TokenBlock {
   Matrix inputs() const noexcept {
     return columns_.col_block(layer_.d_inner(), layer_.n_channels());
   }
-  // δ, and b behind it.
+  // δ, followed by b.
   ConstMatrix logits() const noexcept {
     const std::size_t first = layer_.d_inner() + layer_.n_channels();
     return columns_.col_block(first, layer_.n_columns() - first);
@@ -84,7 +84,7 @@ class TokenBlock {
     }
   }
 
-  // What the convolution sees at `place`, counted from the first one it keeps.
+  // The input of the convolution at `place`, counted from the earliest one it keeps.
   std::span<const float> input(std::size_t place) const noexcept {
     return place < tail_.rows ? ConstMatrix(tail_).row(place)
                               : ConstMatrix(inputs()).row(place - tail_.rows);
@@ -126,7 +126,7 @@ class TokenBlock {
     }
   }
 
-  // Of every head α, and Δ or β behind them.
+  // Computes α of every head, followed by Δ or β.
   void step(Matrix decays) {
     const std::size_t n_heads = layer_.n_heads;
     steps_ = shaped(memory_.steps, y_.rows, 2 * n_heads);
@@ -138,7 +138,7 @@ class TokenBlock {
                                                  static_cast<double>(layer_.step_bias[head])),
                                         static_cast<double>(layer_.least_step),
                                         static_cast<double>(layer_.most_step));
-        constexpr double kNothingLeft = -1e4;  // e to that is 0, also in sums of many
+        constexpr double kNothingLeft = -1e4;  // e to that is 0, even in long sums
         const double decay = std::max(delta * static_cast<double>(layer_.rate[head]), kNothingLeft);
         steps[head] = static_cast<float>(std::exp(decay));
         steps[n_heads + head] = layer_.is_delta()
@@ -203,7 +203,7 @@ class TokenBlock {
     }
   }
 
-  // The norm with its gate, which opens before it or behind it.
+  // Applies the norm and its gate, which comes before or after the norm.
   void finish() {
     const std::size_t size = layer_.d_inner() / layer_.n_norm_groups;
     const bool gates_last = layer_.is_delta() || layer_.gates_last;
@@ -268,7 +268,7 @@ double recurrence_bytes(const Recurrence& recurrence, std::size_t n_tokens) noex
 
 namespace {
 
-// What one token's channels make of it and of those before it.
+// Computes one token's output from its channels and those of the tokens before it.
 void mix(const Convolution& convolution, ConstMatrix channels, std::size_t token,
          std::span<float> out) noexcept {
   const std::size_t width = convolution.width;

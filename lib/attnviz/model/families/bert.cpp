@@ -1,7 +1,7 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019) and DistilBERT (Sanh et al. 2019).
-// ModernBERT (Warner et al. 2024): an encoder with norms in front, rotary positions of two bases,
-// and layers that see only what stands near. Nomic BERT (Nussbaum et al. 2024): BERT with rotary
-// positions and a gated MLP.
+// ModernBERT (Warner et al. 2024): an encoder with norms before attention and MLP, rotary positions
+// of two bases, and local attention in most layers. Nomic BERT (Nussbaum et al. 2024): BERT with
+// rotary positions and a gated MLP.
 #include <fmt/core.h>
 
 #include <cstdint>
@@ -114,10 +114,10 @@ Model read_bert(const HfConfig& config, TensorFiles files) {
 Model read_roberta(const HfConfig& config, TensorFiles files) {
   Traits traits = bert_traits(config);
   traits.names = roberta_names();
-  // RobertaLMHead has no other, whatever the config says.
+  // RobertaLMHead has only this one, regardless of the config.
   traits.head_activation = Activation::kGelu;
-  // Positions are counted from behind the padding token's id, which is that token's own, and only
-  // over other tokens.
+  // Position rows start after the padding token's id. Row `id` belongs to padding, which does not
+  // count as a position.
   const std::optional<JsonNode> padding = config.find("pad_token_id");
   const std::uint64_t id = padding ? padding->as_unsigned() : 1;
   if (id >= traits.n_positions) {
@@ -156,7 +156,8 @@ std::shared_ptr<const Rope> read_rope(const HfConfig& config, const Traits& trai
   return std::make_shared<const Rope>(read_config_rope(config, facts));
 }
 
-// Classifiers have a head with the same names, and may still have the decoder of their base model.
+// Classifiers have a head with the same names, and may still contain the decoder of their base
+// model.
 bool guesses_tokens(const TensorFiles& files, Presence decoder_bias) {
   const auto has = [&files](const std::string& name) {
     return files.find(name) || files.find("model." + name);
@@ -198,7 +199,7 @@ Model read_modernbert(const HfConfig& config, TensorFiles files) {
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = config.size("intermediate_size");
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
-  config.find("position_embedding_type");  // whatever it says
+  config.find("position_embedding_type");  // ignored
   require_same(config.find("layer_norm_eps"), config.find("norm_eps"));
   norm_layers(traits, present_if(config.flag_or("norm_bias", false)),
               config.positive_or("norm_eps", 1e-5));
@@ -231,7 +232,7 @@ Model read_modernbert(const HfConfig& config, TensorFiles files) {
 
 namespace {
 
-// What the family's code could do otherwise.
+// Refuses options of the family's code that change the computation.
 void require_usual(const HfConfig& config) {
   for (const char* key :
        {"prenorm", "use_rms_norm", "parallel_block", "parallel_block_tied_norm", "causal",

@@ -1,4 +1,4 @@
-// DeepSeek-V2 and V3 (DeepSeek-AI 2024): heads read latents, and layers behind the first ones have
+// DeepSeek-V2 and V3 (DeepSeek-AI 2024): heads read latents, and layers after the first ones have
 // many small experts beside those that all tokens share.
 
 #include <fmt/core.h>
@@ -21,16 +21,16 @@ namespace attnviz {
 
 namespace {
 
-// What the family's library assumes.
+// The defaults of the family's library.
 struct DeepSeekDefaults {
   std::size_t n_heads = 0;
   std::size_t n_ctx = 0;
   std::size_t n_experts = 0, n_used = 0, d_expert = 0, n_shared_experts = 0;
-  std::size_t n_dense = 0;  // layers without experts, in front
+  std::size_t n_dense = 0;  // layers without experts, at the beginning
   double scale = 1.0;
 };
 
-// A number that may be 0, as null is of some.
+// A number that may be 0; null counts as 0.
 std::size_t count_or(const HfConfig& config, std::string_view key, std::size_t otherwise) {
   constexpr std::uint64_t kMost = 1U << 31U;
   const std::optional<JsonNode> found = config.find_or_null(key);
@@ -44,7 +44,7 @@ std::size_t count_or(const HfConfig& config, std::string_view key, std::size_t o
   return static_cast<std::size_t>(count);
 }
 
-// Heads of which a part turns, and the latents that they read.
+// Heads that rotate in part, and the latents that they read.
 void read_latents(const HfConfig& config, Traits& traits) {
   constexpr std::size_t kQueryRank = 1536;
   constexpr std::size_t kRank = 512;
@@ -62,7 +62,7 @@ void read_latents(const HfConfig& config, Traits& traits) {
         .fail(fmt::format("expected an even number up to {}, found {}", kWidestHead,
                           latents.n_shared));
   }
-  // The library writes what follows from these, too.
+  // The library also writes sizes that follow from these.
   for (const auto& [key, size] :
        {std::pair("head_dim", latents.n_shared), std::pair("qk_head_dim", traits.d_head)}) {
     if (const std::size_t said = config.size_or(key, size); said != size) {
@@ -83,7 +83,8 @@ void read_latents(const HfConfig& config, Traits& traits) {
   names.key_value_up = "self_attn.kv_b_proj";
 }
 
-// YaRN's magnitude may be one of all dimensions: then scores have it, once for each side.
+// If YaRN's magnitude covers all dimensions, it scales the scores: once for queries and once for
+// keys.
 void rotate(const HfConfig& config, RopePairing pairing, Traits& traits) {
   RopeFacts facts{traits.latents.n_shared, traits.n_ctx};
   facts.pairing = pairing;
@@ -133,7 +134,7 @@ void read_groups(const HfConfig& config, std::size_t n_groups, std::size_t n_use
 
 Traits deepseek_traits(const HfConfig& config, RopePairing pairing,
                        const DeepSeekDefaults& defaults) {
-  constexpr std::size_t kAnyHead = 1;  // read_latents() says how wide heads are
+  constexpr std::size_t kAnyHead = 1;  // read_latents() sets the width of heads
   Traits traits = read_traits(
       config, {.n_heads = defaults.n_heads, .d_head = kAnyHead, .n_ctx = defaults.n_ctx});
   traits.activation = read_activation(config, "hidden_act", "silu");

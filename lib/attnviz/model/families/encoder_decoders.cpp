@@ -1,6 +1,6 @@
 // BART (Lewis et al. 2020), with norms after the sums, and mBART (Liu et al. 2020), with norms
-// before attention and MLP and at the end of each stack. Marian (Junczys-Dowmunt et al. 2018), as
-// OPUS-MT's translation models are: the encoder-decoder of Vaswani et al. 2017, norms behind the
+// before attention and MLP and at the end of each stack. Marian (Junczys-Dowmunt et al. 2018), the
+// form of OPUS-MT's translation models: the encoder-decoder of Vaswani et al. 2017, norms after the
 // sums.
 #include "attnviz/model/families/families.h"
 
@@ -74,7 +74,7 @@ BartTraits bart_traits(const HfConfig& config) {
   require(config, "is_encoder_decoder", "true");
   require(config, "add_bias_logits", "false");
   config.find("num_hidden_layers");  // the encoder's
-  config.find("layer_norm_eps");     // of other families: layers here have 1e-5 in any case
+  config.find("layer_norm_eps");     // other families use it: layers here always have 1e-5
   BartTraits traits;
   Traits& encoder = traits.encoder;
   encoder.where = config.node().where();
@@ -125,7 +125,7 @@ namespace {
 
 constexpr std::size_t kFirstPosition = 2;
 
-// Old configs name what fairseq could vary. Transformers has one form of each family.
+// Old configs name options of fairseq. Transformers has one form of each family.
 void require_form(const HfConfig& config, bool norms_first) {
   for (const std::string_view key : {"normalize_before", "add_final_layer_norm"}) {
     require(config, key, norms_first ? "true" : "false");
@@ -198,7 +198,7 @@ Model read_marian(const HfConfig& config, TensorFiles files) {
     config.node().fail("decoder_start_token_id: expected a token id, found none");
   }
   model.config.first_token = *start;
-  // Where decoders begin is no token of any text; models are told so with bad_words_ids.
+  // The decoder's start token never occurs in a text; bad_words_ids forbids it.
   model.config.never_written = {*start};
   return model;
 }
@@ -208,7 +208,7 @@ Model read_marian(const HfConfig& config, TensorFiles files) {
 
 namespace {
 
-// What the families differ in.
+// The differences between the families.
 struct T5Defaults {
   std::string_view feed_forward;
   bool tied = false;
@@ -248,7 +248,7 @@ constexpr TensorNames t5_decoder_names() {
   return names;
 }
 
-// "relu", "gated-gelu", "gated-silu": of the first the MLP's only wide matrix is `wi`.
+// "relu", "gated-gelu", "gated-silu": for "relu" the MLP's only wide matrix is `wi`.
 void read_feed_forward(const HfConfig& config, std::string_view otherwise, Traits& traits) {
   constexpr std::string_view kKey = "feed_forward_proj";
   const std::string_view name = config.text_or(kKey, otherwise);
@@ -261,7 +261,7 @@ void read_feed_forward(const HfConfig& config, std::string_view otherwise, Trait
   traits.activation = name == "relu"         ? Activation::kRelu
                       : name == "gated-gelu" ? Activation::kGeluTanh
                                              : Activation::kSilu;
-  config.find("dense_act_fn");  // what it says follows from this
+  config.find("dense_act_fn");  // follows from feed_forward_proj
   config.find("is_gated_act");
 }
 
@@ -303,7 +303,7 @@ Traits decoder_traits(const HfConfig& config, const WeightReader& weights, const
   traits.sees_all = false;
   traits.has_cross = true;
   traits.tied = is_tied(config, defaults.tied);
-  // Later configs say apart whether the decoder's output is scaled and call all models tied.
+  // Later configs have a separate key for scaling the decoder's output, and call all models tied.
   const bool is_scaled = config.flag_or("scale_decoder_outputs", traits.tied);
   if (config.has("scale_decoder_outputs")) {
     traits.tied = !weights.has("lm_head.weight");
@@ -318,7 +318,7 @@ Model read_t5(const HfConfig& config, TensorFiles files, const T5Defaults& defau
                 fmt::format("{}is_encoder_decoder: expected true: encoders alone are not read",
                             config.node().where()));
   }
-  config.find("n_positions");  // of training: relative positions know no end
+  config.find("n_positions");  // used in training: relative positions have no limit
   WeightReader weights(std::move(files), {"transformer.", ""},
                        "encoder.block.0.layer.0.SelfAttention.q.weight");
   share_embeddings(weights, /*with_unembedding=*/false);

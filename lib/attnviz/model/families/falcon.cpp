@@ -1,6 +1,6 @@
 // Falcon (Almazrouei et al. 2023): attention and MLP in parallel, and key and value heads that many
 // or all queries share. Falcon-H1 (TII 2025): in each layer attention and Mamba-2 read the same
-// input and add to the same stream. Multipliers, which its maximal update parametrisation needs,
+// input and add to the same stream. Multipliers, required by its maximal update parametrisation,
 // scale most products.
 #include <fmt/core.h>
 
@@ -29,7 +29,7 @@ void refuse_if(const HfConfig& config, std::string_view key) {
   }
 }
 
-// In groups of queries with one key and one value each.
+// The number of groups of queries with one key and one value each.
 std::size_t kv_heads(const HfConfig& config, bool is_new, std::size_t n_heads) {
   const std::size_t said = config.size_or(
       "num_kv_heads", config.size_or("n_head_kv", config.size_or("num_key_value_heads", n_heads)));
@@ -64,7 +64,7 @@ Model read_falcon(const HfConfig& config, TensorFiles files) {
   traits.n_heads = config.size({"num_attention_heads", "n_head"});
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = config.size_or("ffn_hidden_size", kTimesWider * traits.d_model);
-  config.find("ff_factor");  // ffn_hidden_size says what it comes to
+  config.find("ff_factor");  // ffn_hidden_size is its product
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
   const bool is_new = config.flag_or("new_decoder_architecture", false);
   traits.n_kv_heads = kv_heads(config, is_new, traits.n_heads);
@@ -110,7 +110,7 @@ void name_falcon_tensors(TensorNames& names) {
               fmt::format("{}expected {}", config.at(key).where(), expected));
 }
 
-// The numbers that a config lists, or all 1.
+// The numbers in a config's list, or all 1.
 template <std::size_t kCount>
 std::array<float, kCount> multipliers(const HfConfig& config, std::string_view key) {
   std::array<float, kCount> all;
@@ -197,7 +197,7 @@ class Multipliers {
     return static_cast<float>(config.positive_or(key, 1.0));
   }
 
-  // Scales each bias once: heads share them.
+  // Scales each bias once, because heads share biases.
   std::span<const float> scaled(std::span<const float> bias, float factor) {
     if (bias.empty() || factor == 1.0f) {
       return bias;
@@ -226,7 +226,8 @@ class Multipliers {
     layer.output.bias = scaled(layer.output.bias, 1.0f / attention_in_);
   }
 
-  // Columns are z, v, k, q and δ. branch_scale applies to states, too: out_scale makes up for it.
+  // Columns are z, v, k, q and δ. branch_scale applies to states, too; out_scale compensates for
+  // it.
   void scale_states(Recurrence& states, float branch_scale) {
     Projection all = states.in.front().projection;
     all.bias = scaled(all.bias, 1.0f / state_in_);

@@ -110,7 +110,7 @@ constexpr TensorNames kHfNames = {
     .key_norm = "self_attn.k_norm",
     .attention_norm = "input_layernorm",
     .after_attention_norm = "post_attention_layernorm",
-    // Of families without norms behind attention: in front of the MLP.
+    // In families without norms after attention: the norm before the MLP.
     .mlp_norm = "post_attention_layernorm",
     .after_mlp_norm = "post_feedforward_layernorm",
     .gate = "mlp.gate_proj",
@@ -146,7 +146,7 @@ Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
   traits.d_ff = defaults.d_ff_by_layer ? 0 : size("intermediate_size", defaults.d_ff);
   traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
   traits.n_heads = size("num_attention_heads", defaults.n_heads);
-  // Null: as many as heads, whatever the family's default is.
+  // Null: as many as heads, regardless of the family's default.
   const bool is_said = config.find_or_null("num_key_value_heads").has_value();
   traits.n_kv_heads =
       config.size_or("num_key_value_heads",

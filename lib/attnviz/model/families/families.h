@@ -19,20 +19,21 @@
 
 namespace attnviz {
 
-/// One `model_type` of a config.json, and how its tensors' names map onto a Model.
+/// One `model_type` of a config.json, and how the names of its tensors map onto a Model.
 struct Family {
   std::string_view model_type;
-  std::string_view class_name;  // what the names of its classes begin with: "Llama"
+  std::string_view class_name;  // the beginning of its classes' names: "Llama"
   /// Throws Error{kMalformed} for a config or tensors that contradict each other.
   Model (*read)(const HfConfig& config, TensorFiles files);
-  /// The `model_type`s of a "text_config" in it, beside its own and that with "_text" behind it.
+  /// Other `model_type`s allowed in a "text_config", besides the family's own and its own with
+  /// "_text" appended.
   std::array<std::string_view, 2> text_types = {};
-  std::string_view left_out = {};  // parts of such models that are not read
-  std::string_view gguf = {};      // what GGUF files call it, where that is another family's name
-  std::string_view quant_method = {};  // of quantised weights that are read
+  std::string_view left_out = {};  // parts of these models that are not read
+  std::string_view gguf = {};      // its name in GGUF files, where that is another family's name
+  std::string_view quant_method = {};  // of quantised weights that are supported
 };
 
-/// All of them, by name.
+/// All families, sorted by name.
 std::span<const Family> families() noexcept;
 
 Model read_bart(const HfConfig& config, TensorFiles files);
@@ -96,23 +97,23 @@ Model read_starcoder2(const HfConfig& config, TensorFiles files);
 Model read_t5(const HfConfig& config, TensorFiles files);
 Model read_umt5(const HfConfig& config, TensorFiles files);
 
-// What BART, mBART and Marian have in common: the encoder-decoder of Vaswani et al. 2017.
+// The common parts of BART, mBART and Marian: the encoder-decoder of Vaswani et al. 2017.
 
 struct BartTraits {
   Traits encoder, decoder;
 };
 
 /// Both stacks as in Vaswani et al. 2017: norms after the sums, biases everywhere, one table of
-/// embeddings. Positions are left to the family. Sizes missing in the config are the defaults of
-/// transformers.
+/// embeddings. Positions are left to the family. Sizes missing from the config get transformers'
+/// defaults.
 BartTraits bart_traits(const HfConfig& config);
 
 /// Reads both stacks from the same files, with or without the prefix "model.".
 Model read_bart_stacks(const BartTraits& traits, TensorFiles files);
 
-// What Hugging Face configs of many families say in the same way.
+// Settings that the Hugging Face configs of many families share.
 
-/// What a family's library assumes where a config is silent. 0: it must say.
+/// The defaults of a family's library for keys missing from a config. 0: the key is required.
 struct ConfigDefaults {
   std::size_t n_heads = 0;
   std::size_t n_kv_heads = 0;  // 0: as many as heads
@@ -125,62 +126,66 @@ struct ConfigDefaults {
   bool d_ff_by_layer = false;  // "intermediate_size" is left to the family
 };
 
-/// The shapes and names that Llama and its descendants have in common.
+/// Reads the shapes and names that Llama and its descendants have in common.
 Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults = {});
 
 /// Sets the names of experts' tensors in transformers: one for each expert, as in most published
-/// files, and one for all, as transformers 5 keeps them in memory.
+/// files, and one for all experts, as transformers 5 keeps them in memory.
 ///
 /// Source  https://github.com/huggingface/transformers: src/transformers/conversion_mapping.py
 void name_experts(TensorNames& names);
 
-/// c of a soft cap, 0 for none. Null says that there is none, whatever the family's default is.
+/// c of a soft cap; 0: none. A null value means none, regardless of the family's default.
 float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 
-/// "tie_word_embeddings" of a config, or of the one that its object stands in.
+/// "tie_word_embeddings" of a config, or of the config that contains it.
 bool is_tied(const HfConfig& config, bool otherwise);
 
-/// A token's id, or nothing if the config has none. Throws Error{kMalformed} if it is not an id.
+/// A token's id, or nullopt if the config has none. Throws Error{kMalformed} if the value is not an
+/// id.
 std::optional<std::uint32_t> token_id(const HfConfig& config, std::string_view key);
 
-/// "decoder_start_token_id", which decoders of encoders begin with, or "pad_token_id" in its place.
+/// "decoder_start_token_id", the first token of an encoder-decoder's decoder, or "pad_token_id" if
+/// it is missing.
 std::optional<std::uint32_t> decoder_start(const HfConfig& config);
 
-/// Checks an option of a family's own code. Throws Error{kUnsupported} if `key` has another value
-/// than `expected`, as value_text() writes it; it may be absent.
+/// Checks an option of a family's own code, which may be absent. Throws Error{kUnsupported} if
+/// `key` has another value than `expected`, as value_text() formats it.
 void require(const HfConfig& config, std::string_view key, std::string_view expected);
 
-/// Throws Error{kMalformed} without "rope_parameters", in place of which the family's library has
-/// scaled ones.
+/// Throws Error{kMalformed} without "rope_parameters", for which the family's library has scaled
+/// defaults.
 void require_rope_parameters(const HfConfig& config);
 
-/// Rotary positions that are the same in all layers.
+/// Uses the same rotary positions in all layers.
 void use_rope(const HfConfig& config, Traits& traits);
 void use_rope(const HfConfig& config, const RopeFacts& facts, Traits& traits);
 
-/// The config's "sliding_window", or `otherwise` when it does not say; 0: none, as null says.
+/// The config's "sliding_window", or `otherwise` if it is missing; 0, or null in the config: none.
 std::size_t sliding_window(const HfConfig& config, std::size_t otherwise);
 
-/// For configs that say elsewhere that no layer slides. Throws Error{kUnsupported} when
-/// "layer_types" calls a layer "sliding_attention", with `said` as what it contradicts.
+/// For configs in which another key says that no layer slides. Throws Error{kUnsupported} when
+/// "layer_types" calls a layer "sliding_attention"; `said` is the text it contradicts.
 void require_none_sliding(const HfConfig& config, std::string_view said);
 
-/// window:`window` in those layers that "layer_types" calls "sliding_attention", or, without such a
-/// list, where `is_sliding` says so. A window of 0: in none; throws as require_none_sliding() does.
+/// Masks with window:`window` the layers that "layer_types" calls "sliding_attention", or, without
+/// that list, those for which `is_sliding` is true. A window of 0 masks none, and throws as
+/// require_none_sliding() does.
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, Traits& traits);
 
-/// The same in all layers. Throws Error{kUnsupported} when "layer_types" has others beside them.
+/// Uses the window in all layers. Throws Error{kUnsupported} when "layer_types" lists other types
+/// too.
 void use_sliding_window(const HfConfig& config, std::size_t window, Traits& traits);
 
-/// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.
+/// Which layers "layer_types" calls "sliding_attention"; nullopt without that list.
 std::optional<std::vector<bool>> sliding_layers(const HfConfig& config);
 
-/// Which layers have experts: every "decoder_sparse_step"-th, but for those in "mlp_only_layers".
+/// Which layers have experts: every "decoder_sparse_step"-th, except those in "mlp_only_layers".
 std::function<bool(std::size_t layer)> sparse_layers(const HfConfig& config);
 
-/// Reads a decoder from its files: what stands beside its tensors in those of transformers, and
-/// what is `harmless` in this family, is passed over.
+/// Reads a decoder from its files. Skips the extra tensors that transformers saves, and those in
+/// `ignorable` for this family.
 Model read_hf_decoder(TensorFiles files, const Traits& traits,
                       const std::vector<HarmlessTensor>& ignorable = {});
 

@@ -1,12 +1,12 @@
-// Gemma 1 to 3 (Gemma Team 2024, 2024, 2025): scaled embeddings and norms of weight + 1; Gemma 2
-// adds soft caps, windows in every other layer and norms behind attention and MLP; Gemma 3 has
-// norms of queries and keys in place of the caps, and two rotary bases; EmbeddingGemma (Vera et al.
-// 2025) is one that looks both ways. Gemma 3n (Gemma Team 2025): four residual streams (AltUp), a
-// learned part of each layer's own residual (LAuReL), embeddings of each token for every layer,
-// MLPs whose gates are mostly 0, and last layers that take the keys and values of others. Gemma 4
-// (Gemma Team 2026): Gemma 3 without scaled scores, with normed values; layers that see everything
-// have wider heads, layers may take keys and values of others and embeddings of their own of each
-// token, and experts may stand beside the MLP.
+// Gemma 1 to 3 (Gemma Team 2024, 2024, 2025): scaled embeddings and norms of weight + 1. Gemma 2
+// adds soft caps, windows in every other layer and norms after attention and MLP. Gemma 3 has norms
+// of queries and keys instead of the caps, and two rotary bases; EmbeddingGemma (Vera et al. 2025)
+// is a bidirectional one. Gemma 3n (Gemma Team 2025): four residual streams (AltUp), a learned
+// augmented residual in each layer (LAuReL), embeddings of each token for every layer, MLPs whose
+// gates are mostly 0, and last layers that take the keys and values of others. Gemma 4 (Gemma Team
+// 2026): Gemma 3 with unscaled scores and normed values; layers with global attention have wider
+// heads, layers may take keys and values of others and have their own embeddings of each token, and
+// experts may stand beside the MLP.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -30,12 +30,12 @@ namespace attnviz {
 
 namespace {
 
-// Configs of models for text and pictures leave out much of what their library assumes.
+// Configs of models for text and pictures omit many keys for which their library has defaults.
 constexpr ConfigDefaults kGemma = {16, 16, 256, 8192, 1e-6, 0, true};
 constexpr ConfigDefaults kGemma2 = {8, 4, 256, 8192, 1e-6, 0, true};
 constexpr ConfigDefaults kGemma3 = {8, 4, 256, 131072, 1e-6, 0, true};
 
-// Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation; later ones say both.
+// Configs of Gemma 1 have "gelu" in hidden_act but mean the approximation; later ones have both.
 Activation gemma_activation(const HfConfig& config) {
   constexpr std::string_view kTanh = "gelu_pytorch_tanh";
   const std::string_view older = config.text_or("hidden_act", kTanh);
@@ -89,7 +89,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
 
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
-  constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
+  constexpr std::size_t kPattern = 6;  // every sixth layer has global attention
   Traits traits = gemma2_traits(config, kGemma3);
   traits.query_key_norm = Presence::kYes;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
@@ -134,7 +134,7 @@ std::vector<std::size_t> mlp_widths(const HfConfig& config, std::size_t n_layers
   if (said.kind() == JsonKind::kNumber) {
     return std::vector<std::size_t>(n_layers, config.size("intermediate_size"));
   }
-  constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
+  constexpr float kMost = 16777216.0f;  // floats represent whole numbers up to here
   std::vector<std::size_t> widths;
   for (const float width : of_each_layer(said, n_layers)) {
     if (!(width >= 1.0f && width <= kMost) || width != std::floor(width)) {
@@ -174,7 +174,7 @@ AltUpTraits read_altup(const HfConfig& config) {
                              altup.active));
   }
   altup.input_scale = config.flag_or("altup_correct_scale", true);
-  config.find("altup_coef_clip");  // while a model is trained
+  config.find("altup_coef_clip");  // used only in training
   config.find("altup_lr_multiplier");
   return altup;
 }
@@ -195,7 +195,7 @@ void name_streams(TensorNames& names) {
 }  // namespace
 
 Model read_gemma3n(const HfConfig& config, TensorFiles files) {
-  constexpr std::size_t kPattern = 5;  // every fifth layer sees everything
+  constexpr std::size_t kPattern = 5;  // every fifth layer has global attention
   constexpr std::size_t kWindow = 512;
   constexpr std::size_t kLayerInputs = 256;
   constexpr std::size_t kLayerVocabulary = 262144;
@@ -249,12 +249,12 @@ Model read_gemma3n(const HfConfig& config, TensorFiles files) {
 
 namespace {
 
-// Experts beside the MLP, with norms of their own; a router that looks at the stream itself.
+// Experts beside the MLP, with their own norms and a router that reads the stream itself.
 void read_gemma4_experts(const HfConfig& config, Traits& traits) {
   if (!config.flag_or("enable_moe_block", false)) {
     for (const char* key :
          {"num_experts", "top_k_experts", "expert_intermediate_size", "moe_intermediate_size"}) {
-      config.find(key);  // of experts, which are off
+      config.find(key);  // for experts, which are off
     }
     return;
   }
@@ -283,7 +283,7 @@ void read_gemma4_experts(const HfConfig& config, Traits& traits) {
   names.shared_mlp_down = names.down;
 }
 
-// Of pictures, or not at all.
+// Allows bidirectional attention only for pictures.
 void require_causal(const HfConfig& config) {
   const auto both = config.find("use_bidirectional_attention");
   if (both && value_text(*both) != "false" && value_text(*both) != "\"vision\"") {
@@ -306,7 +306,7 @@ struct HeadShape {
   std::size_t n_kv_heads = 0;
 };
 
-// As "per_layer_config" has them by layer, or older files for all layers that see everything.
+// Head shapes from "per_layer_config" by layer, or in older files one for all global layers.
 std::vector<HeadShape> head_shapes(const HfConfig& config, const Traits& traits,
                                    const std::function<bool(std::size_t layer)>& is_sliding,
                                    bool values_are_keys) {
@@ -350,7 +350,7 @@ Model read_gemma4(const HfConfig& config, TensorFiles files) {
   read_gemma4_experts(config, traits);
   config.find("vocab_size_per_layer_input");
 
-  // The last layer sees everything, whatever the list says of it.
+  // The last layer is global, regardless of the list.
   const auto is_sliding = [listed = sliding_layers(config),
                            last = traits.n_layers - 1](std::size_t layer) {
     return layer != last && (listed ? (*listed)[layer] : (layer + 1) % kPattern != 0);

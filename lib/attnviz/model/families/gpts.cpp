@@ -1,11 +1,11 @@
 // GPT-2 (Radford et al. 2019): learned positions, Conv1D weights, a tied head. GPT-J (Wang and
-// Komatsuzaki 2021): attention and MLP in parallel from one layer norm, neighbouring dimensions of
-// a part of each head turn. GPT-Neo (Black et al. 2021): GPT-2 with a window in some layers, and
+// Komatsuzaki 2021): attention and MLP in parallel from one layer norm; neighbouring dimensions of
+// a part of each head rotate. GPT-Neo (Black et al. 2021): GPT-2 with a window in some layers, and
 // scores that are not divided by √d_head. GPT-NeoX and Pythia (Black et al. 2022): a head's query,
 // key and value side by side, partial rotary positions, attention and MLP in parallel. OPT (Zhang
-// et al. 2022): GPT-3's layers with ReLU, learned positions from row 2 on. The model of 350M
-// parameters norms behind its sums, and has narrower embeddings. BLOOM (Le Scao et al. 2022): ALiBi
-// in place of positions, a norm behind the embeddings.
+// et al. 2022): GPT-3's layers with ReLU, learned positions from row 2 on; the 350M model has norms
+// after its sums, and narrower embeddings. BLOOM (Le Scao et al. 2022): ALiBi instead of position
+// embeddings, a norm after the embeddings.
 #include <fmt/core.h>
 
 #include <optional>
@@ -88,7 +88,7 @@ Model read_gptj(const HfConfig& config, TensorFiles files) {
   traits.one_norm = true;
   traits.gated = false;
   traits.activation = read_activation(config, "activation_function", "gelu_new");
-  config.find("scale_attn_weights");  // GPT-2's; scores are scaled whatever it says
+  config.find("scale_attn_weights");  // GPT-2's; scores are always scaled here
   traits.tied = is_tied(config, false);
   if (const auto said = config.find_or_null("rotary_dim");
       said && said->kind() == JsonKind::kNull) {
@@ -119,7 +119,7 @@ bool is_local(const JsonNode& node) {
   return name == "local";
 }
 
-// Names, and how often they repeat: [[["global", "local"], 12]].
+// Expands names with repeat counts: [[["global", "local"], 12]].
 std::vector<bool> expanded(const JsonNode& types, std::size_t n_layers) {
   std::vector<bool> local;
   for (const JsonNode& group : types.as_list("a list of attention types")) {

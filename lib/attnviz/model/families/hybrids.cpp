@@ -1,5 +1,5 @@
-// Granite (IBM 2024): Llama with multipliers in place of what its parametrisation needs; of some
-// sizes with experts; of Granite 4 with Mamba-2 in most layers' attention's place.
+// Granite (IBM 2024): Llama with the multipliers of its parametrisation; some sizes have experts;
+// Granite 4 may have Mamba-2 instead of attention in most layers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Traits granite_traits(const HfConfig& config) {
   };
   traits.embedding_scale = multiplier("embedding_multiplier");
   traits.branch_scale = multiplier("residual_multiplier");
-  traits.score_scale = config.positive_or("attention_multiplier", 1.0);  // in place of 1 / √d_head
+  traits.score_scale = config.positive_or("attention_multiplier", 1.0);  // instead of 1 / √d_head
   traits.logit_scale = 1.0f / multiplier("logits_scaling");
   return traits;
 }
@@ -70,7 +70,7 @@ void add_granite_states(const HfConfig& config, Traits& traits) {
   traits.states.conv_bias = present_if(config.flag_or("mamba_conv_bias", true));
   for (const char* key :
        {"mamba_chunk_size", "init_method", "time_step_min", "time_step_max", "time_step_floor"}) {
-    config.find(key);  // of training and of how it is computed
+    config.find(key);  // for training, and for how it is computed
   }
   TensorNames& names = traits.names;
   names.state_in = "mamba.in_proj";
@@ -110,7 +110,7 @@ Model read_granitemoehybrid(const HfConfig& config, TensorFiles files) {
   if (positions == "nope") {
     remove_positions(traits);
   }
-  config.find("normalization_function");  // whatever it says
+  config.find("normalization_function");  // ignored
   const std::size_t shared_width = config.size_or("shared_intermediate_size", kSharedWidth);
   const auto experts = config.find("num_local_experts");  // may be 0
   const std::size_t n_experts =
@@ -139,7 +139,7 @@ Model read_granitemoehybrid(const HfConfig& config, TensorFiles files) {
 
 namespace {
 
-// The width that a config means: two thirds of what it says, in multiples of a number.
+// The width that a config implies: two thirds of its number, rounded up to a multiple.
 std::size_t feed_forward_width(const HfConfig& config) {
   constexpr std::size_t kMultiple = 256;
   const std::size_t said = config.size({"block_ff_dim", "intermediate_size"});
@@ -150,7 +150,7 @@ std::size_t feed_forward_width(const HfConfig& config) {
   if (!config.flag_or("block_auto_adjust_ff_dim", true)) {
     return said;
   }
-  const std::size_t two_thirds = 2 * said / 3;  // in whole numbers, as the library has it
+  const std::size_t two_thirds = 2 * said / 3;  // rounded down, as in the library
   if (!is_scaled) {
     return two_thirds;
   }
@@ -158,9 +158,9 @@ std::size_t feed_forward_width(const HfConfig& config) {
   return (scaled + multiple - 1) / multiple * multiple;
 }
 
-// Whether a layer has a convolution, as "layer_types" or "full_attn_idxs" say.
+// Whether a layer has a convolution, from "layer_types" or "full_attn_idxs".
 std::function<bool(std::size_t layer)> convolutions(const HfConfig& config, std::size_t n_layers) {
-  const auto attention = config.find("full_attn_idxs");  // may say the same once more
+  const auto attention = config.find("full_attn_idxs");  // may repeat layer_types
   const auto types = config.find("layer_types");
   if (!types && !attention) {
     return [](std::size_t /*layer*/) { return false; };
@@ -202,7 +202,7 @@ Model read_lfm2(const HfConfig& config, TensorFiles files) {
   }
   for (const char* key : {"block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
                           "conv_use_xavier_init"}) {
-    config.find(key);  // of training
+    config.find(key);  // used only in training
   }
   Traits traits;
   traits.where = config.node().where();
@@ -266,7 +266,7 @@ Part part_named(std::string_view name) {
                                                            : Part::kExperts;
 }
 
-// A letter for each layer.
+// Reads one letter for each layer.
 std::vector<Part> read_pattern(const JsonNode& node, std::size_t n_layers) {
   std::vector<Part> parts;
   for (const char letter : node.as_string()) {
@@ -367,7 +367,7 @@ void add_nemotron_states(const HfConfig& config, Traits& traits) {
         "use_mamba_kernels", "num_logits_to_keep", "mamba_ssm_cache_dtype", "use_cache",
         "moe_shared_expert_overlap", "rope_theta", "partial_rotary_factor",
         "num_nextn_predict_layers", "mtp_hybrid_override_pattern", "mtp_layers_block_type"}) {
-    config.find(key);  // of training, of how it is computed, or of what is not there
+    config.find(key);  // for training, for how it is computed, or for absent parts
   }
 }
 
@@ -384,7 +384,7 @@ void add_sigmoid_experts(const HfConfig& config, Traits& traits) {
   experts.router.n_used_groups = config.size_or("topk_group", 1);
   experts.router.n_group_best = 2;
   experts.has_choice_bias = true;
-  config.find("n_shared_experts");  // one, of the width that is said
+  config.find("n_shared_experts");  // one, of the given width
   experts.shared_d_ff = config.size("moe_shared_expert_intermediate_size");
 }
 

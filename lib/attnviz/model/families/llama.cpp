@@ -1,9 +1,9 @@
 // Llama 1 to 3 (Touvron et al. 2023). Mistral (Jiang et al. 2023): Llama with a sliding window;
 // Ministral (2024): Mistral with a window in some layers; Ministral 3 (2025): queries that grow
 // with their position. SmolLM 3 (Bakouch et al. 2025): Llama without rotary positions in every
-// fourth layer. MiniCPM (Hu et al. 2024): Llama with multipliers for embeddings, for what layers
-// add and for logits, so that settings found on a small model suit a larger one. gpt-oss (OpenAI
-// 2025): windows in every other layer, a learned sink in each head, experts whose gates are cut.
+// fourth layer. MiniCPM (Hu et al. 2024): Llama with multipliers for embeddings, layer outputs and
+// logits, so that settings found on a small model suit a larger one. gpt-oss (OpenAI 2025): windows
+// in every other layer, a learned sink in each head, experts with clipped gates.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
   Traits traits = llama_traits(config, defaults);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.mlp_bias = present_if(config.flag_or("mlp_bias", false));
-  if (!config.flag_or("use_sliding_window", true)) {  // as configs that were Qwen's say it
+  if (!config.flag_or("use_sliding_window", true)) {  // in configs derived from Qwen's
     config.find("sliding_window");
   }
   return read_hf_decoder(std::move(files), traits);
@@ -106,7 +106,7 @@ Model read_smollm3(const HfConfig& config, TensorFiles files) {
   traits.mlp_bias = present_if(config.flag_or("mlp_bias", false));
   const std::size_t interval = config.size_or("no_rope_layer_interval", kInterval);
   std::vector<bool> listed;
-  if (const auto flags = config.find("no_rope_layers")) {  // 1: with
+  if (const auto flags = config.find("no_rope_layers")) {  // 1: has RoPE
     for (const float flag : flags->as_numbers()) {
       listed.push_back(flag != 0.0f);
     }
@@ -130,8 +130,8 @@ Model read_smollm3(const HfConfig& config, TensorFiles files) {
 
 namespace {
 
-// The family's own code builds its tables for the longest text at once. If that is longer than the
-// original context, all texts get the factors for long ones.
+// The family's own code computes its tables for the longest text at once. If that is longer than
+// the original context, all texts get the factors for long texts.
 void rotate_as_longest(Traits& traits) {
   Rope rope = *traits.rope(0);
   if (rope.scaling == "longrope" && traits.n_ctx > rope.short_text) {
@@ -142,7 +142,7 @@ void rotate_as_longest(Traits& traits) {
   }
 }
 
-// The family's own code looks at neither of these.
+// Refuses factors that the family's own code ignores.
 void require_plain_factors(const HfConfig& config, const Rope& rope) {
   const auto scaling = config.object("rope_scaling");
   if (!scaling || rope.scaling != "longrope") {
@@ -188,7 +188,7 @@ Model read_minicpm(const HfConfig& config, TensorFiles files) {
   require_plain_factors(config, *traits.rope(0));
   rotate_as_longest(traits);
   read_sparse(config, traits);
-  config.find("mup_denominator");  // of training
+  config.find("mup_denominator");  // used only in training
   traits.embedding_scale = static_cast<float>(config.positive_or("scale_emb", 1.0));
   traits.branch_scale = static_cast<float>(config.positive_or("scale_depth", 1.0) /
                                            std::sqrt(static_cast<double>(traits.n_layers)));
@@ -206,8 +206,8 @@ Model read_gpt_oss(const HfConfig& config, TensorFiles files) {
   ConfigDefaults defaults{.n_heads = 64, .n_kv_heads = 8, .d_head = 64, .n_ctx = 131072};
   defaults.epsilon = 1e-5;
   Traits traits = read_traits(config, defaults);
-  config.find("hidden_act");              // the limit says what takes its place
-  config.find("initial_context_length");  // rope_scaling says it
+  config.find("hidden_act");              // replaced by the limit's activation
+  config.find("initial_context_length");  // rope_scaling contains it
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", true));
   traits.has_sinks = true;
   traits.names.sinks = "self_attn.sinks";

@@ -1,16 +1,17 @@
 // Command R (Cohere 2024): layer norms without biases, attention and MLP in parallel from one of
 // them, scaled logits. Command R7B (Cohere 2 2024): windows with rotary positions, and every fourth
 // layer without both. GLM (GLM Team 2024, "ChatGLM"): Llama with a fused MLP and rotary positions
-// that pair neighbouring dimensions of one half of each head. GLM-4 of April 2025 also norms what
-// attention and MLP add. HunYuan (Tencent 2025), the dense models: Llama with norms of each head's
-// queries and keys after the rotation, whose base is stretched for long texts. OLMo 2 (Walsh et al.
-// 2024): norms of what attention and MLP add in place of what they read, and of all heads' queries,
-// and keys, together. OLMo 3 (2025): windows in three of four layers, YaRN in the others. Mixtral
-// (Jiang et al. 2024): Mistral with experts in the MLPs' place. StableLM 3B and 2 (Bellagente et
-// al. 2024): layer norms, rotary positions in a part of each head. StarCoder 2 (Lozhkov et al.
-// 2024): layer norms and biases everywhere, an MLP without a gate, a sliding window. Phi-1 to Phi-2
-// (Gunasekar et al. 2023, Li et al. 2023): attention and MLP in parallel from one layer norm,
-// rotary positions in a part of each head. Phi-3 (Abdin et al. 2024): Llama with fused matrices.
+// that pair neighbouring dimensions of one half of each head. GLM-4 of April 2025 also norms the
+// outputs of attention and MLP. HunYuan (Tencent 2025), the dense models: Llama with norms of each
+// head's queries and keys after the rotation, whose base is stretched for long texts. OLMo 2 (Walsh
+// et al. 2024): norms of the outputs of attention and MLP instead of their inputs, and norms over
+// all heads' queries, and keys, together. OLMo 3 (2025): windows in three of four layers, YaRN in
+// the others. Mixtral (Jiang et al. 2024): Mistral with experts instead of MLPs. StableLM 3B and 2
+// (Bellagente et al. 2024): layer norms, rotary positions in a part of each head. StarCoder 2
+// (Lozhkov et al. 2024): layer norms and biases everywhere, an MLP without a gate, a sliding
+// window. Phi-1 to Phi-2 (Gunasekar et al. 2023, Li et al. 2023): attention and MLP in parallel
+// from one layer norm, rotary positions in a part of each head. Phi-3 (Abdin et al. 2024): Llama
+// with fused matrices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ Model read_cohere2(const HfConfig& config, TensorFiles files) {
   require_same(config.find("use_embedding_sharing"), config.find("tie_word_embeddings"));
   require_same(config.find("layer_switch"), config.find("sliding_window_pattern"));
   require_same(config.find("_sliding_window_pattern"), config.find("sliding_window_pattern"));
-  config.find("use_parallel_embedding");  // of training
+  config.find("use_parallel_embedding");  // used only in training
   const std::size_t pattern = config.size_or(
       "sliding_window_pattern",
       config.size_or("_sliding_window_pattern", config.size_or("layer_switch", kPattern)));
@@ -129,7 +130,7 @@ Model read_hunyuan_dense(const HfConfig& config, TensorFiles files) {
   require(config, "norm_type", R"("rms")");
   require(config, "position_embedding_xdrope", "false");
   for (const char* key : {"cla_share_factor", "attention_head_dim", "org_vocab_size"}) {
-    config.find(key);  // of these options, or given by other keys
+    config.find(key);  // for these options, or given by other keys
   }
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.has_alpha = true;
@@ -158,7 +159,7 @@ Traits olmo_traits(const HfConfig& config, double base) {
   return traits;
 }
 
-// Scaled only where newer configs say so of these layers alone.
+// Scaled only if newer configs set a scaling for these layers alone.
 Rope rope_in_windows(const HfConfig& config, const Traits& traits, double base) {
   constexpr std::string_view kKind = "sliding_attention";
   const auto parameters = config.object("rope_parameters");
@@ -212,7 +213,7 @@ Model read_mixtral(const HfConfig& config, TensorFiles files) {
   experts.router.n_used = config.size_or("num_experts_per_tok", 2);
   TensorNames& names = traits.names;
   if (files.find("model.layers.0.mlp.gate.weight") || files.find("layers.0.mlp.gate.weight")) {
-    names.router = "mlp.gate";  // as transformers 5 names them in memory
+    names.router = "mlp.gate";  // transformers 5's name in memory
     name_experts(names);
   } else {
     names.router = "block_sparse_moe.gate";
@@ -230,7 +231,7 @@ Model read_stablelm(const HfConfig& config, TensorFiles files) {
   defaults.n_ctx = 4096;
   Traits traits = read_traits(config, defaults);
   norm_layers(traits, Presence::kYes, config.positive_or("layer_norm_eps", 1e-5));
-  // As the family's first code called them: the library reads others in their place.
+  // Names in the family's first code: the library reads others instead.
   for (const char* key : {"norm_eps", "num_heads"}) {
     config.find(key);
   }
@@ -257,7 +258,7 @@ Model read_starcoder2(const HfConfig& config, TensorFiles files) {
   defaults.n_ctx = 4096;
   defaults.tied = true;
   Traits traits = read_traits(config, defaults);
-  // Of the first StarCoder, whose configs these were: the library reads others in their place.
+  // Keys of the first StarCoder, left in these configs: the library reads others instead.
   for (const char* key : {"activation_function", "layer_norm_epsilon", "scale_attn_weights",
                           "scale_attention_softmax_in_fp32"}) {
     config.find(key);

@@ -1,8 +1,8 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
-// head's queries and keys in their place. Of Qwen 2-VL to 3-VL (Wang et al. 2024, Bai et al. 2025)
-// what reads text. Of both a form with experts. Qwen3-Next (Qwen Team 2025) and Qwen 3.5 (2026):
-// gated delta nets in most layers, in the others attention whose heads' outputs are gated; of both
-// a form with experts.
+// head's queries and keys instead. Both have a form with experts. Qwen 2-VL to 3-VL (Wang et al.
+// 2024, Bai et al. 2025): only the text part. Qwen3-Next (Qwen Team 2025) and Qwen 3.5 (2026):
+// gated delta nets in most layers, attention with gated head outputs in the others; both have a
+// form with experts.
 #include <fmt/core.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace attnviz {
 
 namespace {
 
-// What the family's library assumes.
+// The defaults of the family's library.
 struct QwenDefaults {
   ConfigDefaults sizes;
   double base = RopeFacts().base;
@@ -28,7 +28,7 @@ struct QwenDefaults {
 
 void read_windows(const HfConfig& config, std::size_t first_sliding, Traits& traits) {
   constexpr std::size_t kWindow = 4096;
-  // Configs say these where the window is off, too.
+  // Configs contain these keys even if the window is off.
   const std::size_t window = sliding_window(config, kWindow);
   const std::optional<JsonNode> first = config.find_or_null("max_window_layers");  // may be 0
   if (!config.flag_or("use_sliding_window", false)) {
@@ -42,8 +42,7 @@ void read_windows(const HfConfig& config, std::size_t first_sliding, Traits& tra
       config, window, [from](std::size_t layer) { return layer >= from; }, traits);
 }
 
-// An et al. 2024: in texts that are longer than a chunk, tokens of other chunks have other
-// positions.
+// An et al. 2024: in texts longer than a chunk, tokens of other chunks have other positions.
 void read_chunks(const HfConfig& config, Traits& traits) {
   const auto chunks = config.object("dual_chunk_attention_config");
   if (!chunks) {
@@ -53,7 +52,7 @@ void read_chunks(const HfConfig& config, Traits& traits) {
   constexpr std::size_t kLocal = 1024;
   const std::size_t chunk = chunks->size_or("chunk_size", kChunk);
   const std::size_t local = chunks->size_or("local_size", kLocal);
-  chunks->find("original_max_position_embeddings");  // of scaling in longer texts
+  chunks->find("original_max_position_embeddings");  // for scaling in longer texts
   if (local >= chunk) {
     chunks->node().fail(
         fmt::format("expected local_size below chunk_size {}, found {}", chunk, local));
@@ -73,7 +72,7 @@ Traits qwen_traits(const HfConfig& config, const QwenDefaults& defaults) {
   return traits;
 }
 
-// Which layers have experts, and what all of these have in common.
+// Sets which layers have experts, and the experts' common properties.
 void add_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_used,
                  std::size_t d_ff, Traits& traits) {
   ExpertTraits& experts = traits.experts;
@@ -90,7 +89,7 @@ void add_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_us
 Model read_any_qwen2(const HfConfig& config, TensorFiles files, const QwenDefaults& defaults) {
   Traits traits = qwen_traits(config, defaults);
   traits.qkv_bias = Presence::kYes;
-  config.find("attention_bias");  // whatever it says
+  config.find("attention_bias");  // ignored
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -209,10 +208,10 @@ Traits hybrid_traits(const HfConfig& config, ConfigDefaults defaults) {
   add_delta_nets(config, traits);
   for (const char* key : {"use_sliding_window", "mamba_ssm_dtype", "mtp_num_hidden_layers",
                           "mtp_use_dedicated_embeddings"}) {
-    config.find(key);  // of no use in these models, of precision, or of tokens further on
+    config.find(key);  // unused in these models, for precision, or for multi-token prediction
   }
   if (const auto outer = config.outer()) {
-    outer->find("language_model_only");  // of what reads pictures
+    outer->find("language_model_only");  // for the vision part
   }
   return traits;
 }
@@ -262,7 +261,7 @@ Model read_qwen3_next(const HfConfig& config, TensorFiles files) {
 Model read_qwen3_5(const HfConfig& config, TensorFiles files) {
   Traits traits = hybrid_traits(config, {.n_kv_heads = 4, .d_ff = 12288});
   name_split_inputs(traits.names);
-  config.find("mlp_only_layers");  // all are
+  config.find("mlp_only_layers");  // all layers have experts
   return read_model(std::move(files), traits);
 }
 
@@ -272,7 +271,7 @@ Model read_qwen3_5_moe(const HfConfig& config, TensorFiles files) {
   Traits traits = hybrid_traits(config, {.n_kv_heads = 2, .d_ff = 512});
   name_split_inputs(traits.names);
   add_gated_experts(config, kExperts, kUsed, traits);
-  config.find("mlp_only_layers");  // none is
+  config.find("mlp_only_layers");  // no layer has experts
   return read_model(std::move(files), traits);
 }
 

@@ -117,7 +117,7 @@ Norm read_norm(WeightReader& weights, std::string_view name,
     norm.weight = weights.numbers({weight}, shape);
     return norm;
   }
-  // TensorFlow's names, which old BERT files have.
+  // TensorFlow's names, found in old BERT files.
   const std::string beta = fmt::format("{}.beta", name);
   norm.weight = weights.numbers({weight, fmt::format("{}.gamma", name)}, shape);
   if (facts.bias == Presence::kYes || weights.has(bias, facts.bias)) {
@@ -163,7 +163,7 @@ std::vector<HarmlessTensor> layers_ahead(std::string_view pattern, std::size_t f
 std::span<const float> read_sinks(WeightReader& weights, const std::string& name,
                                   std::size_t n_heads) {
   const std::span<const float> sinks = weights.vector(name, n_heads);
-  // The largest score is searched for without them: a NaN would count as no sink at all.
+  // The search for the largest score ignores sinks: a NaN would count as no sink at all.
   if (!kernels::all_finite(sinks)) {
     throw Error(ErrorKind::kMalformed, weights.where(name) + "expected finite numbers");
   }

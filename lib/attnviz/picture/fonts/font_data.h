@@ -1,4 +1,4 @@
-// The embedded font: DejaVu Sans Mono as the system's font package ships it, added by the build.
+// The embedded font: DejaVu Sans Mono from the system's font package, added by the build.
 #pragma once
 
 #include <span>

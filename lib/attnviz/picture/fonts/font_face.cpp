@@ -12,7 +12,7 @@
 #include "attnviz/picture/fonts/stb_memory.h"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what stb_memory() returns
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // from stb_memory()
 #define STBI_MALLOC(size) attnviz::stb_memory(nullptr, size)
 #define STBI_REALLOC(memory, size) attnviz::stb_memory(memory, size)
 #define STBI_FREE(memory) std::free(memory)
@@ -26,7 +26,7 @@
 
 namespace attnviz {
 
-// A face and what it is made from, with the functions that close them.
+// A face and its sources, with the functions that close them.
 struct FontFace::Handles {
   const HarfBuzz* hb = nullptr;
   std::shared_ptr<const void> bytes;
@@ -52,7 +52,7 @@ constexpr double kLargestGlyph = 32.0;
 
 constexpr std::size_t kMostPoints = 100'000;
 
-// What the pen draws on.
+// Collects the outline that the pen draws.
 struct Drawing {
   Outline outline;
   double unit = 0.0;
@@ -74,7 +74,7 @@ struct Drawing {
   }
 };
 
-// HarfBuzz tells of nothing where it gets no memory: it goes on as if the font had less in it.
+// HarfBuzz does not report failed allocations: it continues as if the font contained less.
 class MemoryCheck {
  public:
   MemoryCheck() noexcept { errno = 0; }

@@ -1,4 +1,4 @@
-// A font file opened with HarfBuzz: shaped text, outlines and colour pictures of its glyphs.
+// A font file opened with HarfBuzz: shaped text, outlines and colour images of its glyphs.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,22 @@
 
 namespace attnviz {
 
-// A font file's bytes, and a first look at them.
+// A font file's bytes, and a first check of them.
 
 /// One face of a font file (TrueType, OpenType or a collection of them), untrusted.
 struct FontFile {
-  std::string name;                   // the path: another name for every file
+  std::string name;                   // the path: unique for each file
   std::string_view bytes;             // the whole file
   std::shared_ptr<const void> owner;  // keeps the bytes in place
   unsigned face = 0;                  // in a collection
 };
 
-/// A font that has the character, or nothing. The same character must always get the same answer.
+/// Returns a font that has the character, or nothing; always the same answer for the same
+/// character.
 using FindFont = std::function<std::optional<FontFile>(char32_t code_point)>;
 
 /// Throws Error{kMalformed} unless the file begins like a TrueType or OpenType font whose tables
-/// lie inside the file. Much may still be wrong in it: what cannot be drawn becomes a box.
+/// lie inside the file. Other errors remain possible; glyphs that cannot be drawn become boxes.
 void check_font_file(const FontFile& file);
 
 /// A glyph of a shaped text; lengths in ems, y upwards.
@@ -52,7 +53,7 @@ struct GlyphExtents {
   bool empty() const noexcept { return !(left < right && bottom < top); }
 };
 
-/// A glyph's picture in a colour font.
+/// A glyph's image in a colour font.
 struct GlyphImage {
   int width = 0;
   int height = 0;
@@ -67,16 +68,17 @@ class FontFace {
 
   bool has(char32_t code_point) const;
 
-  /// The glyphs of a text of one script and direction, from left to right.
+  /// Returns the glyphs of a text of one script and direction, from left to right.
   std::vector<ShapedGlyph> shape(std::span<const char32_t> text, bool right_to_left) const;
 
-  /// The ink's box as the font says; all zero for none, and for one larger than any letter.
+  /// Returns the ink's box as stored in the font; all zero without ink, or if larger than any
+  /// letter.
   GlyphExtents extents(std::uint32_t glyph) const;
 
-  /// In ems. Empty for a blank glyph, and for one larger than any letter.
+  /// In ems. Empty for a blank glyph, or if larger than any letter.
   Outline outline(std::uint32_t glyph) const;
 
-  /// Null when the glyph has no picture, only an outline.
+  /// Null when the glyph has only an outline.
   const GlyphImage* image(std::uint32_t glyph) const;
 
  private:
@@ -88,34 +90,36 @@ class FontFace {
   mutable std::map<std::uint32_t, GlyphImage> images_;
 };
 
-// The fonts that a picture's texts are drawn with, and how much room texts take in them. Fonts for
-// what the embedded one lacks: given ones first, then whatever is found by character.
+// The fonts that a picture's texts are drawn with, and the space that texts take in them.
+// Characters that the embedded font lacks are taken from given fonts first, then from fonts found
+// by character.
 
-/// Fonts in the order in which a character is looked for: the embedded monospaced font, given ones,
-/// what `find` knows. What none has is drawn as a box with its code point. Texts are measured in
-/// whole columns of the embedded font. Other fonts need HarfBuzz on the system (see
-/// can_draw_other_fonts). One a thread, because it remembers what it found.
+/// Fonts in the order in which a character is looked up: the embedded monospaced font, given ones,
+/// those that `find` returns. A character that none has is drawn as a box with its code point.
+/// Texts are measured in whole columns of the embedded font. Other fonts need HarfBuzz on the
+/// system (see can_draw_other_fonts). Use one FontSet per thread, because it caches what it found.
 class FontSet {
  public:
-  /// The embedded font alone: the same everywhere. May be used by many threads.
+  /// The embedded font alone: the same everywhere. Several threads may use it.
   static const FontSet& embedded();
 
   explicit FontSet(std::vector<FontFile> given, FindFont find = nullptr);
   ~FontSet();
 
-  /// The glyphs that draw `text` (valid UTF-8) as glyph_run says. Their faces live as long as this.
+  /// Returns the glyphs that draw `text` (valid UTF-8), as for glyph_run. Their faces live as long
+  /// as this.
   GlyphRun run(std::string_view text) const;
 
-  /// Columns that `text` takes when drawn; 0 only for the empty text.
+  /// Returns the columns that `text` takes when drawn; 0 only for the empty text.
   std::size_t columns(std::string_view text) const;
 
-  /// `text` cut between grapheme clusters to at most `columns` (at least 2) and ended by `…` when
-  /// cut.
+  /// Cuts `text` between grapheme clusters to at most `columns` (at least 2); a cut text ends in
+  /// `…`.
   std::string shorten(std::string_view text, std::size_t columns) const;
 
-  /// `text` broken at spaces (inside a word only when the word is wider than a line) and at line
-  /// feeds into lines of at most `columns` (at least 2); the last of `max_lines` ends in `…` when
-  /// there would be more. Blanks and line feeds at the end are no lines.
+  /// Breaks `text` at line feeds and at spaces (inside a word only if the word is wider than a
+  /// line) into lines of at most `columns` (at least 2); the last of `max_lines` ends in `…` if
+  /// text is left. Trailing blanks and line feeds do not make lines.
   std::vector<std::string> wrap(std::string_view text, std::size_t columns,
                                 std::size_t max_lines) const;
 
@@ -133,17 +137,17 @@ class FontSet {
 /// Whether fonts other than the embedded one can be drawn on this system. Loads HarfBuzz.
 bool can_draw_other_fonts() noexcept;
 
-/// Whether a character only acts on its neighbours, such as joiners and variation selectors.
+/// Whether a character only affects its neighbours, such as joiners and variation selectors.
 bool is_invisible(char32_t code_point) noexcept;
 
 class FontFallback {
  public:
   FontFallback(std::vector<FontFile> given, FindFont find);
 
-  /// A font with every visible character of a cluster of which the embedded font lacks some; else
-  /// one with the first character at least; else null. `last` is the answer for the cluster before:
-  /// texts keep their font where they can, and so do scripts. Faces stay open as long as this
-  /// lives.
+  /// Returns a font for a cluster that the embedded font cannot draw completely: one with every
+  /// visible character of the cluster, else one with at least the first character, unless the
+  /// embedded font has it; else null. `last` is the answer for the cluster before: texts, and
+  /// scripts, keep their font where they can. Faces stay open as long as this lives.
   const FontFace* face_for(std::span<const char32_t> cluster, const FontFace* last);
 
  private:
@@ -153,8 +157,8 @@ class FontFallback {
 
   std::vector<FontFile> given_;
   FindFont find_;
-  // By file name and face. A file's address would not do: what is no longer mapped leaves its own
-  // to the next file.
+  // By file name and face. The address of a file would not do: after unmapping, another file may
+  // get the same address.
   std::map<std::pair<std::string, unsigned>, std::unique_ptr<FontFace>> open_;
   std::map<char32_t, const FontFace*> found_;
   std::map<std::string_view, const FontFace*> by_script_;

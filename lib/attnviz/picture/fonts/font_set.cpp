@@ -33,8 +33,8 @@ std::size_t FontSet::columns(std::string_view text) const {
   return run(text).columns;
 }
 
-// All of a short text; of a long one enough to be wider than `columns`: what no reader will see is
-// not set, and fonts are not looked through for it.
+// All of a short text, or enough of a long one to be wider than `columns`: text that will not be
+// visible is not set, and fonts are not searched for it.
 std::string_view FontSet::beginning(std::string_view text, std::size_t columns) const {
   std::size_t n_clusters = 64 + 4 * columns;
   if (text.size() <= n_clusters) {
@@ -50,7 +50,7 @@ std::string_view FontSet::beginning(std::string_view text, std::size_t columns) 
   return text;
 }
 
-// The end of the longest run of whole clusters that fits; 0 when the first is too wide.
+// Returns the end of the longest run of whole clusters that fits; 0 when the first is too wide.
 std::size_t FontSet::fitting_bytes(std::string_view text, std::size_t columns) const {
   text = beginning(text, columns);
   std::vector<std::size_t> ends;
@@ -68,7 +68,7 @@ std::string FontSet::ended_by_ellipsis(std::string_view text, std::size_t column
   return std::string(text.substr(0, fitting_bytes(text, columns - 1))).append("…");
 }
 
-// One line's worth of `text`, in bytes, ending before a space when there is one.
+// Returns the bytes of `text` on one line, which ends before a space if possible.
 std::size_t FontSet::line_bytes(std::string_view text, std::size_t columns) const {
   const std::size_t fitting = fitting_bytes(text, columns);
   if (fitting == text.size() || text[fitting] == ' ') {
@@ -116,7 +116,7 @@ bool can_draw_other_fonts() noexcept {
   try {
     return harfbuzz() != nullptr;
   } catch (const Error&) {
-    return true;  // it is there; who draws with it is told what is wrong with it
+    return true;  // it is present; errors in it are reported when it is used
   }
 }
 
@@ -157,7 +157,7 @@ const FontFace* FontFallback::given(std::span<const char32_t> cluster) {
   return nullptr;
 }
 
-// Finding takes long: a character is asked for once, and not at all when the font of its script has
+// Finding is slow: each character is looked up once, and not at all when the font of its script has
 // the cluster.
 const FontFace* FontFallback::found(std::span<const char32_t> cluster) {
   const auto lacking = std::find_if(cluster.begin(), cluster.end(), [](char32_t c) {

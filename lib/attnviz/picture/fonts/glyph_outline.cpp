@@ -14,7 +14,7 @@
 #include "attnviz/picture/fonts/stb_memory.h"
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // of what stb_memory() returns
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // from stb_memory()
 #define STBTT_malloc(size, context) ((void)(context), attnviz::stb_memory(nullptr, size))
 #define STBTT_free(memory, context) ((void)(context), std::free(memory))
 #define STBTT_STATIC
@@ -26,10 +26,10 @@ namespace attnviz {
 
 namespace {
 
-// Lines that stand for a curve turn by little enough that a letter of 60 pixels is smooth.
+// Enough lines per curve that a letter of 60 pixels looks smooth.
 constexpr int kLinesPerCurve = 8;
 
-// An outline this large (in pixels) is none: a broken font's.
+// An outline larger than this (in pixels) belongs to a broken font.
 constexpr double kLargestOutline = 2048.0;
 
 // The font once parsed; read-only afterwards.
@@ -71,8 +71,8 @@ std::vector<PixelPoint> rectangle(double left, double bottom, double right, doub
   return {{left, bottom}, {right, bottom}, {right, top}, {left, top}};
 }
 
-// Adds up the signed area between lines and the right edge, pixel by pixel: each line changes only
-// the pixels that it crosses and the ones just right of them, and a sum along the row does the
+// Accumulates the signed area between lines and the right edge, pixel by pixel: each line changes
+// only the pixels that it crosses and the ones just right of them; a sum along the row does the
 // rest.
 //
 // Source  R. Levien, font-rs (2016), accumulation buffer.
@@ -84,14 +84,15 @@ class AreaBuffer {
         stride_(static_cast<std::size_t>(width) + 2),
         changes_(stride_ * static_cast<std::size_t>(height), 0.0) {}
 
-  // From `a` to `b` in pixels from the top left corner; what lies outside is moved to the edge.
+  // Adds a line from `a` to `b`, in pixels from the top left corner; parts outside are moved to the
+  // edge.
   void add_line(PixelPoint a, PixelPoint b) {
     const double sign = a.y < b.y ? 1.0 : -1.0;
     if (a.y > b.y) {
       std::swap(a, b);
     }
     const double slope = a.y == b.y ? 0.0 : (b.x - a.x) / (b.y - a.y);
-    // A conversion cuts fractions off; above the first row there is nothing to add.
+    // The conversion truncates; above the first row nothing needs to be added.
     const int first = std::max(0, static_cast<int>(a.y));
     const int end =
         std::min(height_, static_cast<int>(b.y) + (b.y > static_cast<int>(b.y) ? 1 : 0));
@@ -119,7 +120,7 @@ class AreaBuffer {
   }
 
  private:
-  // A line that goes from x0 to x1 >= x0 while it descends by `height`.
+  // Adds a line that goes from x0 to x1 >= x0 while it descends by `height`.
   void add_in_row(int row, double x0, double x1, double height) {
     double* changes = changes_.data() + static_cast<std::size_t>(row) * stride_;
     const auto first = static_cast<std::size_t>(x0);
@@ -135,7 +136,7 @@ class AreaBuffer {
       const auto left = static_cast<double>(column);
       const double enter = std::max(x0, left);
       const double leave = std::min(x1, left + 1.0);
-      // The line is in this pixel for `share` of its height; what lies left of it covers it whole.
+      // The line is in this pixel for `share` of its height; the part left of it covers it fully.
       const double share = (leave - enter) / span;
       const double before = (enter - x0) / span;
       const double area = before + share * (left + 1.0 - (enter + leave) / 2);
@@ -208,7 +209,7 @@ Outline code_point_box(char32_t code_point) {
   const double bottom = -m.descent + 1.0 / 12;
   const double top = m.ascent - 1.0 / 12;
   Outline outline = {rectangle(kLeft, bottom, kRight, top)};
-  // Drawn the other way round, the inner rectangle cuts a hole into the outer one.
+  // Drawn in the opposite direction, the inner rectangle cuts a hole into the outer one.
   outline.push_back(rectangle(kRight - kLine, bottom + kLine, kLeft + kLine, top - kLine));
 
   const std::string digits =

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::size_t kBoxColumns = 2;
 
-// What order_text leaves of a letter that became part of a ligature.
+// Placeholder of order_text for a letter that became part of a ligature.
 constexpr char32_t kJoinedLetter = 0xFEFF;
 
-// The longest ligatures of one character (a whole phrase) take about 20 columns. A font that asks
-// for more than this is broken.
+// The longest ligatures of one character (a whole phrase) take about 20 columns. A font that needs
+// more than this is broken.
 constexpr double kMostColumnsPerCharacter = 40.0;
 
 int width_of(char32_t code_point) {
@@ -124,7 +124,8 @@ class Typesetter {
     }
   }
 
-  // Letters join within one font only: a word of Arabic letters is embedded as a whole or not.
+  // Letters join only within one font: a word of Arabic letters uses the embedded font as a whole
+  // or not at all.
   void keep_arabic_words_together() {
     const auto is_arabic = [this](const Item& item) {
       return is_arabic_letter(text_.characters[item.begin]);
@@ -173,9 +174,9 @@ class Typesetter {
     }
   }
 
-  // Character by character: in the embedded font, else as boxes.
+  // Adds character by character: in the embedded font, else as boxes.
   void add_characters(const Item& item) {
-    // A run of several clusters comes here when its font draws nothing; then it is turned here.
+    // A run of several clusters is drawn here if its font draws nothing; then it is reversed here.
     const bool reversed = item.face != nullptr && item.level % 2 == 1;
     std::optional<double> letter;
     for (std::size_t i = item.begin; i < item.end; ++i) {
@@ -197,13 +198,13 @@ class Typesetter {
     }
   }
 
-  // In the item's own font. False when that draws nothing.
+  // Adds an item in its own font. False if that draws nothing.
   bool add_shaped(const Item& item) {
     std::vector<char32_t> drawn;
     std::copy_if(characters(item).begin(), characters(item).end(), std::back_inserter(drawn),
                  [&item](char32_t c) { return is_invisible(c) || item.face->has(c); });
     const std::vector<ShapedGlyph> shaped = item.face->shape(drawn, item.level % 2 == 1);
-    // The ink's box and the room of the text, in ems.
+    // The ink's box and the width of the text, in ems.
     GlyphExtents ink = {1e9, 1e9, -1e9, -1e9};
     double advance = 0.0;
     double widest = 0.0;  // of a glyph
@@ -232,8 +233,7 @@ class Typesetter {
     const double left = std::min(0.0, ink.left);
     const double width = std::max(advance, ink.right) - left;
     const double line = m.ascent + m.descent;
-    // Ideographs are one em wide; symbols among them may be wider. Pictures have sizes of their
-    // own.
+    // Ideographs are one em wide; symbols among them may be wider. Images have their own sizes.
     const double cell = has_image && widest > 0.0 ? widest : std::max(1.0, widest);
     double em = item.wide || has_image ? 2.0 / cell : m.em;
     em = std::min(em, line / std::max(ink.top - ink.bottom, 1e-3));
@@ -252,7 +252,7 @@ class Typesetter {
     return true;
   }
 
-  // How far to raise ink from `bottom` to `top`, so that it lies inside the line.
+  // Returns how far to raise ink from `bottom` to `top`, so that it lies inside the line.
   static double raised(bool wide, double bottom, double top, double em) {
     const EmbeddedMetrics& m = embedded_metrics();
     // The square of an ideograph reaches from 0.12 em below the baseline to 0.88 em above it.
@@ -270,7 +270,7 @@ class Typesetter {
 }  // namespace
 
 GlyphRun glyph_run(std::string_view text, FontFallback* fallback) {
-  // A letter and its accent drawn as one glyph look better than one drawn over the other.
+  // A letter and its accent look better as one glyph than drawn over each other.
   return is_plain(text) ? ascii_run(text) : Typesetter(normal_form_c(text), fallback).set();
 }
 

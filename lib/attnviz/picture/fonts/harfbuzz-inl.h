@@ -1,4 +1,4 @@
-// HarfBuzz, loaded when a text first needs it: the program starts without it and works without it.
+// HarfBuzz, loaded when a text first needs it: the program starts and works without it.
 #pragma once
 
 #include <harfbuzz/hb-ot.h>
@@ -6,11 +6,11 @@
 
 namespace attnviz {
 
-// font_get_glyph_shape is called draw_glyph since HarfBuzz 7, where it has both names.
+// Since HarfBuzz 7, font_get_glyph_shape is called draw_glyph, and both names work.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/// The functions in use, with the types that HarfBuzz's headers give them.
+/// The functions in use, with their types from HarfBuzz's headers.
 struct HarfBuzz {
 #define ATTNVIZ_HARFBUZZ_FUNCTIONS(use)                                                         \
   use(blob_create) use(blob_destroy) use(blob_get_data) use(blob_get_length)                    \
@@ -36,7 +36,7 @@ struct HarfBuzz {
 #pragma GCC diagnostic pop
 
 /// Null when the system has no HarfBuzz, or one without these functions (older than 4.0). Throws
-/// Error{kIo} when it has one that cannot be loaded.
+/// Error{kIo} when HarfBuzz is installed but cannot be loaded.
 const HarfBuzz* harfbuzz();
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-// Memory for stb's libraries, which take a null pointer for a picture without content.
+// Memory for stb's libraries, which would treat a null pointer as a picture without content.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-/// std::realloc() that throws std::bad_alloc. They keep nothing else when it throws.
+/// std::realloc() that throws std::bad_alloc. The libraries then hold no other memory.
 inline void* stb_memory(void* before, std::size_t bytes) {
   void* const memory = std::realloc(before, bytes);
   if (memory == nullptr) {

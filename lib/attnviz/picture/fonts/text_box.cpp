@@ -99,12 +99,12 @@ std::string isolate_quotes(std::string_view sentence) {
   if (!has_right_to_left()) {
     return isolated = sentence;
   }
-  std::size_t begin = 0;  // where the text not yet isolated begins
+  std::size_t begin = 0;  // start of the text not yet isolated
   for (;;) {
     const std::size_t open = sentence.find('"', begin);
     std::size_t close = open == std::string_view::npos ? open : open + 1;
     while (close < sentence.size() && sentence[close] != '"') {
-      close += sentence[close] == '\\' ? 2U : 1U;  // as quoted() writes a quote
+      close += sentence[close] == '\\' ? 2U : 1U;  // as escaped by quoted()
     }
     if (close >= sentence.size()) {  // npos, too
       return isolated += sentence.substr(begin);

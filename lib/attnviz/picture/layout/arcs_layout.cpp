@@ -18,8 +18,8 @@ namespace {
 
 // Lengths are pixels at 96 dpi.
 constexpr int kLeastArcsWidth = 480;
-constexpr int kWidestArcs = 1500;  // of panels beside each other,
-constexpr int kWidestTall = 4096;  // and of panels higher than
+constexpr int kWidestArcs = 1500;  // for panels beside each other,
+constexpr int kWidestTall = 4096;  // and for panels higher than
 constexpr int kTall = 1000;
 constexpr int kHighestArcs = 4000;  // of a panel, while rows have a pixel
 constexpr int kPanelGap = 40;
@@ -29,7 +29,7 @@ constexpr int kSampleSpace = 6;
 constexpr int kItemSpace = 18;            // between the items of a legend
 constexpr std::size_t kLongestName = 48;  // columns
 
-// So few kinds of lines keep a file small, and are more than eyes tell apart.
+// This few kinds of lines keep a file small, and are still more than the eye can distinguish.
 constexpr std::size_t kLevels = 16;
 
 std::size_t level_of(float strength) {
@@ -37,11 +37,11 @@ std::size_t level_of(float strength) {
   return static_cast<std::size_t>(std::clamp(level, 1.0f, static_cast<float>(kLevels)));
 }
 
-// A sample of lines, and what it stands for.
+// A sample of lines, and its meaning.
 struct LegendItem {
   std::string text;
   Rgb color;
-  std::size_t level = 0;  // of the sample; 0: it shows a colour alone
+  std::size_t level = 0;  // of the sample; 0: only a colour
 };
 
 class ArcsLayout : PanelFigure {
@@ -72,12 +72,12 @@ class ArcsLayout : PanelFigure {
  private:
   std::size_t n_panels() const { return figure_.panels.size(); }
   std::size_t n_groups() const { return figure_.panels.front().groups.size(); }
-  // Groups beside each other in a row, each in a lane of its own.
+  // Groups beside each other in a row, each in its own lane.
   std::size_t n_lanes() const { return figure_.is_signed() ? 1 : n_groups(); }
 
-  // Thin lines that are faint, too, would be lost on paper: what has a tenth of the scale is to be
-  // seen. What has less is most lines of long texts, and many groups are more lines: these must not
-  // add up to a surface.
+  // Lines that are both thin and faint would be lost on paper, so a tenth of the scale must be
+  // visible. Weaker lines are the majority in long texts, and many groups mean more lines: together
+  // they must not fill the area.
   double opacity_of(std::size_t level) const {
     const auto crowd = static_cast<double>(n_lanes() - 1) / (kMostGroups - 1);
     const double faintest = 0.2 - 0.1 * crowd;
@@ -96,8 +96,8 @@ class ArcsLayout : PanelFigure {
     return std::round((kThinnest + (widest - kThinnest) * share) * unit * 100.0) / 100.0;
   }
 
-  // Rows of few tokens have air between them, and of many as much as they need to be read; more
-  // where they have many lanes.
+  // Rows of a few tokens are spaced widely, rows of many only as far as reading needs; more where
+  // they have many lanes.
   CellAxis axis(std::size_t n_tokens, const EntryNumbers& first) const {
     const int lanes = static_cast<int>(n_lanes());
     const int roomy = std::clamp(4 * lanes, 24, 48);
@@ -117,18 +117,18 @@ class ArcsLayout : PanelFigure {
   }
 
   void measure() {
-    for (const CellAxis& axis : {left_, right_}) {  // before lengths are whole pixels
+    for (const CellAxis& axis : {left_, right_}) {  // before lengths are rounded to whole pixels
       check_size(1.0, static_cast<double>(axis.n_cells()) * axis.pitch, style_);
     }
     height_ = std::max(left_.length(), right_.length());
-    // Labels of rows that are lower than text stand out at both ends.
+    // Labels of rows that are lower than text extend beyond both ends.
     overhang_ = std::max(0, line_height(left_labels_.column_width) - left_.pitch + 1) / 2;
     left_width_ = std::max(labels_width(left_labels_), text_width(figure_.query_axis));
     right_width_ = std::max(labels_width(right_labels_), text_width(figure_.key_axis));
     constexpr int kLeastLines = 220;
     constexpr int kMostLines = 460;
     constexpr int kShortestLines = 80;  // in a figure of a given width,
-    constexpr int kUsualLines = 200;    // and of panels beside each other there
+    constexpr int kUsualLines = 200;    // and for panels beside each other there
     const int around = left_width_ + right_width_ + 2 * px(kLabelSpace);
     int lines = std::clamp(height_ * 2 / 5, px(kLeastLines), px(kMostLines));
     if (style_.width) {
@@ -168,7 +168,8 @@ class ArcsLayout : PanelFigure {
     return px(kSample) + px(kSampleSpace) + text_width(item.text);
   }
 
-  // Centred rows of samples, behind `name` where it is not empty. Returns where it goes on.
+  // Adds centred rows of samples, after `name` unless it is empty. Returns where the figure
+  // continues.
   int add_legend(const std::vector<LegendItem>& items, const std::string& name, int y) {
     const int name_width = name.empty() ? 0 : text_width(name) + px(kItemSpace);
     for (std::size_t first = 0, count = 0; first < items.size(); first += count) {
@@ -213,7 +214,7 @@ class ArcsLayout : PanelFigure {
     items_.emplace_back(Strokes{std::move(curves), width_of(level), color, opacity_of(level)});
   }
 
-  // Panels beside each other. Returns where the figure goes on.
+  // Adds panels beside each other. Returns where the figure continues.
   int add_row(std::size_t first, std::size_t count, int y) {
     const bool has_titles = n_panels() > 1 || !figure_.panels.front().title.empty();
     const int head = (has_titles ? line_ + px(4) : 0) + line_ + px(4) + overhang_;
@@ -263,10 +264,10 @@ class ArcsLayout : PanelFigure {
     }
   }
 
-  // From the top of a panel to where lines of a row begin.
+  // From the top of a panel to the start of a row's lines.
   double middle(std::size_t row) const { return (static_cast<double>(row) + 0.5) * left_.pitch; }
 
-  // Groups whose lines would hide each other lie a little above or below the middle.
+  // Groups whose lines would hide each other lie slightly above or below the middle.
   double lane(std::size_t group) const {
     const double off = static_cast<double>(group) - static_cast<double>(n_lanes() - 1) / 2.0;
     return std::round(off * lanes_apart() * 10.0) / 10.0;
@@ -279,7 +280,7 @@ class ArcsLayout : PanelFigure {
                     kShare * left_.pitch / static_cast<double>(n_lanes()));
   }
 
-  // Ending at `x` on the left, beginning there on the right.
+  // Adds labels that end at `x` on the left, or begin there on the right.
   void add_labels(const CellAxis& axis, const AxisLabels& labels, int x, int y, bool on_left) {
     const int column = labels.column_width;
     for (std::size_t i = 0; i < labels.labels.size(); ++i) {
@@ -307,13 +308,13 @@ class ArcsLayout : PanelFigure {
   const ArcsFigure& figure_;
   CellAxis left_, right_;
   AxisLabels left_labels_, right_labels_;
-  int height_ = 0;  // of a panel's rows, and what follows of its parts
+  int height_ = 0;  // of a panel's rows; the next ones of its other parts
   int overhang_ = 0;
   int left_width_ = 0;
   int right_width_ = 0;
   int lines_width_ = 0;
   int panel_width_ = 0;
-  int panels_width_ = 0;  // of those beside each other
+  int panels_width_ = 0;  // of panels beside each other
 };
 
 }  // namespace

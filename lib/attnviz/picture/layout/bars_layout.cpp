@@ -82,7 +82,7 @@ class BarsLayout : PanelFigure {
       return std::max(1, (widest - around + px(kListGap)) / (list + px(kListGap)));
     };
     columns_ = std::min(n_heads(), static_cast<std::size_t>(lists_of(px(kBarUsual))));
-    // As many in each band, with the bars that this leaves room for.
+    // Equal bands, with bars as long as the remaining room allows.
     const std::size_t bands = divided_up(n_heads(), columns_);
     columns_ = divided_up(n_heads(), bands);
     bar_ = px(n_heads() == 1 ? kBarAlone : kBarUsual);
@@ -98,7 +98,7 @@ class BarsLayout : PanelFigure {
     check_size(width_, row_, style_);
   }
 
-  // Of what stands behind a bar. Scores may have more digits than weights.
+  // Width of the numbers after the bars. Scores may have more digits than weights.
   int widest_number() const {
     int widest = text_width(focus_.masked_name);
     if (!style_.values) {
@@ -115,7 +115,7 @@ class BarsLayout : PanelFigure {
     return widest;
   }
 
-  // Of a band's labels.
+  // Width of a band's labels.
   int gutter() const { return index_width_ + px(kBarSpace) + labels_width_ + px(kBarSpace); }
 
   int add_band(std::size_t first, std::size_t count, int y) {
@@ -192,7 +192,8 @@ class BarsLayout : PanelFigure {
     return bars_.number(panel_.values(head, token), 1);
   }
 
-  // Colours of the scale's middle stand out from both grounds, and its ends from one alone.
+  // Colours from the middle of the scale stand out from both backgrounds, those from its ends only
+  // from one.
   Rgb bar_color(float share, bool is_below) const {
     const float at = 0.3f + 0.4f * share;
     const Colormap& colors = focus_.scale.colormap;
@@ -208,7 +209,7 @@ class BarsLayout : PanelFigure {
   int index_width_ = 0;
   int number_width_ = 0;
   int bar_ = 0;
-  std::vector<std::string> labels_;  // of those that are shown
+  std::vector<std::string> labels_;  // of the tokens that are shown
   std::string others_label_;
 };
 

@@ -27,7 +27,7 @@ constexpr int kLineSample = 14;  // of a line, before its name
 constexpr double kChartMark = 6.5;
 constexpr std::size_t kMostMarked = 40;  // points of a line
 
-// What is drawn and what is left out, over and over.
+// The lengths of a dash, and of a dash with its gap.
 struct Dashes {
   double dash;
   double period;
@@ -65,7 +65,7 @@ class ChartLayout : PanelFigure {
     return style_.fonts->shorten(series.name, kMostNameColumns);
   }
 
-  // What stands to the left and to the right of a plot is as wide as the widest of all charts.
+  // The areas left and right of a plot are as wide as the widest among all charts.
   void measure() {
     for (const LineChart& chart : figure_.charts) {
       for (const ChartTick& tick : chart_ticks(chart.y, kMostTicksUp)) {
@@ -76,7 +76,7 @@ class ChartLayout : PanelFigure {
       }
     }
     constexpr int kNarrowestPlot = 100;  // in a figure of a given width,
-    constexpr int kUsualPlot = 320;      // and of charts beside each other there
+    constexpr int kUsualPlot = 320;      // and for charts beside each other there
     const int around = chart_width() - plot_width_;
     if (style_.width) {
       check_fits(around + px(kNarrowestPlot) + 2 * margin(), style_);
@@ -94,7 +94,7 @@ class ChartLayout : PanelFigure {
   }
   int left_width() const { return line_ + px(kChartSpace) + ticks_width_ + 2 * px(kChartTick); }
   int chart_width() const { return left_width() + plot_width_ + sample_room() + names_width_; }
-  // As wide as a chart without what stands left of its plot.
+  // As wide as a chart without the area left of its plot.
   std::vector<std::string> title_lines(const LineChart& chart) const {
     const int room = plot_width_ + sample_room() + names_width_;
     return style_.fonts->wrap(chart.title, static_cast<std::size_t>(room / px(kTextColumn)),
@@ -127,7 +127,7 @@ class ChartLayout : PanelFigure {
       y += line_;
     }
     add_axes(chart, plot, x);
-    // Dashes are seen over a line that they agree with.
+    // Dashes come last, so that they show over a line that coincides with them.
     for (const bool reference : {false, true}) {
       for (const ChartSeries& series : chart.series) {
         if (series.is_reference == reference) {
@@ -209,7 +209,7 @@ class ChartLayout : PanelFigure {
     return wide(series.is_reference ? kReferenceLine : kChartLine);
   }
 
-  // Dashes that go on from one line to the next.
+  // Adds dashes that continue from one line to the next.
   void add_dashes(const PixelPoint& from, const PixelPoint& to, const Dashes& how, double& along,
                   std::vector<Curve>& dashes) const {
     const double dash = wide(how.dash);
@@ -232,7 +232,7 @@ class ChartLayout : PanelFigure {
     along += length;
   }
 
-  // At the ends of the lines, moved apart where they would touch.
+  // Adds names at the ends of the lines, moved apart where they would touch.
   void add_names(const LineChart& chart, const PixelRect& plot) {
     struct Name {
       const ChartSeries* series;

@@ -19,13 +19,13 @@ struct Size {
   int height;
 };
 
-constexpr Size kLargestBody = {3700, 3600};  // all panels; labels, title and notes come on top
+constexpr Size kLargestBody = {3700, 3600};  // all panels, without labels, title and notes
 constexpr std::size_t kMostCells = 2000;
 constexpr int kThinnestPanel = 24;  // a title such as L63H63 fits above it
-constexpr int kSmallestPanel = 8;   // thousands of panels: their cells are pooled down to this
+constexpr int kSmallestPanel = 8;   // for thousands of panels: cells are pooled to reach it
 constexpr double kWantedAspect = 1.6;
 
-// What all panels together take when there is no need to be larger.
+// The usual size of all panels together.
 Size usual_body(std::size_t n_panels) {
   if (n_panels == 1) {
     return {1450, 960};
@@ -33,13 +33,13 @@ Size usual_body(std::size_t n_panels) {
   return n_panels <= 16 ? Size{1900, 1300} : Size{2500, 1700};
 }
 
-// Few tokens get large cells, but not so large that the figure fills a wall.
+// A few tokens get large cells, but the figure must not fill a wall.
 int largest_pitch(std::size_t n_panels, std::size_t n_cells) {
   const int n = static_cast<int>(std::min<std::size_t>(n_cells, 1000));
   return n_panels == 1 ? std::clamp(640 / n, 40, 80) : std::clamp(480 / n, 24, 64);
 }
 
-// Cells of `least` pixels or more.
+// Returns an axis with cells of `least` pixels or more.
 PoolAxis pooled_axis(const GridEntries& entries, int room, int least) {
   const auto cells = static_cast<std::size_t>(std::max(room, kSmallestPanel) / least);
   return PoolAxis::at_most(entries.size, std::clamp<std::size_t>(cells, 1, kMostCells),
@@ -57,7 +57,7 @@ int room_a_panel(int body, std::size_t n_panels, int around) {
   return static_cast<int>(static_cast<std::size_t>(body) / n_panels) - around;
 }
 
-// The panels to be placed, and how.
+// The panels to be placed, and their constraints.
 struct Request {
   std::size_t n_panels;
   GridEntries queries;
@@ -68,7 +68,7 @@ struct Request {
   int least_cell;           // in pixels at 96 dpi
 };
 
-// But for a learned sink among the keys.
+// Apart from a learned sink among the keys.
 bool is_square(const Request& request) {
   const std::size_t n_sinks = request.keys.first.has_sink() ? 1 : 0;
   return request.queries.size + n_sinks == request.keys.size;
@@ -76,8 +76,8 @@ bool is_square(const Request& request) {
 
 constexpr int kAbove = kPanelMargin + kPanelTitleHeight;
 
-// What stands for the tokens of both axes when the size of the cells is not given. Cells cannot
-// shrink below a pixel: a coarse resolution leaves room for fewer of them.
+// Chooses the cells of both axes when their size is not given. Cells cannot shrink below a pixel: a
+// coarse resolution leaves room for fewer of them.
 void pool_axes(const Request& request, FigureGrid& grid) {
   const double coarse = std::min(1.0, static_cast<double>(request.style.dpi) / kUsualDpi);
   const auto room = [coarse](int body, std::size_t n_panels, int around) {
@@ -89,7 +89,7 @@ void pool_axes(const Request& request, FigureGrid& grid) {
                         request.least_cell);
   keys = pooled_axis(request.keys, room(kLargestBody.width, grid.columns, kPanelMargin),
                      request.least_cell);
-  if (is_square(request)) {  // a square stays one
+  if (is_square(request)) {  // a square stays square
     queries.block = keys.block = std::max(queries.block, keys.block);
   }
 }
@@ -105,13 +105,13 @@ int usual_pitch(const Request& request, const FigureGrid& grid) {
   return std::max(request.least_cell, std::min({high, wide, most}));
 }
 
-// Of each panel, in pixels of the figure; may be less than a panel takes.
+// Width for each panel, in pixels of the figure; may be less than a panel needs.
 int fitting_width(const Request& request, std::size_t columns) {
   const int gap = request.style.pixels(kPanelMargin);
   return (*request.room + gap) / static_cast<int>(columns) - gap;
 }
 
-// Cells that fill the room, in pixels of the figure.
+// Size of cells that fill the room, in pixels of the figure.
 int filling_pitch(const Request& request, FigureGrid& grid) {
   const FigureStyle& style = request.style;
   const int wide = std::max(fitting_width(request, grid.columns), style.pixels(kLeastPanel));
@@ -181,10 +181,10 @@ double misfit(const FigureGrid& grid, const Request& request) {
   const double empty = places / static_cast<double>(request.n_panels) - 1.0;
   double torn = keeps_together(grid.columns, together) ? 0.0 : 1.5;
   if (together > 1 && grid.columns > together) {
-    torn += 0.5;  // one group a row reads better than two
+    torn += 0.5;  // one group per row reads better than two
   }
   const bool pools = grid.queries.tokens.pooled() || grid.keys.tokens.pooled();
-  const double coarse = pools && request.least_cell > 1 ? 10.0 : 0.0;  // numbers are to be read
+  const double coarse = pools && request.least_cell > 1 ? 10.0 : 0.0;  // numbers must stay readable
   return std::abs(std::log(body.width / body.height / kWantedAspect)) + 1.5 * empty + torn + coarse;
 }
 
@@ -203,8 +203,8 @@ void check_size(double width, double height, const FigureStyle& style, double no
     remedy += fmt::format("{}a lower resolution", remedy.empty() ? "choose " : " or ");
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("picture: it would have {:.0f} x {:.0f} pixels, {:.0f} million; at most "
-                          "{:.0f} million are drawn: {}",
+              fmt::format("picture: it would have {:.0f} x {:.0f} pixels, {:.0f} million, but the "
+                          "limit is {:.0f} million: {}",
                           width, height, width * height / 1e6, kMostPixels / 1e6,
                           remedy.empty() ? "draw fewer heads" : remedy),
               "picture");

@@ -11,12 +11,12 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kLongestLabel = 20;  // columns
-constexpr int kLargestColumn = 9;          // this and what follows at 96 dpi
-constexpr int kRoomyColumn = 8;            // from here on text leaves half of a row empty
+constexpr int kLargestColumn = 9;          // this and the following at 96 dpi
+constexpr int kRoomyColumn = 8;            // from this width on, text leaves half of a row empty
 constexpr int kThinnedColumn = 6;
 constexpr int kSmallestColumn = 5;
 
-// The largest text that a pitch has room for, else small text at every k-th place.
+// The largest text that fits the pitch, else small text at every k-th position.
 int column_width_for(int pitch, const FigureStyle& style) {
   for (int width = kLargestColumn; width >= kSmallestColumn; --width) {
     const int column_width = style.pixels(width);
@@ -28,7 +28,8 @@ int column_width_for(int pitch, const FigureStyle& style) {
   return style.pixels(kThinnedColumn);
 }
 
-// The least of 1, 2, 5, 10, 20, 50, … times `unit` that keeps labels `needed` pixels apart, or 1.
+// The smallest of 1, 2, 5, 10, 20, 50, … times `unit` that keeps labels `needed` pixels apart, or
+// 1.
 std::size_t thinning(double needed, int pitch, std::size_t unit = 1) {
   const auto least = static_cast<std::size_t>(std::max(1, ceiled(needed / pitch)));
   if (least == 1) {
@@ -88,7 +89,7 @@ AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>&
   const int largest_column_width = queries.column_width;
   AxisLabels labels;
   labels.column_width = largest_column_width;
-  // Slanted lines of text lie closer together than their anchors by the slope.
+  // Slanted lines of text are closer together than their anchors, by the slope.
   const auto needed = [](int column_width) { return line_height(column_width) / kSlope; };
   const int smallest = std::min(style.pixels(kSmallestColumn), largest_column_width);
   if (needed(largest_column_width) > axis.pitch && needed(smallest) <= axis.pitch) {
@@ -181,7 +182,7 @@ int FigureTexts::add_title(std::string_view text, std::size_t most_lines, const 
 
 int FigureTexts::add_notes(std::vector<std::string> notes, std::string pooled,
                            const TextArea& area) {
-  const std::size_t most_lines = style_.width ? 12 : 4;  // of one note
+  const std::size_t most_lines = style_.width ? 12 : 4;  // in one note
   if (!style_.footer) {
     return area.y;
   }

@@ -1,5 +1,5 @@
 // The labels of one axis of a heatmap figure: which are shown, how large, in which direction. The
-// texts of a figure: measured in its fonts, in the colours of its theme.
+// texts of a figure, measured in its fonts, in the colours of its theme; and its legend.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace attnviz {
 
-/// One cell's label. Where not every token has one, its index tells which this is; it stands behind
-/// the text, next to the cells.
+/// One cell's label. Where only some tokens have labels, the index identifies them; it follows the
+/// text, next to the cells.
 struct AxisLabel {
-  std::string text;   // valid UTF-8 that is safe to show, never empty
+  std::string text;   // valid UTF-8, safe to display, never empty
   std::string index;  // empty when every token has a label
   std::size_t text_columns = 0;
   std::size_t columns = 0;  // of text, space and index
@@ -34,31 +34,33 @@ struct AxisLabels {
   int column_width = 0;
   TextAngle angle = TextAngle::kLevel;
 
-  /// Pixels below the panel.
+  /// Height in pixels below the panel.
   int height() const noexcept;
 };
 
-/// Neighbouring cells whose first tokens are of one role.
+/// Neighbouring cells whose first tokens have the same role.
 struct RoleRun {
-  int begin = 0;  // pixels from where the axis begins
+  int begin = 0;  // pixels from the start of the axis
   int length = 0;
-  std::size_t role = 0;  // its place in LabelRoles::names
+  std::size_t role = 0;  // its index in LabelRoles::names
 };
 
-/// Of tokens with these roles, as LabelRoles has them; none of cells that are nobody's.
+/// Returns the runs of tokens with these roles, as in LabelRoles; cells without a role are left
+/// out.
 std::vector<RoleRun> role_runs(const std::vector<std::size_t>& roles, const CellAxis& axis);
 
 /// Sine and cosine of 45°.
 constexpr double kSlope = 0.70710678118654752;
 
-/// Of the rows of a panel: level, as large as the rows are high; small at every k-th row, k a round
-/// number, where they are lower than text. `raw` are the pieces of all tokens. Without indices: the
-/// pieces say which they are, as "H12" does.
+/// Labels for the rows of a panel: level, as large as the rows are high; where rows are lower than
+/// text, small and only at every k-th row, k a round number. `raw` are the pieces of all tokens.
+/// Without indices when the pieces identify themselves, as "H12" does.
 AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
                              const FigureStyle& style, bool with_indices = true);
 
-/// Of the columns of a panel: level where all fit side by side, else rising; at most as large as
-/// those of `queries`, and where both are thinned of tokens that have a label there, too.
+/// Labels for the columns of a panel: level where all fit side by side, else rising; at most as
+/// large as those of `queries`, and where both are thinned, for tokens that have a label there,
+/// too.
 AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
                            const FigureStyle& style, const AxisLabels& queries,
                            bool with_indices = true);
@@ -92,11 +94,11 @@ class FigureTexts {
 
   void add(TextRole role, std::string text, int column_width, int x, int y,
            TextAngle angle = TextAngle::kLevel);
-  /// Level, in the middle of `room` pixels from `x` on.
+  /// Adds a level text in the middle of `room` pixels from `x` on.
   void add_centred(TextRole role, std::string text, int column_width, int x, int room, int y);
 
-  /// Made safe to show and broken into lines that fit the area, at most `most_lines` of them.
-  /// Centred, with space below. Returns where the figure goes on.
+  /// Adds a title, made safe to display and broken into lines that fit the area, at most
+  /// `most_lines`; centred, with space below. Returns where the figure continues.
   int add_title(std::string_view text, std::size_t most_lines, const TextArea& area);
   /// The same for notes, with space above; `pooled`, if not empty, is the last one.
   int add_notes(std::vector<std::string> notes, std::string pooled, const TextArea& area);
@@ -115,29 +117,29 @@ class FigureTexts {
 
 /// Which colours a legend names besides the scale's, and which ends of the scale are open.
 struct FigureSwatches {
-  bool visible = false;  // cells that exist, where that is all they show
-  bool masked = false;   // cells that do not
+  bool visible = false;  // visible cells, when cells show nothing else
+  bool masked = false;   // cells that do not exist
   bool nan = false;      // visible cells without a number
-  OpenEnds open;         // of matrices that nobody kept: those that weights may go beyond
+  OpenEnds open;         // if matrices were not kept: ends that weights may exceed
 
   FigureSwatches(const Heatmap& heatmap, const FigureStyle& style);
 };
 
-/// To the right of the panels the bar is upright; below them it is level, which leaves narrow
-/// figures to their cells.
+/// To the right of the panels the bar is upright; below them it is level, which leaves the width of
+/// narrow figures to the cells.
 enum class LegendPlace { kBeside, kBelow };
 
 class FigureLegend {
  public:
   /// For panels that take `body_length` pixels along the bar, with discs of at most `disc` pixels
-  /// in their cells, or none: 0. `heatmap`, `style` and `swatches` must outlive it.
+  /// in their cells; 0: no discs. `heatmap`, `style` and `swatches` must outlive it.
   FigureLegend(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches,
                LegendPlace place, int body_length, int disc);
 
-  /// What it takes from left to right: of a legend below the panels the least.
+  /// Its width; for a legend below the panels, the smallest possible one.
   int width() const noexcept { return width_; }
 
-  /// Places it with its upper left corner at (area.x, area.y); ticks' labels reach up to `top` at
+  /// Places it with its upper left corner at (area.x, area.y); labels of ticks reach up to `top` at
   /// most. Below the panels it is centred in the area's room. Returns where it ends.
   int place(const TextArea& area, int top, FigureLayout& layout, FigureTexts& texts) const;
 
@@ -151,10 +153,10 @@ class FigureLegend {
                         FigureTexts& texts) const;
   int place_level_bar(const TextArea& area, FigureLayout& layout, FigureTexts& texts) const;
 
-  // A colour that is named, and where the layout keeps it.
+  // A named colour, and where the layout stores its rectangle.
   struct Swatch {
     std::string name;
-    PixelRect FigureLayout::*rect = nullptr;  // null: it is that of a role
+    PixelRect FigureLayout::*rect = nullptr;  // null: a role's
     std::size_t role = 0;
   };
 

@@ -24,9 +24,10 @@ constexpr std::size_t kMostPanelTitleLines = 3;
 constexpr int kLeastWidth = 420;
 constexpr int kBand = 5;                     // wide
 constexpr int kBandGap = 2;                  // from a panel to a band, and from there to a tick
-constexpr int kNumberColumns[] = {8, 7, 6};  // widths that numbers in cells may have
+constexpr int kNumberColumns[] = {8, 7, 6};  // possible widths of numbers in cells
 
-// Lays a figure out from the top left to the bottom right; each step uses what those before it set.
+// Lays a figure out from the top left to the bottom right; each step uses the results of those
+// before.
 class FigureBuilder {
  public:
   FigureBuilder(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches,
@@ -49,9 +50,9 @@ class FigureBuilder {
     measure_width();
   }
 
-  // The least that everything takes.
+  // The smallest width for all parts.
   int needed_width() const noexcept { return needed_width_; }
-  // What of it stands to the left and to the right of the panels.
+  // The part of it left and right of the panels.
   int around() const noexcept { return around_; }
   // All panels and the gaps between them.
   int body_width() const {
@@ -88,20 +89,20 @@ class FigureBuilder {
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
 
-  // Of two rows of panels at most.
+  // The height of at most two rows of panels.
   int body_height() const {
     return panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2));
   }
 
   bool is_below() const noexcept { return place_ == LegendPlace::kBelow; }
 
-  // What bands take between a panel and the ticks beside it.
+  // Width of bands between a panel and the ticks beside it.
   int band_room() const {
     return heatmap_.roles.names.empty() ? 0 : px(kBand) + px(kBandGap) + layout_.line;
   }
   int text_width(std::string_view text) const { return texts_.width(text, text_column_); }
 
-  // The label's text at (x, y), its index behind it along the same line.
+  // Adds the label's text at (x, y), followed by its index along the same line.
   void add_label(TextRole role, const AxisLabels& axis, const AxisLabel& label, double x,
                  double y) {
     const double slope = axis.angle == TextAngle::kLevel ? 0.0 : kSlope;
@@ -117,7 +118,7 @@ class FigureBuilder {
     }
   }
 
-  // How far labels stand out to the right of their panel.
+  // How far labels extend to the right of their panel.
   int reach_of_last_key() const {
     const int middle = grid_.keys.middle((keys_.labels.size() - 1) * keys_.step);
     const double reach =
@@ -132,7 +133,7 @@ class FigureBuilder {
     int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room(style_) +
                  band_room();
     if (keys_.angle == TextAngle::kRising) {
-      // The first key labels reach to the left of their panel.
+      // The first key labels extend to the left of their panel.
       for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
         const double anchor = (static_cast<double>(i * keys_.step) + 0.5) * grid_.keys.pitch;
         const auto wide = static_cast<double>(keys_.labels[i].columns) * keys_.column_width;
@@ -155,13 +156,13 @@ class FigureBuilder {
     legend_x_ = body_x_ + body_width() + 2 * px(kSpace);
   }
 
-  // Below what was placed so far.
+  // The area below everything placed so far.
   TextArea lines_area() const { return {layout_.margin, y_, width_ - 2 * layout_.margin}; }
 
   void place_title() {
     y_ = layout_.margin;
     y_ = texts_.add_title(heatmap_.title, kMostTitleLines, lines_area());
-    // Where cells are lower than text, the first query's label rises above them.
+    // Where cells are lower than text, the first query's label extends above them.
     y_ += std::max(0, (line_height(queries_.column_width) - grid_.queries.pitch) / 2 + 1);
   }
 
@@ -174,7 +175,7 @@ class FigureBuilder {
     for (std::size_t row = 0; row < grid_.rows; ++row) {
       const std::size_t first = row * grid_.columns;
       const std::size_t end = std::min(first + grid_.columns, n_panels);
-      // A row that lacks a panel under one of its own shows its keys itself.
+      // A row shows its keys itself if the row below lacks a panel under one of its own.
       const bool labelled = first + 2 * grid_.columns > n_panels;
       std::size_t n_lines = 0;
       for (std::size_t i = first; i < end; ++i) {
@@ -206,7 +207,7 @@ class FigureBuilder {
                                 : panel_width() + px(kPanelMargin) / 2;
   }
 
-  // In lines; nothing where not even a letter fits.
+  // The title's lines; empty where not even a letter fits.
   std::vector<std::string> title_lines(const HeatmapPanel& panel) const {
     const auto columns = static_cast<std::size_t>(title_room() / title_column());
     return panel.title.empty() || columns < 2
@@ -260,8 +261,8 @@ class FigureBuilder {
         add_label(TextRole::kKeyLabel, keys_, label, middle - std::floor(wide / 2), top);
         continue;
       }
-      // The end of the text is what points at the column: its upper right corner lies on top, half
-      // a line to the left of the tick.
+      // The end of the text points at the column: its upper right corner lies on top, half a line
+      // to the left of the tick.
       add_label(TextRole::kKeyLabel, keys_, label, middle - (half_line + wide) * kSlope,
                 top - px(kLabelGap) / 2.0 + wide * kSlope);
     }
@@ -277,14 +278,14 @@ class FigureBuilder {
 
     const int key_length = text_width(heatmap_.key_axis);
     const int key_y = std::max(grid_bottom, bottom) + px(kSpace) / 2;
-    // Under a narrow panel the name would reach below the legend, or out of the figure.
+    // Under a narrow panel the name would extend below the legend, or out of the figure.
     const int end = is_below() ? width_ - layout_.margin : legend_x_ - px(kSpace);
     const int key_x = std::min(body_x_ + (body_width() - key_length) / 2, end - key_length);
     texts_.add(TextRole::kAxisName, heatmap_.key_axis, text_column_, key_x, key_y);
     y_ = std::max(y_, key_y + line_height(text_column_));
   }
 
-  // In the middle of the panels, as far as the figure has room.
+  // Centred below the panels, as far as the figure has room.
   void place_legend_below() {
     const int wide = legend_.width();
     const int most = width_ - layout_.margin - wide;
@@ -329,7 +330,7 @@ class FigureBuilder {
     }
     if (nothing_else) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("picture: numbers need larger cells, of {} pixels or more",
+                  fmt::format("picture: numbers need cells of at least {} pixels",
                               least_cell(heatmap_, style_)),
                   "picture");
     }
@@ -351,11 +352,11 @@ class FigureBuilder {
   int name_x_ = 0;
   int body_x_ = 0;
   int legend_x_ = 0;
-  int y_ = 0;  // below what was placed so far
+  int y_ = 0;  // below everything placed so far
 };
 
-// Labels take more room where cells are larger: what is left for the cells shrinks until all fit.
-// Throws what check_fits() throws.
+// Labels take more room where cells are larger: the room for the cells shrinks until everything
+// fits. Throws what check_fits() throws.
 FigureGrid fitting_grid(const Heatmap& heatmap, const FigureStyle& style,
                         const FigureSwatches& swatches, LegendPlace place) {
   const int width = style.width_pixels();
@@ -381,7 +382,7 @@ struct Plan {
 
 Plan fitting_plan(const Heatmap& heatmap, const FigureStyle& style,
                   const FigureSwatches& swatches) {
-  // Below the panels the legend leaves them more room, but the figure is higher.
+  // A legend below the panels leaves them more width, but makes the figure higher.
   constexpr double kWorthIt = 1.2;
   const FigureGrid smallest = grid_of(heatmap, style, 0);
   const auto needed = [&](LegendPlace place) {

@@ -65,7 +65,7 @@ void take_values(const Heatmap& heatmap, const HeatmapPanel& panel, OpenEnds& op
       }
       OpenEnds with = open;
       with.take(scale, shown[key]);
-      // Asking for visibility is the slow part.
+      // Checking visibility is the slow part, so it comes last.
       if ((with.low != open.low || with.high != open.high) && panel.is_visible(query, key)) {
         open = with;
       }
@@ -145,7 +145,7 @@ int FigureLegend::line() const noexcept {
   return line_height(text_column_);
 }
 
-// From the low end of the bar, which discs do not reach over.
+// From the low end of the bar, which discs do not extend beyond.
 int FigureLegend::tick_at(const ColorTick& tick) const noexcept {
   return disc_ / 2 + static_cast<int>(std::lround(tick.position * (bar_length_ - disc_ - 1)));
 }
@@ -199,7 +199,7 @@ int FigureLegend::place(const TextArea& area, int top, FigureLayout& layout,
   int bottom = !has_bar() ? area.y - px(kSpace)
                : beside   ? place_upright_bar(area, top, layout, texts)
                           : place_level_bar(area, layout, texts);
-  // Below the panels they stand side by side while there is room.
+  // Below the panels, swatches stand side by side while there is room.
   const int begin = beside || !has_bar() ? area.x : layout.color_bar.x;
   const int end = beside ? 0 : area.x + area.room;
   const int size = px(kSwatch);

@@ -22,9 +22,9 @@ namespace {
 
 // Pixels at 96 dpi.
 constexpr int kHatchSpacing = 6;
-constexpr int kSmallestHatched = 12;  // cells smaller than this are grey
+constexpr int kSmallestHatched = 12;  // smaller cells are plain grey
 
-// Whether a colour of the scale could be taken for `color`.
+// Whether a colour of the scale could be mistaken for `color`.
 bool resembles(const Colormap& colormap, Rgb color) {
   constexpr int kSteps = 32;
   constexpr int kAlike = 60;  // sum of the channels' distances
@@ -39,12 +39,12 @@ bool resembles(const Colormap& colormap, Rgb color) {
   return false;
 }
 
-// `rect` and `pixels` more on each side.
+// Returns `rect` enlarged by `pixels` on each side.
 PixelRect grown(const PixelRect& rect, int pixels) {
   return {rect.x - pixels, rect.y - pixels, rect.width + 2 * pixels, rect.height + 2 * pixels};
 }
 
-// A frame of `thickness` that begins `distance` outside of `inner`.
+// Adds a frame of `thickness` that begins `distance` outside of `inner`.
 void add_frame(const PixelRect& inner, int distance, int thickness, Rgb color,
                std::vector<SceneItem>& items) {
   const PixelRect outer = grown(inner, distance + thickness);
@@ -57,7 +57,7 @@ void add_frame(const PixelRect& inner, int distance, int thickness, Rgb color,
   }
 }
 
-// Adds the items of one heatmap, where its layout has them.
+// Adds the items of one heatmap at their positions in its layout.
 class FigureItems {
  public:
   FigureItems(const Heatmap& heatmap, const FigureLayout& layout, const FigureStyle& style,
@@ -135,7 +135,7 @@ class FigureItems {
     return colors;
   }
 
-  // Masked cells that touch each other are hatched at once.
+  // Adjacent masked cells of a row are hatched together.
   void hatch_masked(const CellImage& image) {
     for (std::size_t row = 0; row < image.colors->rows; ++row) {
       PixelRect run;
@@ -254,7 +254,7 @@ namespace {
 
 constexpr double kLargestDisc = 0.94;  // of a cell's side
 
-// The part of a scale that a share of its largest size takes: a scale around zero has two halves.
+// The strength of a position on the scale, from 0 to 1: a scale around zero has two halves.
 float strength(const ColorScale& scale, float t) noexcept {
   const float at = std::clamp(t, 0.0f, 1.0f);
   return scale.colormap.diverging() ? std::abs(2.0f * at - 1.0f) : at;
@@ -329,7 +329,7 @@ Rgb CellDesign::number_ink(float shown, Rgb fill) const noexcept {
 
 void CellDesign::add_discs(const PooledMatrix& cells, const CellImage& image,
                            std::vector<SceneItem>& items) const {
-  // As many sizes as eyes tell apart: discs of one size in a row are one item.
+  // As many sizes as the eye can distinguish: discs of one size in a row are one item.
   constexpr float kSizes = 64.0f;
   for (std::size_t row = 0; row < cells.rows; ++row) {
     std::map<std::pair<bool, int>, Strokes> discs;
@@ -373,7 +373,7 @@ void CellDesign::add_bar(const PixelRect& bar, std::span<const PixelRect> ticks,
   }
   const PixelRect ground{bar.x - line, bar.y - line, bar.width + 2 * line, bar.height + 2 * line};
   items.emplace_back(Rectangle{ground, theme_.outline});
-  // Steps of one colour are one rectangle each.
+  // Consecutive steps of one colour are one rectangle.
   const auto color_at = [&](int i) {
     return step_fill(scale_.colormap.step(static_cast<float>(i) / static_cast<float>(length - 1)));
   };

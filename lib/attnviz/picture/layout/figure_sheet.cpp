@@ -84,8 +84,8 @@ int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb co
   return height;
 }
 
-// Around zero: white on a light sheet, and on a dark one the ground, where white would be the
-// loudest.
+// Around zero: white on a light sheet; on a dark one the background, since white would stand out
+// the most.
 std::vector<Rgb> FigureSheet::palette() const {
   std::vector<Rgb> colors = signed_colors_.step_colors();
   if (style_.theme == FigureTheme::kLight) {
@@ -108,7 +108,7 @@ void FigureSheet::cell_border(const CellRow& row, int y, int height) {
 
 void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const float> values,
                         float largest, const NumberGroup& numbers) {
-  const int low_gap = height > 4 ? 1 : 0;  // rows lower than that stand without one
+  const int low_gap = height > 4 ? 1 : 0;  // lower rows have no gap
   auto colors = std::make_shared<CellColors>();
   colors->rows = 1;
   colors->cols = row.n_cells;
@@ -135,7 +135,7 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
 Scene FigureSheet::scene(int height) && {
   if (height > style_.pixels(kHighest)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("picture: {} pixels high, at most {}: take fewer heads or steps",
+                fmt::format("picture: {} pixels high, at most {}: choose fewer heads or steps",
                             height, style_.pixels(kHighest)));
   }
   Scene scene;

@@ -15,8 +15,8 @@
 
 namespace attnviz {
 
-/// Where the cells of vectors stand: as many side by side as there are dimensions, with numbers
-/// when each has room for one. More cells than pixels: evenly chosen ones.
+/// Position of the cells of vectors: one per dimension, side by side, with numbers where all cells
+/// have room for them. If there are fewer pixels than cells, evenly chosen ones are drawn.
 struct CellRow {
   int x = 0;
   int cell_width = 1;
@@ -49,26 +49,25 @@ class FigureSheet {
   int width_of(std::string_view text) const {
     return static_cast<int>(style_.fonts->columns(text)) * text_;
   }
-  /// The text cut to `room`.
+  /// Returns the text cut to `room`.
   std::string fitted(std::string_view text, int room, int column_width) const;
 
-  /// The text cut to `room` pixels; returns the pixels that it takes. A column width of 0 is that
-  /// of kText.
+  /// Adds the text cut to `room` pixels; returns the pixels that it takes. A column width of 0
+  /// means that of kText.
   int text(std::string_view text, int x, int y, int room, Rgb color, int column_width = 0);
-  /// Right-aligned, ending before `right`.
+  /// Adds a right-aligned text that ends before `right`.
   void text_to(std::string_view text, int right, int y, Rgb color, int column_width = 0);
-  /// Broken into lines of at most `room` pixels; returns the height.
+  /// Adds a text broken into lines of at most `room` pixels; returns the height.
   int paragraph(std::string_view text, int x, int y, int room, Rgb color, int column_width = 0);
   void box(const PixelRect& rect, Rgb color) { shapes_.emplace_back(Rectangle{rect, color}); }
 
-  /// The ground of rows of cells that are `height` high together: what their gaps show.
+  /// The background of rows of cells with a total height of `height`, visible in their gaps.
   void cell_border(const CellRow& row, int y, int height);
-  /// One row of cells `height` high, coloured from -largest to largest.
+  /// Adds one row of cells `height` high, coloured from -largest to largest.
   void cells(const CellRow& row, int y, int height, std::span<const float> values, float largest,
              const NumberGroup& numbers);
 
-  /// A sheet of this height, its texts over everything else. Throws Error{kUsage} when it is too
-  /// high.
+  /// Returns a sheet of this height, with texts on top. Throws Error{kUsage} when it is too high.
   Scene scene(int height) &&;
 
  private:
@@ -84,7 +83,7 @@ class FigureSheet {
   std::vector<SceneItem> texts_;
 };
 
-/// The largest value without sign of what is finite, at least the smallest normal float.
+/// The largest absolute value among the finite ones, at least the smallest normal float.
 float largest_size(ConstMatrix values) noexcept;
 
 }  // namespace attnviz

@@ -53,7 +53,7 @@ void check_fits(int pixels, const FigureStyle& style) {
                                                                : 0.01;
   least.number = std::ceil(exact / step - 1e-9) * step;
   throw Error(ErrorKind::kUsage,
-              fmt::format("width: {} is too narrow for this picture, which takes at least {}",
+              fmt::format("width: {} is too narrow for this picture, which needs at least {}",
                           written(*style.width), written(least)),
               "width");
 }

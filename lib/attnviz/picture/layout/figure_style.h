@@ -1,4 +1,4 @@
-// How a figure looks, apart from what it shows.
+// How a figure looks, apart from its content.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct ThemeColors {
   Rgb cell;     // cells whose value is a disc or a number
   Rgb masked;   // cells that do not exist
   Rgb hatch;    // the lines on them
-  Rgb frame;    // around the panel that is meant
+  Rgb frame;    // around the highlighted panel
 };
 
 inline constexpr ThemeColors kLightColors = {
@@ -46,25 +46,25 @@ inline const ThemeColors& theme_colors(FigureTheme theme) noexcept {
   return theme == FigureTheme::kLight ? kLightColors : kDarkColors;
 }
 
-// Numbers stand on the colours of the scale, whatever the theme. Black, as dark_text_on() has it: a
-// softer ink has less than 4.5 times the contrast on some of them.
+// Numbers stand on the colours of the scale in every theme. Black, in agreement with
+// dark_text_on(): a softer ink has a contrast of less than 4.5 on some of them.
 inline constexpr Rgb kDarkNumber{0x00, 0x00, 0x00};
 inline constexpr Rgb kLightNumber{0xFF, 0xFF, 0xFF};
 
 /// How cells show their values.
 ///
 /// colors   filled with the scale's colours, with numbers over them where these fit.
-/// dots     discs, the larger the more (as in 3Blue1Brown 2024, "Attention in transformers"); cells
-///          too small for them have shades.
-/// numbers  nothing but numbers; cells are as large as these need.
-/// mask     only which cells exist; panels of one mask are drawn once.
+/// dots     discs that grow with the value (as in 3Blue1Brown 2024, "Attention in transformers");
+///          cells too small for them have shades.
+/// numbers  only numbers; cells are as large as these need.
+/// mask     only which cells exist; panels with the same mask are drawn once.
 enum class CellStyle { kColors, kDots, kNumbers, kMask };
 
 inline constexpr std::array kCellStyles = {
     Choice{"colors", CellStyle::kColors}, Choice{"dots", CellStyle::kDots},
     Choice{"numbers", CellStyle::kNumbers}, Choice{"mask", CellStyle::kMask}};
 
-/// The resolution at which a figure's lengths are whole pixels of their own.
+/// The resolution at which a figure's lengths are exact pixels.
 constexpr int kUsualDpi = 96;
 constexpr int kLeastDpi = 30;
 constexpr int kMostDpi = 1200;
@@ -79,11 +79,11 @@ struct FigureStyle {
   FigureTheme theme = FigureTheme::kLight;
   CellStyle cells = CellStyle::kColors;
   /// From one cell to the next, in pixels at 96 dpi; 0: as large as a figure of a usual size
-  /// allows. A figure whose cells' size is given is never pooled.
+  /// allows. A figure with a given cell size is never pooled.
   int cell = 0;
-  /// Pixels an inch: text, gaps and cells all grow with it.
+  /// Pixels per inch: text, gaps and cells all grow with it.
   int dpi = kUsualDpi;
-  /// Of the whole picture: cells and lines adapt, texts do not. Absent: what it takes.
+  /// Width of the whole picture: cells and lines adapt, texts do not. Absent: as wide as needed.
   std::optional<Length> width;
 
   bool values = true;  // numbers in cells that have room for them
@@ -91,18 +91,17 @@ struct FigureStyle {
 
   /// 0 without a width.
   int width_pixels() const noexcept { return width ? width->pixels(dpi) : 0; }
-  /// A length at 96 dpi in the pixels of this figure; one above 0 stays above 0.
+  /// A length at 96 dpi in pixels of this figure; a positive length stays positive.
   int pixels(double at_96_dpi) const noexcept;
 };
 
-/// "85mm": the shortest decimals.
+/// "85mm", with as few decimals as possible.
 std::string written(const Length& length);
 
-/// Throws Error{kUsage} for a size, a resolution or a width outside of its range.
+/// Throws Error{kUsage} for a size, a resolution or a width out of range.
 void check(const FigureStyle& style);
 
-/// Throws Error{kUsage}, which tells the least width that does, where `pixels` are more than
-/// style.width.
+/// Throws Error{kUsage}, which states the smallest possible width, if `pixels` exceeds style.width.
 void check_fits(int pixels, const FigureStyle& style);
 
 }  // namespace attnviz

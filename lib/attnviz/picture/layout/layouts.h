@@ -1,4 +1,4 @@
-// Where everything of a picture goes, for each kind of figure.
+// The layout of a whole picture, for each kind of figure.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,16 @@
 
 namespace attnviz {
 
-/// Title, the colours of the groups, panels beside each other as far as they fit, what widths and
-/// opacities stand for, and notes. style.cell is the distance of two tokens; without it these stand
-/// as far apart as a picture of a usual size allows, at least a pixel. Throws Error{kUsage} for a
-/// style that check() refuses and as check_size().
+/// Title, the colours of the groups, panels beside each other as far as they fit, the meaning of
+/// widths and opacities, and notes. style.cell is the distance between tokens; without it, tokens
+/// are as far apart as a picture of a usual size allows, at least a pixel. Throws Error{kUsage} for
+/// a style that check() refuses and as check_size().
 Scene arcs_scene(const ArcsFigure& figure, const FigureStyle& style = {});
 
-/// Title, lists of bars beside each other as far as they fit, and notes. A list is of one head: a
-/// row for each token in the order of the text, with its label (once for all lists of a band), its
-/// bar and its percentage; all bars have one scale. `focus` is a picture made by focus_heatmap.
-/// Throws Error{kUsage} for a style that check() refuses, and as check_size().
+/// Title, lists of bars beside each other as far as they fit, and notes. Each list shows one head:
+/// a row for each token in the order of the text, with its label (once for all lists of a band),
+/// its bar and its percentage; all bars have one scale. `focus` comes from focus_heatmap(). Throws
+/// Error{kUsage} for a style that check() refuses, and as check_size().
 Scene bars_scene(const Heatmap& focus, const BarsSubject& subject, const FigureStyle& style = {});
 
 /// Title, charts beside each other as far as they fit, and notes. Each chart has its title, a frame
@@ -41,44 +41,44 @@ Scene bars_scene(const Heatmap& focus, const BarsSubject& subject, const FigureS
 /// Throws Error{kUsage} for a style that check() refuses and as check_size().
 Scene chart_scene(const ChartFigure& figure, const FigureStyle& style = {});
 
-/// All in the figure's own pixels.
+/// All lengths are in the figure's own pixels.
 struct OverviewLayout {
   int width = 0;
   int height = 0;
-  FigureLayout thumbnails;  // without a colour bar; its texts are all that `large` does not have
+  FigureLayout thumbnails;  // without a colour bar; has all texts except those of `large`
   FigureLayout large;
   PixelRect chosen;               // the thumbnail that is framed
-  PixelRect swatch;               // the frame's sign beside the caption
+  PixelRect swatch;               // the sample of the frame beside the caption
   std::vector<PixelRect> blanks;  // of layers without attention
 };
 
-/// The thickness of the frame around the chosen thumbnail, in pixels at 96 dpi. It stands one
-/// pixel outside of the panel's outline.
+/// The thickness of the frame around the chosen thumbnail, in pixels at 96 dpi. It stands one pixel
+/// outside of the panel's outline.
 constexpr int kFrameWidth = 2;
 
-/// How the thumbnails of [n_queries, n_keys] weights are cut, in a grid of so many rows and columns
-/// of them. A thumbnail has a side of 24 to 96 pixels at 96 dpi, so that the grid takes about
-/// 900 by 900 of them where it can; more tokens than that are pooled. style.cell is not of them.
+/// How thumbnails of [n_queries, n_keys] weights are divided into cells, in a grid of this many
+/// rows and columns of thumbnails. A thumbnail has a side of 24 to 96 pixels at 96 dpi, so that the
+/// grid takes about 900 by 900 where possible; more tokens than that are pooled. style.cell does
+/// not apply to thumbnails.
 FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const Heatmap& thumbnails,
                                  const FigureStyle& style);
 
-/// How both parts are cut and sized; in a figure of a given width thumbnails fill it, too, and have
-/// a side of at least 8 pixels at 96 dpi. Looks at no weight, nor at which head is large. Throws as
-/// check_fits.
+/// How both parts are divided and sized. In a figure of a given width thumbnails fill it, too, and
+/// have a side of at least 8 pixels at 96 dpi. Does not depend on weights, or on which head is
+/// large. Throws as check_fits.
 struct OverviewPlan {
   FigureGrid thumbnails;
-  FigureStyle large;           // in which the large head is laid out
-  std::optional<bool> beside;  // absent: as the shapes of both parts have it
+  FigureStyle large;           // style for the large head
+  std::optional<bool> beside;  // absent: depends on the shapes of both parts
 };
 OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style);
 
-/// The thumbnails on the left and the chosen head on the right of them or, where that is nearer to
-/// 3:2, below (in a figure of a given width, beside each other where there is much of it); title
-/// above, notes below. No text touches another, or a panel. Throws as check_size.
+/// The thumbnails on the left and the chosen head on their right or, where that is closer to 3:2,
+/// below (in a figure of a given width, beside each other if it is wide); title above, notes below.
+/// Texts do not touch each other or a panel. Throws as check_size.
 OverviewLayout lay_out_overview(const Overview& overview, const FigureStyle& style = {});
 
-// A figure of panels beside each other and in rows below each other: its sheet, to be laid out from
-// top to bottom.
+// A figure of panels beside each other and in rows below each other, laid out from top to bottom.
 
 class PanelFigure {
  protected:
@@ -86,7 +86,7 @@ class PanelFigure {
   explicit PanelFigure(const FigureStyle& style)
       : style_(style), texts_(style), line_(line_height(style.pixels(kTextColumn))) {}
 
-  /// A length at 96 dpi in the pixels of the figure, as all lengths here.
+  /// A length at 96 dpi in pixels of the figure, as all lengths here.
   int px(double length) const { return style_.pixels(length); }
   const ThemeColors& theme() const { return theme_colors(style_.theme); }
   int text_width(std::string_view text) const { return texts_.width(text, px(kTextColumn)); }
@@ -98,11 +98,11 @@ class PanelFigure {
     constexpr int kMargin = 16;
     return px(kMargin);
   }
-  /// Between the margins.
+  /// Width between the margins.
   int room() const { return width_ - 2 * margin(); }
 
-  /// Puts as many of `n_panels` beside each other as fit `widest` pixels or, where the figure has a
-  /// given width, fill that. Returns how wide each of them is then.
+  /// Places as many of `n_panels` beside each other as fit `widest` pixels or, in a figure of a
+  /// given width, fill it. Returns the width of each panel.
   int place_columns(std::size_t n_panels, int panel, int gap, int widest) {
     width_ = style_.width ? style_.width_pixels() : widest;
     const int fitting = (room() + gap) / (panel + gap);
@@ -115,14 +115,14 @@ class PanelFigure {
     return panel;
   }
 
-  /// The title's lines. Returns where the figure goes on.
+  /// Adds the title's lines. Returns where the figure continues.
   int add_title(std::string_view title) {
     constexpr std::size_t kMostLines = 3;
     return texts_.add_title(title, kMostLines, {margin(), margin(), room()});
   }
 
-  /// Everything that was added, and notes below it, from `y` on; texts lie over the rest. Throws as
-  /// check_size().
+  /// Returns the scene of everything that was added, with notes from `y` on; texts lie on top.
+  /// Throws as check_size().
   Scene finish(int y, std::vector<std::string> notes, std::string last_note = "") {
     const int end = texts_.add_notes(std::move(notes), std::move(last_note), {margin(), y, room()});
     Scene scene = {width_, end + margin(), style_.dpi, theme().background, {}};
@@ -134,7 +134,7 @@ class PanelFigure {
 
   const FigureStyle& style_;
   FigureTexts texts_;
-  int line_;  // the height of text
+  int line_;  // height of a line of text
   std::size_t columns_ = 1;
   int width_ = 0;
   std::vector<SceneItem> items_;

@@ -21,22 +21,22 @@ namespace {
 // Lengths are pixels at 96 dpi.
 constexpr int kCaptionColumn = 8;
 constexpr int kSectionGap = 40;          // between thumbnails and the large head
-constexpr int kGutter = 7;               // between thumbnails: the frame stands in it
-constexpr double kWantedGrid = 900.0;    // a side of all thumbnails, if they are a square
+constexpr int kGutter = 7;               // between thumbnails; holds the frame
+constexpr double kWantedGrid = 900.0;    // side of all thumbnails if they form a square
 constexpr double kLongestGrid = 1200.0;  // their longer side
 constexpr int kSmallestThumbnail = 24;
 constexpr int kLargestThumbnail = 96;
 constexpr int kSmallestFittedThumbnail = 8;  // in a figure of a given width
 constexpr int kLargestFittedThumbnail = 160;
-constexpr int kWideBody = 1000;        // from here on both parts stand beside each other in it
+constexpr int kWideBody = 1000;        // from this width on, both parts stand beside each other
 constexpr std::size_t kMostLines = 4;  // of the title and of the sentence
 constexpr double kWantedOverviewAspect = 1.5;
 
-// The cells of one side of a thumbnail of about `wanted` pixels.
+// Returns the cells of one side of a thumbnail of about `wanted` pixels.
 CellAxis thumbnail_axis(std::size_t n_tokens, const EntryNumbers& first, int wanted,
                         const FigureStyle& style) {
   constexpr std::size_t kFewestCells = 8;
-  constexpr double kTooLarge = 1.5;  // is worse than too small
+  constexpr double kTooLarge = 1.5;  // too large is worse than too small
   constexpr double kCoarser = 0.15;
   CellAxis best;
   int best_pitch = 1;
@@ -93,7 +93,7 @@ int left_of_thumbnails(const Overview& overview, const OverviewGrid& places,
   return line_height(text) + style.pixels(kSpace) / 2 + numbers + style.pixels(kSpace);
 }
 
-// Cells of `n_tokens` that fill as much of `room` pixels of the figure as whole pixels can.
+// Returns cells of `n_tokens` that fill as much of `room` pixels of the figure as whole pixels can.
 CellAxis filling_axis(std::size_t n_tokens, const EntryNumbers& first, int room,
                       const FigureStyle& style) {
   CellAxis axis;
@@ -162,12 +162,12 @@ class OverviewBuilder {
   // From one thumbnail to the next.
   int step_x() const { return grid_.keys.length() + px(kGutter); }
   int step_y() const { return grid_.queries.length() + px(kGutter); }
-  // What stands to the left of the thumbnails, and above them below the caption.
+  // The space left of the thumbnails, and between the caption and them.
   int left() const { return left_; }
   int above() const { return 2 * text_line() + px(kSpace); }
   // From one blank to the next.
   int blank_step() const { return text_line() + px(kGutter); }
-  // Where a row of thumbnails begins, below the first one's place without blanks.
+  // Top of a row of thumbnails, relative to that of the first row without blanks.
   int row_y(std::size_t row) const {
     return static_cast<int>(row) * step_y() + static_cast<int>(n_blanks_before(row)) * blank_step();
   }
@@ -254,7 +254,7 @@ class OverviewBuilder {
     y_ = first_y + height;
   }
 
-  // Those in front of a row stand right above it.
+  // Places the blanks; those before a row stand right above it.
   void place_blanks(int first_x, int first_y, int width) {
     const int text = px(kTextColumn);
     for (std::size_t i = 0; i < overview_.blanks.size(); ++i) {
@@ -312,7 +312,7 @@ class OverviewBuilder {
   SectionSize large_size_;
   std::vector<std::string> sentence_;  // in lines
   OverviewLayout layout_;
-  int y_ = 0;  // below what was placed so far
+  int y_ = 0;  // below everything placed so far
 };
 
 }  // namespace
@@ -348,7 +348,7 @@ OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style) {
   check_fits(std::max(large, grid_width(smallest) + margins), style);
   const int body = style.width_pixels() - margins;
   const int gap = style.pixels(kSectionGap);
-  const int share = body * 2 / 5;  // of the thumbnails beside the large head
+  const int share = body * 2 / 5;  // width of the thumbnails beside the large head
   const bool beside = body >= style.pixels(kWideBody) &&
                       grid_width(style.pixels(kSmallestThumbnail)) <= share &&
                       large - margins <= body - share - gap;

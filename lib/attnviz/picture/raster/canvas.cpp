@@ -14,7 +14,7 @@ namespace attnviz {
 
 namespace {
 
-// 16 amounts of ink are as smooth as 256 to look at, and keep a picture's colours few.
+// 16 amounts of ink look as smooth as 256, and keep the number of a picture's colours small.
 constexpr unsigned kInkStep = 17;
 
 std::size_t checked_bytes(int width, int height) {
@@ -26,7 +26,7 @@ std::size_t checked_bytes(int width, int height) {
                          "the picture");
 }
 
-// `color` by its share of 255 over what lies below.
+// Mixes `color`, by its share of 255, over `below`.
 Rgb mix(Rgb below, Rgb color, unsigned share) noexcept {
   const auto channel = [share](std::uint8_t under, std::uint8_t over) {
     return static_cast<std::uint8_t>((over * share + under * (255u - share) + 127u) / 255u);
@@ -34,8 +34,8 @@ Rgb mix(Rgb below, Rgb color, unsigned share) noexcept {
   return {channel(below.r, color.r), channel(below.g, color.g), channel(below.b, color.b)};
 }
 
-// How many pixels without ink `amounts`, whose first is one, begins with: most of what is around a
-// text that is turned. At most `count`.
+// Returns how many pixels `amounts` begins with that have no ink, given that the first has none;
+// they make up most of the area around turned text. At most `count`.
 int blank(const std::uint8_t* amounts, int count) noexcept {
   int i = 1;
   for (std::uint64_t eight = 0; i + 8 <= count; i += 8) {
@@ -47,7 +47,7 @@ int blank(const std::uint8_t* amounts, int count) noexcept {
   return i;
 }
 
-// A pixel of an image: three channels times their alpha, and the alpha.
+// Lays a pixel of an image over `below`: three channels times their alpha, and the alpha.
 Rgb laid_over(Rgb below, const std::uint8_t* image) noexcept {
   const auto channel = [image](std::uint8_t under, std::uint8_t over) {
     const unsigned sum = over + (under * (255u - image[3]) + 127u) / 255u;
@@ -87,7 +87,7 @@ Canvas::Code Canvas::code(Rgb color) {
 }
 
 void Canvas::widen() {
-  // Four bytes are copied at once, of which the next pixel covers the last.
+  // Four bytes are copied at once; the next pixel overwrites the last one.
   std::array<std::array<std::uint8_t, 4>, PixelPalette::kMostColors> colors{};
   for (std::size_t i = 0; i < palette().size(); ++i) {
     const auto [r, g, b] = palette()[i];
@@ -178,7 +178,7 @@ void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, 
 
 void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
-  // Text mostly stands on one colour: what its amounts of ink give there is worked out once.
+  // Text is mostly on one colour: its mixtures with all amounts of ink are computed once.
   std::array<Code, 255 / kInkStep + 1> mixtures;
   Code mixed_below = kNoCode;
   for (int row = area.y; row < area.bottom(); ++row) {

@@ -1,5 +1,5 @@
-// An 8-bit sRGB picture in memory: rectangles and text. The colours of a picture of few colours, by
-// number.
+// An 8-bit sRGB picture in memory, with rectangles and text; pictures with few colours have a
+// palette.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace attnviz {
 
-/// Up to 256 colours in the order in which they were first asked for.
+/// Up to 256 colours, numbered in the order of their first use.
 class PixelPalette {
  public:
   static constexpr std::size_t kMostColors = 256;
 
-  /// The colour's number, a new one when it has none; nothing when the numbers are used up.
+  /// Returns the colour's number, a new one if necessary; nothing when all numbers are used.
   std::optional<std::uint8_t> number(Rgb color) {
     const std::uint32_t key =
         1 + (std::uint32_t{color.r} << 16 | std::uint32_t{color.g} << 8 | std::uint32_t{color.b});
@@ -53,13 +53,14 @@ class PixelPalette {
   std::vector<Rgb> colors_;
 };
 
-/// Of one colour at first. Everything drawn is cut off at the edges.
+/// Initially of one colour. Everything drawn is clipped at the edges.
 ///
-/// A pixel is the number of its colour as long as at most 256 colours have been drawn, and its
-/// three channels from then on: a third of the memory to write, and no colours to count for a PNG.
+/// While at most 256 colours have been drawn, a pixel is the number of its colour; afterwards it is
+/// three channels. Numbers take a third of the memory, and the colours of a PNG need not be
+/// counted.
 class Canvas {
  public:
-  /// What a pixel of one colour holds: for who paints with few colours again and again.
+  /// The pixel value of a colour, for painting with the same few colours repeatedly.
   using Code = std::uint32_t;
   /// Never current.
   static constexpr Code kNoCode = Code{2} << 24;
@@ -69,44 +70,45 @@ class Canvas {
 
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
-  /// Precondition: inside.
+  /// Precondition: inside the picture.
   Rgb at(int x, int y) const noexcept;
 
   bool has_palette() const noexcept { return channels_ == 1; }
-  /// What the pixels number, when there is a palette.
+  /// The colours that pixels refer to, when there is a palette.
   std::span<const Rgb> palette() const noexcept { return palette_.colors(); }
   /// Shape [height, width] with a palette, [height, width, 3] without.
   std::span<const std::uint8_t> pixels() const noexcept { return pixels_; }
 
   void fill(const PixelRect& rect, Rgb color);
 
-  /// The code of a colour, which may be one too many for the palette.
+  /// Returns the code of a colour. A colour that exceeds the palette converts the picture to
+  /// channels.
   Code code(Rgb color);
-  /// Whether it was given since the palette was given up, or before that as long as there is one.
+  /// Whether the code is still valid: codes from before the conversion to channels are not.
   bool is_current(Code code) const noexcept { return code >> 24 == (has_palette() ? 0u : 1u); }
   /// Fills a row `width` pixels long. Precondition: the code is current.
   void fill_row(int x, int y, int width, Code code) noexcept;
 
   /// Draws lines from the lower left to the upper right, `thickness` wide to the right and
-  /// `spacing` apart, which go on in every other rectangle hatched alike.
+  /// `spacing` apart, which continue in other rectangles with the same hatching.
   void hatch(const PixelRect& rect, Rgb color, int spacing, int thickness);
 
   /// Copies the topmost row of `rect` over its other rows.
   void repeat_top_row(const PixelRect& rect) noexcept;
 
-  /// Mixes `color` into each pixel of `rect`, which lies inside, by its share of 255: shape
-  /// [rect.height, rect.width].
+  /// Mixes `color` into each pixel of `rect`, which lies inside the picture, by its share of 255:
+  /// shape [rect.height, rect.width].
   void blend(const PixelRect& rect, std::span<const std::uint8_t> shares, Rgb color);
 
-  /// Puts `color` where the ink is, mixed with what lies below by its amount in fifteenths, and its
-  /// image over it, with the origin of the ink at (x, y). Mixed in sRGB, not in linear light, where
-  /// small dark text turns too thin.
+  /// Draws ink in `color`, mixed with the pixels below by its amount in fifteenths, and its image
+  /// over it, with the origin of the ink at (x, y). Mixed in sRGB: in linear light, small dark text
+  /// would become too thin.
   void draw(const InkMap& ink, int x, int y, Rgb color);
 
  private:
   using Pixels = std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>>;
   PixelRect clipped(const PixelRect& rect) const noexcept;
-  /// Of an area that lies inside, and is not empty.
+  /// Precondition: the area lies inside the picture, and is not empty.
   void repeat_first_row(const PixelRect& area) noexcept;
   std::uint8_t* pixel(int x, int y) noexcept { return pixels_.data() + offset(x, y); }
   std::size_t offset(int x, int y) const noexcept {
@@ -114,14 +116,15 @@ class Canvas {
             static_cast<std::size_t>(x)) *
            channels_;
   }
-  /// A pixel's bytes, the first one lowest: with a palette that one alone, otherwise three, and 1.
+  /// A pixel's bytes, the first one lowest: with a palette only one, otherwise three, followed by
+  /// 1.
   static Code code_of(std::uint8_t first, std::uint8_t second, std::uint8_t third) noexcept {
     return first | Code{second} << 8 | Code{third} << 16 | Code{1} << 24;
   }
   Code code_at(const std::uint8_t* pixel) const noexcept {
     return has_palette() ? pixel[0] : code_of(pixel[0], pixel[1], pixel[2]);
   }
-  /// Gives the palette up: pointers to pixels change.
+  /// Converts the palette to channels; pointers to pixels become invalid.
   void widen();
   void paint(std::uint8_t* pixel, Code code) const noexcept {
     pixel[0] = static_cast<std::uint8_t>(code);

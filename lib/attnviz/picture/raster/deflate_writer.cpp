@@ -19,7 +19,8 @@ constexpr std::size_t kFirstLength = 257;
 constexpr std::size_t kDistances = DeflateWriter::kDistances;
 constexpr unsigned kLongestCode = 15;
 
-// At most: 4 bits for each code length; 15 + 5 bits for a match's length, 15 + 13 for its distance.
+// Upper bounds: 4 bits for each code length; 15 + 5 bits for a match's length, 15 + 13 for its
+// distance.
 constexpr std::size_t kHeaderBytes = 300;
 constexpr std::size_t kItemBytes = 6;
 
@@ -28,7 +29,7 @@ struct Bits {
   unsigned count = 0;
 };
 
-// RFC 1951, 3.2.5: numbers share a symbol, and extra bits say which of them it is. The first
+// RFC 1951, 3.2.5: several numbers share a symbol, and extra bits select one of them. The first
 // 2^(group + 1) have a symbol each; then each 2^group symbols have one bit more than those before.
 struct SymbolCode {
   std::uint16_t symbol = 0;
@@ -44,7 +45,7 @@ constexpr SymbolCode symbol_code(std::size_t number, unsigned group,
           {index & ((1u << extra) - 1u), extra}};
 }
 
-// A literal, or a match's length: one number each.
+// A literal or a match's length, numbered together.
 constexpr std::size_t kFirstMatch = DeflateWriter::kFirstMatch;
 constexpr std::size_t kTokens = DeflateWriter::kTokens;
 
@@ -69,11 +70,11 @@ using Counts = std::array<std::uint32_t, n>;
 template <std::size_t n>
 using CodeLengths = std::array<unsigned, n>;
 
-// Huffman's, of at most kLongestCode bits: counts that are more alike give shorter codes. At least
-// two symbols must occur; one that does not has length 0.
+// Huffman code lengths of at most kLongestCode bits: if codes are too long, counts are made more
+// alike. At least two symbols must occur; one that does not has length 0.
 template <std::size_t n>
 CodeLengths<n> code_lengths(Counts<n> counts) {
-  using Node = std::pair<std::uint32_t, std::size_t>;  // how often, and which
+  using Node = std::pair<std::uint32_t, std::size_t>;  // count and index
   for (;; std::ranges::for_each(counts, [](auto& count) { count = (count + 1) / 2; })) {
     std::priority_queue<Node, std::vector<Node>, std::greater<>> open;
     for (std::size_t symbol = 0; symbol < n; ++symbol) {
@@ -103,7 +104,7 @@ CodeLengths<n> code_lengths(Counts<n> counts) {
   }
 }
 
-// A number that is written from its highest bit on, as codes are, unlike everything else.
+// Reverses a number for writing from its highest bit on, as codes are, unlike everything else.
 Bits reversed(std::uint32_t number, unsigned count) noexcept {
   std::uint32_t bits = 0;
   for (unsigned bit = 0; bit < count; ++bit) {
@@ -128,13 +129,13 @@ std::array<Bits, n> codes_of(const CodeLengths<n>& lengths) noexcept {
   return codes;
 }
 
-// Writes bits, from the lowest of each byte on, and up to eight bytes past the last.
+// Writes bits, from the lowest of each byte on; may write up to eight bytes past the last.
 class BitWriter {
  public:
   BitWriter(char* to, std::uint64_t waiting, unsigned n_waiting) noexcept
       : to_(to), waiting_(waiting), n_waiting_(n_waiting) {}
 
-  // At most 56 at once. Without a branch: whether bytes are full is as good as random.
+  // At most 56 at once. Without a branch, since whether bytes are full is unpredictable.
   void put(std::same_as<Bits> auto... bits) noexcept {
     (append(bits), ...);
     if constexpr (std::endian::native == std::endian::little) {
@@ -149,9 +150,9 @@ class BitWriter {
     n_waiting_ %= 8;
   }
 
-  // Past the last full byte.
+  // After the last full byte.
   const char* end() const noexcept { return to_; }
-  // The bits of the next one, fewer than eight.
+  // The bits of the next byte, fewer than eight.
   std::uint64_t waiting() const noexcept { return waiting_; }
   unsigned n_waiting() const noexcept { return n_waiting_; }
 
@@ -166,10 +167,10 @@ class BitWriter {
   unsigned n_waiting_;
 };
 
-// RFC 1951, 3.2.7, in the plainest form: each code length as a number of four bits.
+// RFC 1951, 3.2.7, in the simplest form: each code length as a number of four bits.
 void put_header(BitWriter& bits, bool is_last, std::span<const unsigned> lengths,
                 std::span<const unsigned> distance_lengths) noexcept {
-  bits.put(Bits{is_last ? 0b101u : 0b100u, 3});  // with codes of its own,
+  bits.put(Bits{is_last ? 0b101u : 0b100u, 3});  // dynamic codes,
   bits.put(Bits{kSymbols - 257, 5});             // all symbols
   bits.put(Bits{kDistances - 1, 5});             // and distances,
   bits.put(Bits{15, 4});                         // 19 lengths of lengths, in this order:
@@ -194,7 +195,7 @@ DeflateWriter::DeflateWriter(std::string& out)
 void DeflateWriter::match(std::size_t length, std::size_t distance) {
   const std::size_t symbol = distance_code(distance).symbol;
   while (length > 0) {
-    // What is left must be nothing, or long enough for a match.
+    // The rest must be empty, or long enough for a match.
     const std::size_t part = length <= kLongestMatch                   ? length
                              : length < kLongestMatch + kShortestMatch ? length - kShortestMatch
                                                                        : kLongestMatch;

@@ -15,7 +15,7 @@ namespace attnviz {
 
 namespace {
 
-// Shorter ones take more bits than the literals of a picture do.
+// Shorter ones take more bits than a picture's literals.
 constexpr std::size_t kLeastRun = 4;
 constexpr std::size_t kLeastMatch = 6;
 
@@ -37,13 +37,13 @@ std::size_t equal_bytes(std::uint64_t found) noexcept {
          8;
 }
 
-// How many bytes from `at` on equal those from `before` on, when the first eight do.
+// Returns how many bytes from `at` on equal those from `before` on, if the first eight do.
 std::size_t long_match(const std::uint8_t* at, const std::uint8_t* before,
                        const std::uint8_t* end) noexcept {
   const std::uint8_t* const begin = at;
   const auto step = [&](std::ptrdiff_t count) { at += count, before += count; };
   step(8);
-  // What is longer than a cell is mostly much longer.
+  // Matches longer than a cell are usually much longer.
   while (end - at >= 32 &&
          (difference(at, before) | difference(at + 8, before + 8) |
           difference(at + 16, before + 16) | difference(at + 24, before + 24)) == 0) {
@@ -60,7 +60,7 @@ std::size_t long_match(const std::uint8_t* at, const std::uint8_t* before,
   return static_cast<std::size_t>(at - begin);
 }
 
-// The same of any bytes, of which at least eight are there.
+// The same for any bytes; at least eight must exist.
 inline std::size_t match_length(const std::uint8_t* at, const std::uint8_t* before,
                                 const std::uint8_t* end) noexcept {
   const std::uint64_t found = difference(at, before);
@@ -72,8 +72,8 @@ struct Match {
   std::size_t distance = 0;
 };
 
-// Cuts bytes into literals and matches. Of what it was given it keeps as much as a match may reach
-// back, and some bytes ahead, so that matches are not cut where a row ends.
+// Splits bytes into literals and matches. It keeps as many past bytes as a match can reach back to,
+// and some bytes ahead, so that matches are not cut at the end of a row.
 class MatchFinder {
  public:
   explicit MatchFinder(std::string& out)
@@ -114,7 +114,7 @@ class MatchFinder {
     checksum_ = libdeflate_adler32(checksum_, buffer_.get() + summed_up_, end_ - summed_up_);
   }
 
-  // All but the last bytes.
+  // Splits all but the last `ahead` bytes.
   void cut(std::ptrdiff_t ahead) {
     const std::uint8_t* const begin = buffer_.get();
     const std::uint8_t* const end = begin + end_;
@@ -144,7 +144,7 @@ class MatchFinder {
     at_ = static_cast<std::size_t>(at - begin);
   }
 
-  // Of those with the last two places where four bytes like those at `at` began.
+  // Finds the longest match at the last two positions where the same four bytes as at `at` began.
   Match longest_match(const std::uint8_t* at, const std::uint8_t* end) noexcept {
     constexpr std::uint32_t kGoldenRatio = 0x9E3779B1;  // Knuth's multiplicative hashing
     std::uint32_t four = 0;
@@ -165,17 +165,17 @@ class MatchFinder {
   }
 
   DeflateWriter writer_;
-  std::unique_ptr<std::uint8_t[]> buffer_;  // small pictures touch little of it
-  std::size_t start_ = 0;                   // the buffer's first byte, of all bytes
-  std::size_t at_ = 0;                      // in the buffer: the first byte that was not cut yet
+  std::unique_ptr<std::uint8_t[]> buffer_;  // small pictures touch only a little of it
+  std::size_t start_ = 0;                   // position of the buffer's first byte in all bytes
+  std::size_t at_ = 0;                      // in the buffer: the first byte not yet split
   std::size_t end_ = 0;
   std::size_t summed_up_ = 0;
   std::uint32_t checksum_ = 1;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  // of all bytes
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  // positions in all bytes
 };
 
-// Whether most bytes differ from those above, but little, as where a pattern changes smoothly from
-// pixel to pixel and nothing comes again. Judged by some of the bytes.
+// Whether most bytes differ from those above, but only slightly, as where a pattern changes
+// smoothly from pixel to pixel and nothing repeats. Judged by a sample of the bytes.
 bool is_smooth(std::span<const std::uint8_t> row, std::span<const std::uint8_t> above) noexcept {
   constexpr std::size_t kStep = 61;
   const auto size_of = [](int byte) { return std::abs(static_cast<std::int8_t>(byte)); };

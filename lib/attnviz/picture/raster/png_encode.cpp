@@ -17,7 +17,7 @@
 
 namespace {
 
-// What stb_image_write calls instead of its own compressor, which is slower and packs worse. stb
+// Called by stb_image_write instead of its own compressor, which is slower and compresses less. stb
 // frees the result.
 unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
                              int /*level*/) noexcept {
@@ -62,7 +62,7 @@ struct Rows {
   std::span<const std::uint8_t> pixels;
   std::size_t width;
   std::size_t height;
-  std::size_t channels;  // bytes of a pixel
+  std::size_t channels;  // bytes per pixel
 
   std::size_t row_bytes() const noexcept { return width * channels; }
   bool equals_above(const std::uint8_t* row) const noexcept {
@@ -71,7 +71,7 @@ struct Rows {
 };
 
 void check(const Rows& rows) {
-  // A chunk has a 32-bit length, of which readers take 31 bits, and stb counts bytes in an int.
+  // A chunk has a 32-bit length, of which readers accept 31 bits, and stb counts bytes in an int.
   constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
   const auto [pixels, width, height, channels] = rows;
   if (width == 0 || height == 0 || width > kLimit / channels ||
@@ -125,15 +125,15 @@ std::string resolution(int dpi) {
   return data;
 }
 
-// Not compressed, in no language in particular.
+// An iTXt chunk's content, not compressed, without a language.
 std::string international_text(std::string_view keyword, std::string_view text) {
   constexpr std::string_view kPlain("\0\0\0\0\0", 5);
   return std::string(keyword).append(kPlain).append(text);
 }
 
-// The file of a picture whose filtered rows, as a zlib stream, are `zlib`: 8-bit pixels of colour
-// type 3 or 2 (PNG's specification, ISO 15948, 11.2), the facts behind its header as a pHYs and
-// iTXt chunks (11.3).
+// Returns a PNG file whose filtered rows are the zlib stream `zlib`: 8-bit pixels of colour type 3
+// or 2 (PNG specification, ISO 15948, 11.2), with the facts after its header as pHYs and iTXt
+// chunks (11.3).
 std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb> palette,
                      const PngFacts& facts, std::string_view zlib) {
   std::string header;
@@ -161,10 +161,10 @@ std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb>
   return png;
 }
 
-// Of pictures with more colours than a palette holds. stb writes the whole file: its pixels are
-// taken.
+// For pictures with more colours than a palette holds. stb writes a whole file, of which only the
+// pixel data is used.
 std::string packed_by_stb(const Rows& rows) {
-  // stb's settings are variables: set once, so that threads can encode at the same time.
+  // stb's settings are global variables: set once, so that threads can encode at the same time.
   [[maybe_unused]] static const bool configured = [] {
     constexpr int kUpFilter = 2;  // rows mostly repeat the one above
     stbi_write_force_png_filter = kUpFilter;
@@ -200,7 +200,8 @@ struct NumberedPicture {
   std::unique_ptr<std::uint8_t[]> numbers;
 };
 
-// A picture in which more colours were painted than are left to see; nothing when they are many.
+// Numbers the remaining colours of a picture, some of which may have been painted over; nothing
+// when they are many.
 std::optional<NumberedPicture> numbered(const Rows& rows) {
   NumberedPicture picture;
   picture.numbers.reset(new std::uint8_t[rows.width * rows.height]);

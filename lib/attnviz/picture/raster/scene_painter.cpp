@@ -53,7 +53,7 @@ void paint_cells(const CellImage& image, Canvas& canvas) {
   const std::uint8_t* number = colors.numbers.data();
   for (std::size_t row = 0; row < colors.rows; ++row) {
     const PixelRect first = image.cell(row, 0);
-    // Cells of one colour that touch each other, as masked ones do, are painted at once.
+    // Adjacent cells of one colour, such as masked ones, are painted together.
     int begin = first.x;
     int end = first.x;
     std::uint8_t run_number = 0;
@@ -83,7 +83,7 @@ Canvas paint(Scene scene, const FontSet& fonts) {
   Painter painter(canvas, fonts);
   for (SceneItem& item : scene.items) {
     std::visit(painter, std::as_const(item));
-    item = Rectangle{};  // many cells make room for their pixels
+    item = Rectangle{};  // frees the memory of large cell images
   }
   return canvas;
 }
@@ -96,7 +96,7 @@ std::string scene_png(Scene scene, const FontSet& fonts,
 
 namespace {
 
-// Straight pieces of a curve: longer ones would be seen as corners.
+// Length of straight pieces of a curve: longer ones would show corners.
 constexpr double kPiece = 8.0;
 constexpr double kMostPieces = 256.0;
 
@@ -107,7 +107,7 @@ class MaskPainter {
     if (strokes.curves.empty()) {
       return;
     }
-    // A curve lies between its ends, as its control points do.
+    // A curve lies between its ends, as do its control points.
     PixelPoint low = strokes.curves.front().from;
     PixelPoint high = low;
     for (const Curve& curve : strokes.curves) {
@@ -150,7 +150,7 @@ class MaskPainter {
     return static_cast<int>(std::clamp(pixel, 0.0, static_cast<double>(size)));
   }
 
-  // A straight piece with round ends.
+  // Adds a straight piece with round ends.
   void add(PixelPoint a, PixelPoint b) {
     const PixelRect& rect = mask_.rect;
     const double dx = b.x - a.x;
@@ -161,7 +161,7 @@ class MaskPainter {
         std::min(rect.bottom(), static_cast<int>(std::ceil(std::max(a.y, b.y) + reach_)));
     for (int y = top; y < bottom; ++y) {
       const double down = y + 0.5 - a.y;
-      // Only what of the piece is near this row can be near its pixels.
+      // Only the part of the piece near this row can affect its pixels.
       double first = 0.0;
       double last = 1.0;
       if (dy != 0.0) {
@@ -189,7 +189,7 @@ class MaskPainter {
   }
 
   const Strokes& strokes_;
-  double reach_;  // from the middle of a stroke to where nothing is covered
+  double reach_;  // from the middle of a stroke to the end of its coverage
   StrokeMask mask_;
 };
 
@@ -203,16 +203,16 @@ namespace {
 
 constexpr int kFractions = 4;
 
-// A pixel of a picture is the mean of a square of samples. A letter of 20 pixels shrinks its
-// picture 7 times.
+// Each pixel of an image is the mean of a square of samples. A letter of 20 pixels shrinks its
+// image 7 times.
 constexpr int kSamples = 8;
 
-// A picture drawn larger than this (in pixels) is a broken font's.
+// An image larger than this (in pixels) belongs to a broken font.
 constexpr int kLargestImage = 1024;
 
 using Corners = std::array<PixelPoint, 4>;
 
-// Room for what is drawn in a box with these corners, without ink.
+// Returns an empty map that covers a box with these corners.
 InkMap box_of(const Corners& corners) {
   const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
   const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
@@ -224,8 +224,9 @@ InkMap box_of(const Corners& corners) {
   return map;
 }
 
-// The picture of a colour font with its top left, top right, bottom right and bottom left corner at
-// these pixels (a rectangle, upright or turned); each pixel the mean of what lies under it.
+// Draws the image of a colour font with its top left, top right, bottom right and bottom left
+// corners at these pixels (a rectangle, upright or turned); each pixel is the mean of the image
+// under it.
 InkMap draw_image(const GlyphImage& image, const Corners& corners) {
   InkMap map = box_of(corners);
   const PixelPoint across = {corners[1].x - corners[0].x, corners[1].y - corners[0].y};
@@ -237,13 +238,13 @@ InkMap draw_image(const GlyphImage& image, const Corners& corners) {
   map.image.reserve(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height) * 4);
   for (int row = 0; row < map.height; ++row) {
     for (int column = 0; column < map.width; ++column) {
-      std::array<int, 4> sum = {};  // the colours times their alpha, and the alpha
+      std::array<int, 4> sum = {};  // colours times their alpha, and the alpha
       for (int i = 0; i < kSamples * kSamples; ++i) {
         const int sample_column = i % kSamples;
         const int sample_row = i / kSamples;
         const double x = map.left + column + (sample_column + 0.5) / kSamples - corners[0].x;
         const double y = map.top + row + (sample_row + 0.5) / kSamples - corners[0].y;
-        const double u = (x * down.y - y * down.x) / area;  // 0 to 1 inside the picture
+        const double u = (x * down.y - y * down.x) / area;  // 0 to 1 inside the image
         const double v = (across.x * y - across.y * x) / area;
         if (u < 0.0 || u >= 1.0 || v < 0.0 || v >= 1.0) {
           continue;
@@ -266,7 +267,7 @@ InkMap draw_image(const GlyphImage& image, const Corners& corners) {
   return map;
 }
 
-// Turned, and `scale` times as large; y stays upwards.
+// Turns an outline and scales it by `scale`; y stays upwards.
 void turn(Outline& outline, double scale, TextAngle angle) {
   for (std::vector<PixelPoint>& contour : outline) {
     for (PixelPoint& point : contour) {
@@ -276,7 +277,7 @@ void turn(Outline& outline, double scale, TextAngle angle) {
   }
 }
 
-// What two maps of the same kind of pixels have in common: adds a glyph's rows to a text's.
+// Adds a glyph's rows to a text's, where two maps with the same kind of pixels overlap.
 template <class Mix>
 void mix_rows(const InkMap& glyph, int x, int y, const InkMap& text, Mix mix) {
   const int first_row = std::max(0, text.top - y - glyph.top);

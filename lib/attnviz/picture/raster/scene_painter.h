@@ -1,4 +1,4 @@
-// Scenes as pixels. What strokes cover of a picture's pixels. Anti-aliased text, level or turned.
+// Scenes as pixels, the coverage of strokes, and anti-aliased text, level or turned.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,42 @@
 
 namespace attnviz {
 
-/// The cells at their places.
+/// Paints the cells at their positions.
 void paint_cells(const CellImage& image, Canvas& canvas);
 
-/// Every item over those before it, texts in these fonts. Throws as Canvas.
+/// Paints every item over those before it, texts in these fonts. Throws as Canvas.
 Canvas paint(Scene scene, const FontSet& fonts);
 
-/// The same as the bytes of a PNG file that tells its resolution and `texts`: keywords, and what
-/// stands under each (see PngFacts). Throws as encode_png.
+/// The same as a PNG file that states its resolution and `texts`: pairs of a keyword and its text
+/// (see PngFacts). Throws as encode_png.
 std::string scene_png(Scene scene, const FontSet& fonts,
                       std::vector<std::pair<std::string, std::string>> texts);
 
 struct StrokeMask {
-  PixelRect rect;                    // inside of the picture; may be empty
+  PixelRect rect;                    // inside the picture; may be empty
   std::vector<std::uint8_t> shares;  // [rect.height, rect.width]: opacity times coverage, of 255
 };
 
-/// The strokes' mask in a picture of this size. A pixel is covered by how far its centre lies
-/// inside of the nearest stroke's edge: half on the edge itself.
+/// Returns the strokes' mask in a picture of this size. The coverage of a pixel depends on how far
+/// its centre lies inside the edge of the nearest stroke: half on the edge itself.
 StrokeMask stroke_mask(const Strokes& strokes, int width, int height);
 
-/// Draws texts and remembers them and their glyphs, so that a picture's many labels, most of which
-/// it shows more than once, cost little. One a thread.
+/// Draws texts, and caches them and their glyphs, since most of a picture's many labels appear more
+/// than once. Use one per thread.
 class TextRasterizer {
  public:
   /// The fonts must outlive it.
   explicit TextRasterizer(const FontSet& fonts = FontSet::embedded()) : fonts_(fonts) {}
 
-  /// `text` (valid UTF-8) with the top left corner of its box at the origin. Ink outside the
-  /// bounding box of text_corners is cut off. Lasts as long as this object.
+  /// Draws `text` (valid UTF-8) with the top left corner of its box at the origin. Ink outside the
+  /// bounding box of text_corners is cut off. Valid as long as this object.
   const InkMap& rasterize(std::string_view text, int column_width, TextAngle angle);
 
  private:
-  // Kind, number and face.
+  // Glyph kind, number and face.
   using OutlineKey = std::tuple<Glyph::Kind, std::uint32_t, const FontFace*>;
   // Glyph, size, column width, angle, and the origin's fraction of a pixel in quarters: everything
-  // a glyph's pixels depend on.
+  // that a glyph's pixels depend on.
   using InkKey = std::tuple<OutlineKey, double, int, TextAngle, int, int>;
 
   InkMap drawn(std::string_view text, int column_width, TextAngle angle);

@@ -1,6 +1,6 @@
-// What a picture shows, as a list in the order in which it is painted. Layout makes it; a painter
-// needs to know no more, neither what is drawn nor in which theme. Points and rectangles in pixels;
-// x to the right, y down, the origin at the top left.
+// The content of a picture, as a list in painting order. Layout builds it; a painter needs to know
+// neither its subject nor its theme. Points and rectangles in pixels; x to the right, y down, the
+// origin at the top left.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +19,16 @@
 
 namespace attnviz {
 
-// A length as people give it: 85 mm, 7 in, 1200 pixels.
+// A length as users give it: 85 mm, 7 in, 1200 pixels.
 
 enum class LengthUnit { kMillimetres, kInches, kPixels };
 
-/// As behind a number.
+/// Suffixes of numbers.
 inline constexpr std::array kLengthUnits = {Choice{"mm", LengthUnit::kMillimetres},
                                             Choice{"in", LengthUnit::kInches},
                                             Choice{"px", LengthUnit::kPixels}};
 
-/// How many there are of a unit in as many pixels; 1 of pixels themselves.
+/// Converts pixels to a unit; pixels stay unchanged.
 inline double units_of(LengthUnit unit, double pixels, int dpi) noexcept {
   constexpr double kMillimetresAnInch = 25.4;
   switch (unit) {
@@ -70,7 +70,7 @@ struct PixelRect {
   bool empty() const noexcept { return width <= 0 || height <= 0; }
 };
 
-/// The colours of a grid of cells, as numbers of a palette: a byte a cell.
+/// The colours of a grid of cells, as indices into a palette: one byte per cell.
 struct CellColors {
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -81,7 +81,7 @@ struct CellColors {
   Rgb at(std::size_t row, std::size_t col) const { return palette[number(row, col)]; }
 };
 
-/// Cells of one size at even distances; between them is what was painted before.
+/// Cells of one size at even distances; earlier items show between them.
 struct CellImage {
   PixelRect rect;   // of all cells
   int pitch_x = 1;  // from one cell to the next
@@ -96,14 +96,14 @@ struct CellImage {
   }
 };
 
-/// Filled. Lines are rectangles, too: all of them are level or upright, and whole pixels wide.
+/// Filled. Lines are rectangles, too: all are level or upright, and whole pixels wide.
 struct Rectangle {
   PixelRect rect;
   Rgb color;
 };
 
-/// Lines from the lower left to the upper right, `thickness` wide and `spacing` apart, which go on
-/// in every other rectangle hatched alike.
+/// Lines from the lower left to the upper right, `thickness` wide and `spacing` apart, which
+/// continue in other rectangles with the same hatching.
 struct Hatch {
   PixelRect rect;
   Rgb color;
@@ -111,14 +111,14 @@ struct Hatch {
   int thickness = 1;
 };
 
-/// From `from`, to the right of it, to `to`. It begins and ends level: the control points of a
-/// cubic lie `bend` pixels from its ends, at most as many as these are apart. 0: straight.
+/// A curve from `from` to `to`, which is to its right. It begins and ends level: the control points
+/// of a cubic lie `bend` pixels from its ends, at most as many as these are apart. 0: straight.
 struct Curve {
   PixelPoint from;
   PixelPoint to;
   double bend = 0.0;
 
-  /// Where it is at `t` in [0, 1].
+  /// The point at `t` in [0, 1].
   PixelPoint at(double t) const noexcept {
     const double s = 1.0 - t;
     const double first = s * s * s + 3.0 * s * s * t;  // weights of the two ends of the cubic
@@ -130,8 +130,8 @@ struct Curve {
   }
 };
 
-/// Curves with round ends, of one width and colour, which are painted as one: where they cross they
-/// cover what is below no more than elsewhere.
+/// Curves with round ends, of one width and colour, painted as one: where they cross, they are not
+/// more opaque than elsewhere.
 struct Strokes {
   std::vector<Curve> curves;
   double width = 1.0;
@@ -142,7 +142,7 @@ struct Strokes {
 /// The direction in which a text reads: to the right, up and to the right at 45°, or up.
 enum class TextAngle { kLevel, kRising, kUp };
 
-/// What a text is. kIndex: the index behind a label, where not every token has one.
+/// The purpose of a text. kIndex: the index after a label, where only some tokens have labels.
 enum class TextRole {
   kPlain,
   kTitle,
@@ -159,8 +159,8 @@ enum class TextRole {
 /// A line of text: text_corners with its top left corner at (x, y).
 struct TextRun {
   TextRole role = TextRole::kPlain;
-  std::string text;         // valid UTF-8 that is safe to show
-  std::size_t columns = 0;  // that it takes in the fonts it was measured in
+  std::string text;         // valid UTF-8, safe to display
+  std::size_t columns = 0;  // its width in the fonts it was measured in
   int column_width = 0;     // pixels: the size of the font
   TextAngle angle = TextAngle::kLevel;
   int x = 0;
@@ -170,14 +170,14 @@ struct TextRun {
 
 using SceneItem = std::variant<CellImage, Rectangle, Hatch, Strokes, TextRun>;
 
-/// A picture in pixels of its own.
+/// A picture in its own pixels.
 struct Scene {
   int width = 0;
   int height = 0;
-  int dpi = 96;  // pixels an inch
+  int dpi = 96;  // pixels per inch
   Rgb background{0xFF, 0xFF, 0xFF};
   std::vector<SceneItem> items;       // later ones over earlier ones
-  std::optional<Length> length = {};  // of its width, as it was asked for
+  std::optional<Length> length = {};  // its width, as requested
 };
 
 }  // namespace attnviz

@@ -21,20 +21,20 @@ namespace attnviz {
 
 namespace {
 
-// A path of more would be larger than an image, and slow to show; so would many smaller ones.
+// Paths of more cells would be larger than an image, and slow to show; so would many smaller paths.
 constexpr std::size_t kMostCellsOfPaths = 1000;
 constexpr std::size_t kMostCellsOfAllPaths = 20'000;
 constexpr std::size_t kMostCellsAmongMany = 100;
 
-// Stands in ids until the file is known, from which they are derived: what XML has no place for.
+// Placeholder in ids until the file is complete, since ids are derived from it; these characters
+// cannot occur in XML.
 constexpr std::string_view kIdMark =
     "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01";
 
-// DejaVu Sans Mono, in which scenes are laid out: what is called a font's size over the width of
-// its columns.
+// DejaVu Sans Mono, in which scenes are laid out: font size divided by the width of a column.
 constexpr double kSizeOfColumns = 2048.0 / 1233.0;
 
-// What XML has no place for becomes U+FFFD.
+// Characters that XML does not allow become U+FFFD.
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -57,7 +57,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Labels.
+// Escapes a label, with ␣ for the symbol for space.
 std::string shown(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -69,7 +69,7 @@ std::string shown(std::string_view text) {
   return escaped(out);
 }
 
-// What JSON may hold as it is, and XML may not.
+// Escapes characters that JSON allows and XML does not.
 std::string xml_safe_json(std::string_view json) {
   std::string out;
   for (std::size_t i = 0; i < json.size();) {
@@ -97,7 +97,7 @@ std::uint64_t hash_of(std::string_view bytes) {
   return hash;
 }
 
-// Letters that stand one beside the other in every font, not joined, stacked or from right to left.
+// Whether all letters stand side by side in every font, not joined, stacked or from right to left.
 bool is_plain(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint next = decode_utf8(text, i);
@@ -109,7 +109,7 @@ bool is_plain(std::string_view text) {
   return true;
 }
 
-// Spaces that a viewer would leave out.
+// Spaces that a viewer would remove.
 bool has_loose_spaces(std::string_view text) {
   return text.starts_with(' ') || text.ends_with(' ') || text.find("  ") != std::string_view::npos;
 }
@@ -157,7 +157,7 @@ class SvgWriter {
   std::string write(const std::vector<std::pair<std::string, std::string>>& texts) {
     constexpr double kDpi = 96.0;
     const double units =
-        scene_.length ? scene_.length->number / scene_.width : kDpi / scene_.dpi;  // a pixel
+        scene_.length ? scene_.length->number / scene_.width : kDpi / scene_.dpi;  // per pixel
     const std::string unit =
         scene_.length ? std::string(word_for(kLengthUnits, scene_.length->unit)) : "";
     add(R"(<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" )"
@@ -226,9 +226,9 @@ class SvgWriter {
       add(R"x(<text y="{}" transform="translate({} {}) rotate({})")x", down, item.x, item.y,
           item.angle == TextAngle::kUp ? -90 : -45);
     }
-    // Chromium does not take it from the group.
+    // Chromium does not inherit it from the group.
     out_ += has_loose_spaces(item.text) ? R"( xml:space="preserve")" : "";
-    // Inkscape stretches joined letters without bounds, unless they are the span of a text.
+    // Inkscape stretches joined letters without limit, unless they are in a span.
     const bool is_span = !is_plain(item.text);
     add(R"( font-size="{:.2f}" fill="{}"{} textLength="{}" lengthAdjust="spacingAndGlyphs">{}{}</text>)"
         "\n",
@@ -266,7 +266,7 @@ class SvgWriter {
     }
   }
 
-  // Neighbours in the list of one paint are one path.
+  // Consecutive rectangles with the same paint are one path.
   void fill(const PixelRect& rect, std::string_view paint) {
     if (paint != paint_) {
       end_path();
@@ -283,8 +283,8 @@ class SvgWriter {
     paint_.clear();
   }
 
-  // Lines where x + y is from a multiple of the spacing on less than the thickness, as far as they
-  // fall into a square that is repeated; so far to the right that pixels' centres lie on them.
+  // Lines cover x + y from a multiple of the spacing on, for less than the thickness; here the part
+  // within a square that is repeated, shifted right so that pixels' centres lie on the lines.
   std::string hatch_of(const Hatch& item) {
     const auto key =
         std::tuple(item.color.r, item.color.g, item.color.b, item.spacing, item.thickness);
@@ -301,17 +301,17 @@ class SvgWriter {
     return fmt::format("url(#{})", name);
   }
 
-  // What comes next is painted over `rect`: cells there must not wait.
+  // The next item is painted over `rect`: cells below it must be written first.
   void cover(const PixelRect& rect) {
     if (std::ranges::any_of(held_, [&](const PixelRect& held) { return do_overlap(held, rect); })) {
       end_cells();
     }
   }
 
-  // Cells of one colour are one path, also those of many grids, as long as nothing covers these.
+  // Cells of one colour are one path, even across grids, as long as nothing covers them.
   void hold_cells(const CellImage& image) {
     const CellColors& colors = *image.colors;
-    constexpr std::size_t kMostHeld = 1024;  // all of them are looked at for each item
+    constexpr std::size_t kMostHeld = 1024;  // all of them are checked for each item
     if (held_.size() == kMostHeld) {
       end_cells();
     }
@@ -351,7 +351,7 @@ class SvgWriter {
     held_.clear();
   }
 
-  // Pictures that stand in one HTML page share its ids: those of two must not be the same.
+  // Pictures in one HTML page share a space of ids, so ids must differ between pictures.
   void name_ids() {
     std::size_t at = out_.find(kIdMark);
     if (at == std::string::npos) {
@@ -363,8 +363,8 @@ class SvgWriter {
     }
   }
 
-  // Pixel by pixel, for not all viewers keep the edges of what they stretch; a mask leaves the gaps
-  // out.
+  // Pixel by pixel, since some viewers blur the edges of stretched images; a mask leaves out the
+  // gaps.
   void write_pixels(const CellImage& image) {
     const PixelRect& rect = image.rect;
     const bool has_gaps = image.gap_x > 0 || image.gap_y > 0;
@@ -383,7 +383,7 @@ class SvgWriter {
                has_gaps ? fmt::format(" mask=\"url(#cells{}-{})\"", n_masks_, kIdMark) : "");
   }
 
-  // In as many parts as it takes: libxml2 reads no attribute of more than 10 MB.
+  // In as many parts as necessary: libxml2 does not read attributes of more than 10 MB.
   void write_rows(const CellImage& image, std::size_t first, std::size_t count,
                   const std::string& mask) {
     constexpr std::size_t kMost = 9'000'000;
@@ -412,12 +412,12 @@ class SvgWriter {
   const Scene& scene_;
   std::string out_;
   std::string path_;   // not written yet
-  std::string paint_;  // and what fills it
+  std::string paint_;  // its fill
   std::vector<HatchKey> hatches_;
   int n_masks_ = 0;
-  std::size_t most_cells_ = 0;                     // of a grid that becomes paths
-  std::map<std::string, std::string> held_cells_;  // paths that are not written yet, by colour
-  std::vector<PixelRect> held_;                    // and where they are
+  std::size_t most_cells_ = 0;                     // in a grid that becomes paths
+  std::map<std::string, std::string> held_cells_;  // paths not written yet, by colour
+  std::vector<PixelRect> held_;                    // their positions
 };
 
 }  // namespace

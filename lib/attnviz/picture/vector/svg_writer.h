@@ -9,11 +9,11 @@
 
 namespace attnviz {
 
-/// The scene as an SVG 1.1 document, `texts` being keywords and what stands under each, of which
-/// "Title" names the picture. Texts stay texts, of a monospaced font that the reader has, as wide
-/// as in the scene; cells are paths, a path for each colour, or, where they are very many, an
-/// image. As large as the scene at its resolution. The same scene gives the same bytes, and its ids
-/// are those of no other scene, so that pictures may stand in one HTML page.
+/// Returns the scene as an SVG 1.1 document; `texts` are pairs of a keyword and its text, of which
+/// "Title" is the picture's title. Texts stay texts, in a monospaced font of the reader's system,
+/// as wide as in the scene. Cells are paths, one per colour, or an image if there are very many.
+/// The size is that of the scene at its resolution. The same scene gives the same bytes; ids are
+/// unique to the scene, so that several pictures can stand in one HTML page.
 std::string scene_svg(const Scene& scene,
                       const std::vector<std::pair<std::string, std::string>>& texts);
 

@@ -11,7 +11,7 @@ namespace attnviz {
 
 namespace {
 
-// What the tokens are when they are words.
+// The unit, ranges and token ids of words.
 Record words_record(const DocumentWords& words) {
   Record record{{"merged", word_for(kFolds, words.fold)}};
   if (words.mask) {
@@ -24,7 +24,7 @@ Record words_record(const DocumentWords& words) {
       .add_if_any("merged_token_ids", list_of(words.sources, &DocumentWords::Source::ids));
 }
 
-// But for the text.
+// The tokens of a document, without its text.
 Record tokens_record(const AttentionDocument& document) {
   Record record{{"tokens", document.query_tokens}};
   if (!document.is_of_one_text()) {
@@ -59,7 +59,7 @@ struct Axes {
   std::set<std::size_t> heads;
 };
 
-// Which layers and heads an array of patterns has; of means, what went into them.
+// The layers and heads of an array of patterns; for means, the heads averaged.
 Record axes_record(const AttentionDocument& document) {
   Record record;
   const std::vector<HeadId> heads = document.average ? document.average->heads : heads_of(document);
@@ -79,7 +79,7 @@ Record axes_record(const AttentionDocument& document) {
   return record.add("layers", names.layers).add("heads", names.heads);
 }
 
-// [layer][token][k], as numbers of experts and as their factors.
+// [layer][token][k]: indices of experts, and their factors.
 Record router_record(const std::vector<RoutedLayer>& layers) {
   const auto of_tokens = [&layers](const auto& of) {
     return list_of(layers, [&of](const RoutedLayer& one) {
@@ -97,7 +97,7 @@ Record router_record(const std::vector<RoutedLayer>& layers) {
       {"weights", of_tokens(&RoutedTokens::factors_of)}};
 }
 
-// What several parts have in common: how they were run and are drawn.
+// The settings that several parts share: how they were run and drawn.
 Record settings_record(const AttentionDocument& document, const RunFacts& run) {
   Record record;
   if (document.model) {
@@ -139,12 +139,12 @@ void begin_document(JsonWriter& json, const AttentionDocument& document, std::si
   write_members(json, before_heads(document, line));
 }
 
-// Whether the patterns are an array by layer and head; others stand one by one.
+// Whether the patterns form an array by layer and head; other patterns are listed one by one.
 bool is_array(const AttentionDocument& document) {
   return document.average || document.patterns.size() == Axes(heads_of(document)).cells();
 }
 
-// What the model holds probable, of one token or of all.
+// The model's predictions at one position and at all positions.
 Record answers_record(const AttentionDocument& document) {
   Record record;
   if (document.predictions) {
@@ -313,7 +313,7 @@ std::string attention_facts(const AttentionDocument& document) {
   }
   write_datum(json, record);
   json.finish();
-  facts.resize(facts.size() - 1);  // the line's end
+  facts.resize(facts.size() - 1);  // the line feed
   return facts;
 }
 

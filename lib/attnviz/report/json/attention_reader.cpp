@@ -62,9 +62,8 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
       throw Error(
           ErrorKind::kUsage,
           fmt::format("{}: {}{}", key, found,
-                      one_is_missing ? "; arrays that attnviz wrote begin with the BOS token "
-                                       "of the model's tokenizer, and the .json that it "
-                                       "writes knows its tokens"
+                      one_is_missing ? "; arrays written by attnviz begin with the BOS token of "
+                                       "the model's tokenizer; its .json files contain the tokens"
                                      : ""),
           key);
     }
@@ -81,7 +80,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     if (document.words) {
       document.words->sources.clear();
     }
-    if (document.query_tokens.size() != first.rows) {  // which they are of
+    if (document.query_tokens.size() != first.rows) {  // which the tokens belong to
       document.turns.clear();
       document.turn_attention.reset();
       document.router.clear();
@@ -99,19 +98,19 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   }
 }
 
-// What the numbers are: as asked, else as the file says.
+// The requested kind of numbers, else the kind stated by the file.
 PatternKind kind_in(const JsonNode& root, std::optional<PatternKind> asked) {
   return asked ? *asked
                : choice_named(kPatternKinds, optional_string(root, "kind"))
                      .value_or(PatternKind::kWeights);
 }
 
-// Among scores, null and -Infinity are what a mask hides; weights have none.
+// In scores, null and -Infinity are masked; in weights they are errors.
 JsonTree parse_patterns(std::string_view bytes, std::string_view name,
                         std::optional<PatternKind> kind) {
   JsonTree tree = JsonTree::parse(bytes, name, {}, JsonNulls::kMinusInfinity);
   return tree.has_nulls_in_lists() && !is_before_softmax(kind_in(tree.root(), kind))
-             ? JsonTree::parse(bytes, name)  // says where they are
+             ? JsonTree::parse(bytes, name)  // reports where the nulls are
              : std::move(tree);
 }
 
@@ -125,7 +124,7 @@ void refuse_part(std::string_view name, std::optional<AttentionPart> asked) {
   }
 }
 
-// What a text's tokens and patterns are: of a document, or of one part of it.
+// Reads the tokens of a document, or of one part of it.
 void read_tokens(const JsonNode& object, AttentionDocument& document) {
   document.query_tokens = strings_at(object, "tokens", "a list of tokens");
   document.key_tokens = strings_at(object, "key_tokens", "a list of tokens");
@@ -151,7 +150,7 @@ void read_tokens(const JsonNode& object, AttentionDocument& document) {
   }
 }
 
-// How it was run and drawn.
+// Reads how the document was run and drawn.
 void read_run(const JsonNode& root, ReadDocument& read) {
   AttentionDocument& document = read.document;
   document.notes = strings_at(root, "notes", "a list of notes");
@@ -161,7 +160,7 @@ void read_run(const JsonNode& root, ReadDocument& read) {
   document.run = attnviz::read_run(root);
   read_optional(root, "kind", document.kind,
                 [](std::string_view word) { return parse_choice("kind", word, kPatternKinds); });
-  if (root.find("kind") || root.find("drawing")) {  // ours do not name the usual one
+  if (root.find("kind") || root.find("drawing")) {  // our documents omit the default kind
     read.kind = document.kind;
   }
   if (const auto difference = root.find("difference")) {
@@ -179,9 +178,9 @@ AttentionPart part_named(std::string_view word) {
   return parse_choice("part", word, kPartChoices);
 }
 
-// Where every head misses other edges, there are as many as heads times edges.
+// If each head hides different edges, the work grows as heads times edges.
 void check_hidden_edges(const AttentionDocument& document, std::string_view name) {
-  constexpr std::size_t kMost = 10'000;  // as many as a run can be asked to hide
+  constexpr std::size_t kMost = 10'000;  // the limit for a run's own hidden edges
   constexpr std::size_t kMostPlaces = 4'096;
   constexpr std::size_t kMostInAll = 4'194'304;
   const std::size_t n_edges = document.run.interventions.knock_outs.size();
@@ -196,14 +195,14 @@ void check_hidden_edges(const AttentionDocument& document, std::string_view name
     numbers.number(head);
     if (numbers.count() * n_edges > kMostInAll) {
       fail(ErrorKind::kMalformed, name,
-           fmt::format("interventions: {} hidden edges, of which {} heads and more each miss "
-                       "others, are too many",
-                       n_edges, numbers.count()));
+           fmt::format(
+               "interventions: {} hidden edges that differ between {} or more heads are too many",
+               n_edges, numbers.count()));
     }
   }
 }
 
-// Behind the tokens and the run: the patterns, and what names their tokens where nothing did.
+// Reads the patterns, after the tokens and the run, and names tokens that still have no names.
 void read_patterns(const JsonNode& object, const GivenTokens& tokens, std::string_view name,
                    AttentionDocument& document) {
   attnviz::read_patterns(object, document);
@@ -214,7 +213,7 @@ void read_patterns(const JsonNode& object, const GivenTokens& tokens, std::strin
   }
 }
 
-// One of an encoder-decoder's; of `given` tokens those of the shown one alone.
+// Reads one part of an encoder-decoder. `given` tokens apply only to the part that is shown.
 AttentionDocument read_part(const JsonNode& root, AttentionPart part, const GivenTokens& given,
                             std::string_view name, const AttentionDocument& run) {
   AttentionDocument document = run;
@@ -297,7 +296,7 @@ ReadDocument read_array(std::string_view bytes, std::string_view name, const Giv
         ErrorKind::kUnsupported, name,
         fmt::format("expected axes [q, k], [head, q, k] or [layer, head, q, k], found {} of them{}",
                     shape.size(),
-                    shape.size() == 5 ? "; of a batch take one text, as in array[:, 0]" : ""));
+                    shape.size() == 5 ? "; select one text of a batch, as in array[:, 0]" : ""));
   }
   const std::size_t n_heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
   const std::size_t n_layers = shape.size() < 4 ? 1 : shape[0];
@@ -315,7 +314,7 @@ ReadDocument read_array(std::string_view bytes, std::string_view name, const Giv
   return read;
 }
 
-// The documents of JSON lines: more than one line, each an object.
+// Reads JSON lines: more than one line, each an object.
 std::vector<std::string_view> object_lines(std::string_view bytes) {
   std::vector<std::string_view> lines;
   while (!bytes.empty()) {

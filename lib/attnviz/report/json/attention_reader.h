@@ -1,4 +1,4 @@
-// Attention computed by any tool, read as documents: our JSON, nested lists, NumPy arrays.
+// Reads attention computed by any tool as documents: our JSON, nested lists, NumPy arrays.
 #pragma once
 
 #include <cstddef>
@@ -13,54 +13,53 @@
 
 namespace attnviz {
 
-/// What of a file is wanted.
+/// The requested parts of a file.
 struct AskedPatterns {
-  std::optional<PatternKind> kind = {};    // what its numbers are, whatever it says
-  std::optional<AttentionPart> part = {};  // of an encoder-decoder; absent: as it says, else cross
+  std::optional<PatternKind> kind = {};    // overrides the kind of numbers that the file states
+  std::optional<AttentionPart> part = {};  // absent: as the file states, else cross
 };
 
-/// What one file, or one line of it, says. Weights lie in the document's storage.
+/// The content of one file, or of one line. Weights lie in the document's storage.
 struct ReadDocument {
   AttentionDocument document;
-  bool drawn_before = false;             // the file says how it was drawn
-  std::optional<PatternKind> kind = {};  // what the file says that its numbers are
+  bool drawn_before = false;             // the file states how it was drawn
+  std::optional<PatternKind> kind = {};  // the kind of numbers that the file states
 };
 
-/// One document, or several when the file is JSON lines of `attnviz.attention/1`. Besides that
-/// format: a nested JSON list or an .npy array of [q][k], [head][q][k] or [layer][head][q][k].
-/// Where nobody names the tokens they are called by their indices.
+/// Returns one document, or several for JSON lines of `attnviz.attention/1`. Also reads a nested
+/// JSON list or an .npy array of [q][k], [head][q][k] or [layer][head][q][k]. Tokens without names
+/// are called by their indices.
 ///
-/// Of scores, whether the file or the argument says so, null and -Infinity are masked ones: minus
-/// infinity.
+/// In scores, as stated by the file or the argument, null and -Infinity are masked: minus infinity.
 ///
-/// `name` stands in front of every message. Throws Error{kMalformed}, Error{kUnsupported}, and
-/// Error{kUsage} when tokens were given in another number than the file has, or a part is asked for
-/// and there is none.
+/// `name` begins every message. Throws Error{kMalformed}, Error{kUnsupported}, and Error{kUsage} if
+/// the number of given tokens differs from the file's, or if a part is requested and the file has
+/// none.
 std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
                                          const GivenTokens& tokens,
                                          const AskedPatterns& asked = {});
 
-// What JSON documents of attention say besides the run: patterns and what stands beside each token.
-// Readers throw Error{kMalformed} saying where something else stands than expected.
+// The contents of JSON documents of attention other than the run: patterns, and data about each
+// token. Readers throw Error{kMalformed} with the location of an unexpected value.
 
-/// The members `attention`, with what names its layers and heads, or `selected`: as the document's
-/// patterns, and what they are means of. Weights are views into the tree's numbers.
+/// Reads `attention`, with the names of its layers and heads, or `selected`, as the document's
+/// patterns, and the heads that means are made of. Weights are views into the tree's numbers.
 void read_patterns(const JsonNode& object, AttentionDocument& document);
 
 /// [q][k], [head][q][k] or [layer][head][q][k] without names.
 void read_nested_list(const JsonNode& root, AttentionDocument& document);
 
-/// One number a turn in each list.
+/// Reads lists with one number per turn.
 TurnAttention read_turn_attention(const JsonNode& node, std::size_t n_turns);
 
-/// Of each pattern what its queries give to no key: a list a head, in layers unless heads were
-/// selected; empty of heads without a sink.
+/// Reads the weights that the queries of each pattern put on learned sinks: one list per head,
+/// grouped by layers unless heads were selected; empty for heads without a sink.
 void read_sinks(const JsonNode& node, bool is_selected, AttentionDocument& document);
 
-/// Experts and factors of every token, [layer][token][k].
+/// Reads the experts and factors of every token, [layer][token][k].
 std::vector<RoutedLayer> read_router(const JsonNode& node, std::size_t n_tokens);
 
-/// The text and the tokens of each word, where both are said.
+/// Reads the text range and token ids of each word, if the document has both.
 std::vector<DocumentWords::Source> read_sources(const JsonNode& object,
                                                 const AttentionDocument& document);
 

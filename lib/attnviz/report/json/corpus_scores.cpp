@@ -32,13 +32,13 @@ std::string left_out_words(const RunFacts& run) {
   return notes.empty() ? "none" : joined_by(notes, "; ");
 }
 
-// `words` says what a value is; what differs may look alike in words, such as long texts.
+// `words` describes a value; different values may get the same words, such as long texts.
 template <class Value, class Words>
 std::string change_of(std::string_view what, const Value& ours, const Value& theirs,
                       const Words& words) {
   return ours == theirs
              ? ""
-             : fmt::format("another {}: {} in place of {}", what, words(theirs), words(ours));
+             : fmt::format("another {}: {} instead of {}", what, words(theirs), words(ours));
 }
 
 std::string first_of(std::initializer_list<std::string> changes) {
@@ -86,21 +86,21 @@ std::string CorpusScores::difference(const CorpusScores& other) const {
                        other.model_print, model.name, model_print);
   }
   if (tokenizer_print != other.tokenizer_print) {
-    return fmt::format("another tokenizer, {} in place of {}", other.model.tokenizer,
+    return fmt::format("another tokenizer, {} instead of {}", other.model.tokenizer,
                        model.tokenizer);
   }
   if (heads != other.heads) {
-    return fmt::format("other heads: {} in place of {}", other.heads.size(), heads.size());
+    return fmt::format("other heads: {} instead of {}", other.heads.size(), heads.size());
   }
   if (band != other.band) {
-    return fmt::format("another band: {} in place of {}", other.band, band);
+    return fmt::format("another band: {} instead of {}", other.band, band);
   }
   if (!are_alike(run, other.run)) {
     return "another mask, temperature, scale or dropout";
   }
   if (run.interventions != other.run.interventions ||
       run.hidden_in_each != other.run.hidden_in_each) {
-    return fmt::format("other interventions: {} in place of {}", left_out_words(other.run),
+    return fmt::format("other interventions: {} instead of {}", left_out_words(other.run),
                        left_out_words(run));
   }
   return reading && other.reading ? change_of_tokens(*reading, *other.reading) : "";
@@ -167,7 +167,7 @@ std::string sum_text(const ExactSum& sum) {
   return fmt::format("{:016x}{:016x}", upper, lower);
 }
 
-// "sum square n", the sums as 128-bit numbers of 2^-60.
+// "sum square n", the sums as 128-bit integers in units of 2^-60.
 std::string sums_text(const ScoreMeans::Sums& sums) {
   return fmt::format("{} {} {}", sum_text(sums.value), sum_text(sums.square), sums.n);
 }
@@ -190,7 +190,7 @@ std::optional<ExactSum> sum_in(std::string_view digits) {
   if (!upper || !lower) {
     return std::nullopt;
   }
-  // Thirty thousand of them can be added up.
+  // Leaves room to add thirty thousand of these sums.
   constexpr double kLargest = 4503599627370496.0;  // 2^52
   const ExactSum sum = ExactSum::of_halves(*upper, *lower);
   return std::abs(sum.value()) <= kLargest ? std::optional(sum) : std::nullopt;
@@ -210,7 +210,7 @@ ScoreMeans::Sums sums_in(const JsonNode& node) {
   node.fail("expected two sums of 32 hexadecimal digits and a count");
 }
 
-// Scores that no text has are left out.
+// Omits scores that are absent from all texts.
 Record sums_record(const ScoreMeans& means, std::size_t head) {
   Record record;
   for (const auto& [key, score] : kScoreNames) {

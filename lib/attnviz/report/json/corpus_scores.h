@@ -1,5 +1,5 @@
-// Scores of heads over many texts, some of which may have been read elsewhere. Sums of head scores
-// as files: the format `attnviz.heads-partial/1`.
+// Scores of heads over many texts, some of which may come from other runs. Sums of head scores as
+// files: the format `attnviz.heads-partial/1`.
 #pragma once
 
 #include <array>
@@ -19,28 +19,28 @@
 
 namespace attnviz {
 
-/// What a line of an input is.
+/// The format of an input line.
 enum class LineFormat { kText, kJson };
 
 inline constexpr std::array kLineFormats = {Choice{"lines", LineFormat::kText},
                                             Choice{"json-lines", LineFormat::kJson}};
 
-/// How the lines of an input become tokens, where a tokenizer leaves that open.
+/// How input lines become tokens, as far as the tokenizer leaves it open.
 struct CorpusReading {
-  // Of several inputs neither.
+  // Both absent for several inputs.
   std::optional<LineFormat> format = {};
-  std::optional<std::string> pair = {};  // the second text of lines that have none of their own
+  std::optional<std::string> pair = {};  // the second text of lines without one of their own
 
-  std::optional<bool> bos = {};  // absent: as the tokenizer has it
-  bool special = false;          // names of special tokens are these tokens
+  std::optional<bool> bos = {};  // absent: as the tokenizer is configured
+  bool special = false;          // names of special tokens in a text become these tokens
   std::optional<TruncateSide> truncate = {};
-  // Indices of tokens, in order and each once; absent: as the texts are.
+  // Indices of tokens, in order and each once; absent: determined by the texts.
   std::optional<std::vector<std::size_t>> punctuation = {};
 };
 
-/// Sums that can be kept, gone on with and brought together.
+/// Sums of scores that can be saved, continued and merged.
 struct CorpusScores {
-  /// Of these heads, of no text.
+  /// Empty sums for these heads.
   explicit CorpusScores(std::vector<HeadId> chosen)
       : heads(std::move(chosen)), raw(heads.size()), weighted(heads.size()) {}
 
@@ -49,40 +49,41 @@ struct CorpusScores {
   ModelFacts model;
   RunFacts run;
   std::size_t band = kUsualBand;
-  std::size_t n_longest = 0;  // tokens of the longest text; 0 where it is not known
-  std::size_t n_lines = 0;    // of the input, that have been read; of several inputs 0
-  std::string lines_print;    // LinesRead::fingerprint() of these; of several inputs empty
-  std::vector<std::string> merged_prints;     // of several inputs: of the lines of each
-  std::optional<CorpusReading> reading = {};  // absent: not known, in files that do not say it
+  std::size_t n_longest = 0;  // tokens of the longest text; 0: unknown
+  std::size_t n_lines = 0;    // lines of the input read so far; 0 for several inputs
+  std::string lines_print;    // LinesRead::fingerprint() of these; empty for several inputs
+  std::vector<std::string> merged_prints;     // for several inputs: one per input
+  std::optional<CorpusReading> reading = {};  // absent: unknown, if a file does not state it
   std::vector<HeadId> heads;
   ScoreMeans raw;
   ScoreMeans weighted;
   ScoreMeans uniform{1};
 
-  /// What both cannot be brought together for, in words; empty when they can.
+  /// The reason why both cannot be merged, in words; empty if they can.
   std::string difference(const CorpusScores& other) const;
-  /// Why the other's lines are no beginning of this input's even where they have the same bytes;
-  /// empty when nothing speaks against it.
+  /// The reason why the other's lines are not the beginning of this input, even if their bytes are
+  /// the same; empty if nothing rules it out.
   std::string input_difference(const CorpusScores& other) const;
-  /// Of the lines of each input that is in it: what has one in common would count them twice.
+  /// Fingerprints of the lines of each input: merging sums with a common fingerprint would count
+  /// lines twice.
   std::vector<std::string> prints() const;
-  /// To be told of each text before its scores are added.
+  /// Must be called for each text before its scores are added.
   void take_length(std::size_t n_tokens) noexcept;
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 
-  /// With a note where the longest text is longer than some layers see, and others see more:
-  /// `uniform` is of the first head's layer.
+  /// Includes a note if the longest text exceeds what some layers see while others see more:
+  /// `uniform` belongs to the first head's layer.
   HeadsDocument document() const;
 };
 
-/// Exact: what is read again adds up to the same bits.
+/// Writes the sums exactly: reading them back gives the same bits.
 void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink);
 
-/// Whether a file begins as such a document does.
+/// Whether a file begins like a document of this format.
 bool are_corpus_scores(std::string_view bytes) noexcept;
 
-/// `name` stands in front of every message. Throws Error{kMalformed}.
+/// `name` begins every message. Throws Error{kMalformed}.
 CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name);
 
 }  // namespace attnviz

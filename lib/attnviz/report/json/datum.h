@@ -1,4 +1,4 @@
-// A piece of data for programs: what a JSON document holds, and the cells of tables.
+// A value for programs: the contents of JSON documents and of table cells.
 #pragma once
 
 #include <concepts>
@@ -22,8 +22,7 @@ namespace attnviz {
 struct Datum;
 struct Member;
 
-/// The members of an object, in the order in which they are written. A type of its own, for members
-/// hold records.
+/// The members of an object, in output order. A separate type, because members contain records.
 class Record {
  public:
   Record() noexcept;
@@ -35,7 +34,7 @@ class Record {
   ~Record();
 
   Record& add(std::string_view key, Datum value);
-  /// Leaves it out where it is_any() is not true.
+  /// Adds the member only if is_any(content).
   Record& add_if_any(std::string_view key, const auto& content) {
     return is_any(content) ? add(key, content) : *this;
   }
@@ -50,8 +49,8 @@ class Record {
 };
 
 /// Null, a flag, a number, a text, a list or a record. Numbers keep their type: a float is written
-/// in the digits that a float has. Spans and matrices are views, for what is written at once. What
-/// it does by default is compiled once, not in every report.
+/// with a float's digits. Spans and matrices are views, for output that is written at once. Special
+/// members are defined in the .cpp file, so that they are compiled once instead of in every report.
 struct Datum {
   using List = std::vector<Datum>;
 
@@ -86,9 +85,9 @@ struct Datum {
   Datum(const std::optional<T>& content) : Datum(content ? Datum(*content) : Datum()) {}
 
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(held); }
-  /// Its number, where it is one.
+  /// The number, if this is one.
   std::optional<double> number() const;
-  /// Its text, where it is one.
+  /// The text, if this is one.
   const std::string* text() const noexcept { return std::get_if<std::string>(&held); }
 
  private:
@@ -105,7 +104,7 @@ inline bool is_any(const Datum& datum) {
   return std::visit([](const auto& held) { return is_any(held); }, datum.held);
 }
 
-/// A list: `of` turns each item into a datum.
+/// A list; `of` converts each item to a datum.
 template <std::ranges::range Items>
 Datum list_of(const Items& items, const auto& of) {
   Datum::List list;
@@ -118,7 +117,7 @@ Datum list_of(const Items& items, const auto& of) {
 /// Rows of numbers.
 Datum rows_of(ConstMatrix matrix);
 
-/// Writes a value, where one may stand, and members into the object that is open.
+/// Writes a value where one is allowed, or members into the open object.
 void write_datum(JsonWriter& json, const Datum& datum);
 void write_members(JsonWriter& json, const Record& record);
 

@@ -7,7 +7,7 @@ namespace attnviz {
 
 namespace {
 
-// A matrix and its name in documents.
+// A matrix with its name in documents.
 template <class Of>
 using NamedMatrix = std::pair<std::string_view, MatrixBuffer Of::*>;
 
@@ -62,7 +62,7 @@ void add_projection(Record& record, const std::string& name, const Projection& p
       .add_if_any("b_" + name, projection.bias);
 }
 
-// Its matrices are views of those of the head.
+// The matrices are views into those of the head.
 Record weights_record(const Inspection& head) {
   Record record;
   if (head.query_latents) {
@@ -78,7 +78,7 @@ Record weights_record(const Inspection& head) {
   return record.add_if_any("W_O", head.w_output).add_if_any("b_O", head.b_output);
 }
 
-// What the head does beside its matrices, where it does.
+// Properties of the head other than its matrices, where they apply.
 Record parts_record(const Inspection& head) {
   Record record;
   if (head.n_kv_heads != head.n_heads) {
@@ -108,7 +108,7 @@ Record parts_record(const Inspection& head) {
   return head.rope ? record.add("rope", turning_record(*head.rope)) : record;
 }
 
-// What comes before queries and keys: `of` takes from a matrix of all tokens what is written.
+// The inputs of queries and keys: `of` selects the values to write from a matrix of all tokens.
 Record inputs_record(const Inspection& head, const auto& of) {
   Record record;
   record.add_if_any("x", of(head.input->view()));
@@ -216,7 +216,7 @@ std::string inspection_facts(const Model& model, const TokenizedText& text,
   std::string facts;
   write_document(model, text, inspections, /*with_numbers=*/false,
                  [&facts](std::string_view bytes) { facts += bytes; });
-  facts.resize(facts.size() - 1);  // the line's end
+  facts.resize(facts.size() - 1);  // the line feed
   return facts;
 }
 

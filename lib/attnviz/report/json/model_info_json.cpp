@@ -16,13 +16,13 @@ constexpr std::array kOrders = {
     Choice{"attention-only", LayerOrder::kAttentionOnly}, Choice{"pre-norm", LayerOrder::kPreNorm},
     Choice{"parallel", LayerOrder::kParallel}, Choice{"post-norm", LayerOrder::kPostNorm}};
 
-// Nothing for what is not there when it is 0 or empty.
+// Absent for a value that is 0 or empty.
 template <class Value>
 std::optional<Value> if_any(const Value& value) {
   return value == Value() ? std::nullopt : std::optional(value);
 }
 
-// Of what is there; else null.
+// The record of a part that exists, else null.
 Datum if_there(const auto& part, const auto& record_of) {
   return part ? Datum(record_of(*part)) : Datum();
 }
@@ -217,7 +217,7 @@ Record tokenizer_record(const TokenizerInfo& tokenizer) {
       .add("chat_template", if_any(tokenizer.chat_template));
 }
 
-// Numbers, texts and flags as they are; of lists what they hold.
+// Numbers, texts and flags unchanged; for lists, the type and number of their elements.
 Datum metadata_value(const GgufValue& value) {
   if (const auto bytes = value.as_string()) {
     return *bytes;

@@ -18,17 +18,18 @@ namespace attnviz {
 
 namespace {
 
-// One number a turn.
+// One number per turn.
 std::vector<float> shares_at(const JsonNode& node, std::string_view key, std::size_t n_turns) {
   const JsonNode list = node.at(key);
   const std::span<const float> numbers = list.as_numbers();
   if (numbers.size() != n_turns) {
-    list.fail(fmt::format("expected {} numbers, one a turn, found {}", n_turns, numbers.size()));
+    list.fail(
+        fmt::format("expected {} numbers, one for each turn, found {}", n_turns, numbers.size()));
   }
   return {numbers.begin(), numbers.end()};
 }
 
-// [layer][head] of a rectangle; `layers` and `heads` name them, else they count from 0.
+// Reads a rectangle [layer][head]; `layers` and `heads` name them, else they are counted from 0.
 void read_layers(const std::vector<JsonNode>& layers, const std::vector<std::size_t>& layer_names,
                  const std::vector<std::size_t>& head_names, AttentionDocument& document) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -73,8 +74,8 @@ RolloutRequest read_rollout(const JsonNode& node) {
   return rollout;
 }
 
-// What `node` says that the patterns are, and what went into them: the heads in `averaged`, else
-// every head of every layer that is listed.
+// The kind of average that `node` states, and the heads averaged: those in `averaged`, else every
+// head of every listed layer.
 DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   DocumentAverage average;
   if (node.key() == "rollout") {
@@ -112,7 +113,7 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   return average;
 }
 
-// Means of each layer's heads, or of each head over the layers, are of those that are listed.
+// Checks that means over heads, or over layers, belong to listed layers or heads.
 void require_same_groups(const JsonNode& averaged, const AttentionDocument& document) {
   if (document.average->over == AverageOver::kAll) {
     return;
@@ -126,7 +127,7 @@ void require_same_groups(const JsonNode& averaged, const AttentionDocument& docu
     of_patterns.insert(by_layer ? pattern.head.layer : pattern.head.head);
   }
   if (of_means != of_patterns) {
-    averaged.fail(by_layer ? "expected heads of each of the layers, and of no others"
+    averaged.fail(by_layer ? "expected heads in each of the layers, and in no others"
                            : "expected each of the heads in some layer, and no others");
   }
 }
@@ -219,13 +220,13 @@ void read_sinks(const JsonNode& node, bool is_selected, AttentionDocument& docum
     }
   }
   if (heads.size() != document.patterns.size()) {
-    node.fail(fmt::format("expected one of each of {}, found {}",
+    node.fail(fmt::format("expected one for each of {}, found {}",
                           counted(document.patterns.size(), "pattern"), heads.size()));
   }
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const std::span<const float> numbers = heads[i];
     if (!numbers.empty() && numbers.size() != document.query_tokens.size()) {
-      node.fail(fmt::format("head {} of them: expected {} numbers, one a token, found {}", i,
+      node.fail(fmt::format("head {} of them: expected {} numbers, one for each token, found {}", i,
                             document.query_tokens.size(), numbers.size()));
     }
     document.patterns[i].sink.assign(numbers.begin(), numbers.end());
@@ -280,7 +281,7 @@ std::vector<DocumentWords::Source> read_sources(const JsonNode& root,
        {std::pair{*ranges, range_list.size()}, std::pair{*ids, id_list.size()}}) {
     if (count != n_words) {
       node.fail(
-          fmt::format("expected one of each of {}, found {}", counted(n_words, "token"), count));
+          fmt::format("expected one for each of {}, found {}", counted(n_words, "token"), count));
     }
   }
   std::vector<DocumentWords::Source> sources;

@@ -18,7 +18,7 @@ namespace attnviz {
 
 namespace {
 
-// Every list of marks with its name in documents.
+// The lists of marks with their names in documents.
 constexpr std::pair<std::string_view, std::vector<std::size_t> TokenMarks::*> kMarks[] = {
     {"special", &TokenMarks::special},
     {"added", &TokenMarks::added},
@@ -36,7 +36,7 @@ constexpr std::array kEnds = {
     Choice{"length", ContinuationEnd::kLength}, Choice{"end_of_text", ContinuationEnd::kEndOfText},
     Choice{"context", ContinuationEnd::kContext}, Choice{"stop", ContinuationEnd::kStop}};
 
-// What an ablation takes out: the heads of a layer, one of them, or the MLP.
+// The part that an ablation removes: the heads of a layer, one of them, or the MLP.
 enum class Ablated { kHead, kLayer, kMlp };
 
 constexpr std::array kAblated = {Choice{"head", Ablated::kHead}, Choice{"layer", Ablated::kLayer},
@@ -57,7 +57,7 @@ constexpr std::pair<std::string_view, IndexRange KnockOut::*> kEdgeRanges[] = {
     {"layers", &KnockOut::layers},
     {"heads", &KnockOut::heads}};
 
-// [first, end), or [first] without an end; a range that is everything is left out.
+// [first, end), or [first] without an end; a range that covers everything is omitted.
 Record knock_out_record(const KnockOut& knock_out) {
   Record hidden;
   for (const auto& [name, range] : kEdgeRanges) {
@@ -136,7 +136,7 @@ void read_intervention(const JsonNode& node, RunFacts& facts) {
                 [](std::string_view word) { return parse_choice("by", word, kByMean); });
 }
 
-// Learned and relative ones cannot be asked for, but be said of a model.
+// Learned and relative positions cannot be requested, but a model may have them.
 Positions positions_named(std::string_view name) {
   for (const Positions own : {Positions::kLearned, Positions::kRelative}) {
     if (name == positions_name(own)) {
@@ -314,8 +314,7 @@ RunFacts read_run(const JsonNode& root) {
     }
   }
   read_optional(root, "dropout_seed", facts.dropout_seed);
-  for (const JsonNode& node :
-       list_at(root, "layer_facts", "a list of what layers do in their own way")) {
+  for (const JsonNode& node : list_at(root, "layer_facts", "a list of layers' own settings")) {
     LayerFacts& layer = facts.layers.emplace_back();
     layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
     read_optional(node, "window", layer.window);
@@ -326,7 +325,7 @@ RunFacts read_run(const JsonNode& root) {
     read_optional(node, "beside", layer.beside, parse_mixer);
   }
   std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
-  for (const JsonNode& node : list_at(root, "interventions", "a list of what was left out")) {
+  for (const JsonNode& node : list_at(root, "interventions", "a list of what is left out")) {
     read_intervention(node, facts);
   }
   return facts;

@@ -34,7 +34,7 @@ DescribedModel described(RandomShape attention, std::size_t n_vocab, std::size_t
   return model;
 }
 
-// Sizes as their config.json has them.
+// Sizes from the config.json of each model.
 std::vector<NamedShape> known_shapes(const Model& demo) {
   DescribedModel gpt2 = described({12, 12, 12, 768, 64}, 50257, 1024, 3072);
   gpt2.tied = true;
@@ -48,13 +48,13 @@ std::vector<NamedShape> known_shapes(const Model& demo) {
           {"Llama 3 8B", model_shape(llama3)}};
 }
 
-// With the prefixes that the chart's axis has, too.
+// With the same prefixes as the chart's axis.
 std::string count_words(double number) {
   return number < 1e18 ? rounded_amount(static_cast<std::size_t>(number))
                        : fmt::format("{:.2g}", number);
 }
 
-// A sentence that goes on until the context is full.
+// A sentence repeated until the context is full.
 std::vector<std::uint32_t> read_ids(std::size_t count) {
   const std::vector<TokenId> sentence =
       demo_tokenizer()->tokenize("The cat sat on the mat because it was tired.").ids();
@@ -66,7 +66,7 @@ std::vector<std::uint32_t> read_ids(std::size_t count) {
 }
 
 LineChart generation_chart(const PassCosts& costs, std::size_t n_tokens) {
-  LineChart chart{"multiplications in all, GPT-2 small",
+  LineChart chart{"multiplications in total, GPT-2 small",
                   {"tokens written", ChartScale::kLog2},
                   {"multiplications", ChartScale::kLog10},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
@@ -81,7 +81,7 @@ LineChart generation_chart(const PassCosts& costs, std::size_t n_tokens) {
 }
 
 LineChart time_chart(const GenerationTimes& times) {
-  LineChart chart{"time in all, demo model, measured here",
+  LineChart chart{"time in total, demo model, measured here",
                   {"tokens written"},
                   {"time"},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
@@ -101,7 +101,7 @@ LineChart time_chart(const GenerationTimes& times) {
 Lesson cache_lesson(const LessonRequest& request) {
   constexpr std::size_t kWritten = 1000;
   constexpr std::size_t kRead = 192;
-  constexpr std::size_t kHalf = 2;  // bytes of a number with 16 bits
+  constexpr std::size_t kHalf = 2;  // bytes of a 16-bit number
   const Model demo = demo_model();
   const std::vector<NamedShape> shapes = known_shapes(demo);
   AttentionRequest attention;
@@ -112,8 +112,9 @@ Lesson cache_lesson(const LessonRequest& request) {
   Lesson lesson;
   lesson.title = "cache: what keeping keys and values saves";
   lesson.says = {
-      "A model writes token by token, and what it has read does not change: keys and values of "
-      "earlier tokens can be kept. Then a step computes one token; without, the whole text anew."};
+      "A model writes one token at a time, and the keys and values of earlier tokens do not "
+      "change, so they can be kept. With this cache each step computes one token; without it, each "
+      "step computes the whole text again."};
   lesson.figure = ChartFigure{
       {generation_chart(pass_costs(shapes[1].shape), 1024), time_chart(times)}, lesson.title, {}};
   std::array<LessonColumn, 7> columns = {LessonColumn{"model", "", {}},
@@ -146,11 +147,11 @@ Lesson cache_lesson(const LessonRequest& request) {
   lesson.table.assign(columns.begin(), columns.end());
   lesson.ends = {
       fmt::format("x: multiplications to write {} tokens. Cache: keys and values of all layers, 16 "
-                  "bits a number. Llama 3 8B keeps a quarter of Llama 2 7B's a token, for four "
-                  "heads share keys and values (grouped queries).",
+                  "bits each. Llama 3 8B keeps a quarter of what Llama 2 7B keeps for each token, "
+                  "because four heads share keys and values (grouped-query attention).",
                   grouped(kWritten)),
-      fmt::format("The demo model writes {} tokens in {:.0f} ms with the cache, and in {:.0f} ms "
-                  "without.",
+      fmt::format("The demo model writes {} tokens in {:.0f} ms with the cache and in {:.0f} ms "
+                  "without it.",
                   times.with_cache.size(), 1e3 * times.with_cache.back(),
                   1e3 * times.without_cache.back())};
   return lesson;
@@ -175,7 +176,7 @@ ChartSeries over_n(const char* name, std::size_t color, const std::vector<CostPo
   return series;
 }
 
-// Through the last point of `from`.
+// A quadratic curve through the last point of `from`.
 ChartSeries square_line(const ChartSeries& from) {
   ChartSeries square{"n²", from.points, from.color, /*is_reference=*/true};
   const ChartPoint last = from.points.back();
@@ -185,7 +186,7 @@ ChartSeries square_line(const ChartSeries& from) {
   return square;
 }
 
-// Seconds, or counts.
+// A column of seconds or counts.
 template <class Number, class Words>
 LessonColumn cost_column(const char* key, const char* heading, const std::vector<CostPoint>& points,
                          const Number& number, const Words& words) {
@@ -224,13 +225,13 @@ Lesson cost_lesson(const LessonRequest& request) {
   const auto naive_bytes = [](const Point& p) { return p.naive_bytes; };
   const auto blocked_bytes = [](const Point& p) { return p.blocked_bytes; };
   Lesson lesson;
-  lesson.title = "cost: what attention takes as texts grow";
+  lesson.title = "cost: what attention costs as texts grow";
   lesson.seed = request.seed;
-  lesson.says = {fmt::format(
-      "One head of width {}, one thread of this machine. Naive: three plain loops that keep the "
-      "whole n x n matrix. Blocks: attnviz's engine, which computes some rows at a time, in cache "
-      "and with vector instructions, and forgets them.",
-      wanted.d_head)};
+  lesson.says = {
+      fmt::format("One head of width {}, one thread on this machine. Naive: three plain loops that "
+                  "keep the whole n x n matrix. Blocks: attnviz's engine, which computes a few "
+                  "rows at a time in cache, with vector instructions, and does not keep them.",
+                  wanted.d_head)};
   lesson.figure = ChartFigure{
       {log_chart("time", "time", ChartUnit::kSeconds, over_n("naive", 1, points, naive_seconds),
                  over_n("blocks", 0, points, blocked_seconds)),
@@ -247,11 +248,12 @@ Lesson cost_lesson(const LessonRequest& request) {
       cost_column("naive_bytes", "naive: memory", points, naive_bytes, rounded_bytes),
       cost_column("blocked_bytes", "blocks: memory", points, blocked_bytes, rounded_bytes)};
   const Point& last = points.back();
-  lesson.ends = {fmt::format(
-      "Twice the text is four times the work, either way: every token meets every token. At n = {} "
-      "blocks are {:.1f} times faster and take {} instead of {}, for memory need not grow with n².",
-      grouped(last.n_tokens), last.naive_seconds / last.blocked_seconds,
-      rounded_bytes(last.blocked_bytes), rounded_bytes(last.naive_bytes))};
+  lesson.ends = {
+      fmt::format("Either way, twice the text is four times the work, because every token meets "
+                  "every other token. At n = {} blocks are {:.1f} times faster and need {} instead "
+                  "of {}: memory does not have to grow with n².",
+                  grouped(last.n_tokens), last.naive_seconds / last.blocked_seconds,
+                  rounded_bytes(last.blocked_bytes), rounded_bytes(last.naive_bytes))};
   return lesson;
 }
 
@@ -297,8 +299,8 @@ Lesson scaling_lesson(const LessonRequest& request) {
   lesson.title = "scaling: why scores are divided by √d_head";
   lesson.seed = request.seed;
   lesson.says = {fmt::format(
-      "q · k is a sum of d products. Of numbers with variance 1 each product has "
-      "variance 1, too, so the sum has variance d: measured on {} random pairs a point.",
+      "q · k is a sum of d products. If the numbers have variance 1, each product has variance 1, "
+      "too, so the sum has variance d. Each point is measured on {} random pairs.",
       grouped(samples.n_queries * samples.n_keys))};
   LineChart spread{
       "variance of q · k",
@@ -316,7 +318,7 @@ Lesson scaling_lesson(const LessonRequest& request) {
       {"largest weight"},
       {over_d("not divided", 0, points, [](const Point& p) { return p.plain.largest; }),
        over_d("divided", 1, points, [](const Point& p) { return p.scaled.largest; }),
-       reference(over_d("all alike", 0, points, [&](const Point&) { return 1.0 / n_keys; }))}};
+       reference(over_d("uniform", 0, points, [&](const Point&) { return 1.0 / n_keys; }))}};
   sharp.x.is_count = true;
   fit_axes(sharp);
   sharp.y.high = 1.0;
@@ -342,13 +344,14 @@ Lesson scaling_lesson(const LessonRequest& request) {
                       "entropy_bits_scaled", "divided", points, "{:.2f}",
                       [](const Point& p) { return p.scaled.entropy_bits; }, false)};
   const Point& wide = points.back();
-  lesson.ends = {fmt::format(
-      "At d = {} scores spread {:.0f} to both sides (√d): the largest weight is {:.0f} %, and "
-      "softmax has next to no gradient there. Divided by √d they spread 1 whatever d is, and it is "
-      "{:.0f} %; entropy {:.2f} and {:.2f} of at most {:.0f} bits.",
-      wide.d, std::sqrt(static_cast<double>(wide.d)), 100.0 * wide.plain.largest,
-      100.0 * wide.scaled.largest, wide.plain.entropy_bits, wide.scaled.entropy_bits,
-      std::log2(n_keys))};
+  lesson.ends = {
+      fmt::format("At d = {0} scores have a standard deviation of about {1:.0f} (√{0}): the "
+                  "largest weight is {2:.0f} %, and softmax has almost no gradient there. Divided "
+                  "by √d they have a standard deviation of 1 for any d, and the largest weight is "
+                  "{3:.0f} %. Entropy: {4:.2f} and {5:.2f} of at most {6:.0f} bits.",
+                  wide.d, std::sqrt(static_cast<double>(wide.d)), 100.0 * wide.plain.largest,
+                  100.0 * wide.scaled.largest, wide.plain.entropy_bits, wide.scaled.entropy_bits,
+                  std::log2(n_keys))};
   return lesson;
 }
 

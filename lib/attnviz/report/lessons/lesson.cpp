@@ -64,7 +64,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 6;
 
-// The end of what both texts have up to the word, as the model read it.
+// Whether both texts have the same tokens up to the word.
 bool begins_alike(const WordContext& a, const WordContext& b) {
   const std::size_t last = a.tokens.back();
   if (last != b.tokens.back()) {
@@ -113,7 +113,7 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
   std::vector<std::string> words;
   const auto all = document.pairs();
   const std::size_t last = document.n_points() - 1;
-  // The pair that ends least alike.
+  // The pair that is least similar after the last layer.
   auto apart = all.front();
   for (const auto& pair : all) {
     if (document.cosine_at(last, pair.first, pair.second).value_or(1.0) <
@@ -124,10 +124,10 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
   const auto first = document.cosine_at(0, apart.first, apart.second);
   const auto end = document.cosine_at(last, apart.first, apart.second);
   if (first && end) {
-    words.push_back(fmt::format(
-        "{} and {}: {} in the embedding, {} after the last layer; 1 is the same direction, 0 none "
-        "in common.",
-        apart.first + 1, apart.second + 1, two_decimals(*first), two_decimals(*end)));
+    words.push_back(
+        fmt::format("{} and {}: {} in the embedding, {} after the last layer; 1 means the same "
+                    "direction, 0 means nothing in common.",
+                    apart.first + 1, apart.second + 1, two_decimals(*first), two_decimals(*end)));
   }
   const bool is_causal = !document.run.mask || !document.run.mask->looks_ahead();
   const bool any_alike = std::ranges::any_of(all, [&](const auto& pair) {
@@ -135,12 +135,11 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
   });
   if (is_causal && any_alike) {
     words.emplace_back(
-        "Texts that are the same up to the word have the same vectors: this model reads from left "
-        "to right, and the word cannot see what stands behind it.");
+        "Texts that are the same up to the word give the same vectors: this model reads from left "
+        "to right, so the word cannot see what comes after it.");
   } else if (is_causal) {
     words.emplace_back(
-        "This model reads from left to right: only what stands before the word changes its "
-        "vectors.");
+        "This model reads from left to right: only text before the word changes its vectors.");
   }
   return words;
 }
@@ -148,7 +147,7 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
 ChartFigure meaning_chart(const MeaningDocument& document) {
   const auto all = document.pairs();
   LineChart chart;
-  chart.x.name = "after so many layers (0: the embedding)";
+  chart.x.name = "number of layers applied (0: the embedding)";
   chart.x.is_count = true;
   chart.y.name = "cosine similarity";
   for (const auto& pair : all) {

@@ -1,4 +1,5 @@
-// One thing about attention, as a screen and a figure: what every view of a lesson is made from.
+// One lesson about attention as a screen and a figure: the data that every view of it is built
+// from.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace attnviz {
 
-// The lessons that there are.
+// All lessons.
 
 enum class LessonKind { kScaling, kHeads, kLinear, kPositions, kCost, kCache, kMasks };
 
@@ -32,7 +33,7 @@ inline constexpr std::array kLessonChoices = {
     Choice{"cost", LessonKind::kCost},       Choice{"cache", LessonKind::kCache},
     Choice{"masks", LessonKind::kMasks}};
 
-/// What a lesson teaches, and what its figure has, in the order of kLessonChoices.
+/// The topic of a lesson, and the content of its figure, in the order of kLessonChoices.
 struct LessonSummary {
   std::string_view teaches;
   std::string_view draws;
@@ -40,30 +41,30 @@ struct LessonSummary {
 
 inline constexpr std::array<LessonSummary, kLessonChoices.size()> kLessonSummaries = {{
     {"why scores are divided by √d_head", "variance of q · k and sharpness of softmax, over d"},
-    {"one wide head or many narrow ones, with the same parameters", "the patterns of both"},
+    {"one wide head or many narrow ones, with the same parameters", "their patterns"},
     {"linear attention, which never makes the n x n matrix", "its weights beside softmax's"},
-    {"how attention learns where a token stands", "four kinds of positions, side by side"},
-    {"what attention takes as texts grow, measured here", "time and memory over n"},
+    {"how attention learns a token's position", "four kinds of positions, side by side"},
+    {"what attention costs as texts grow, measured here", "time and memory over n"},
     {"what keeping keys and values saves", "multiplications and time over the text's length"},
     {"who may see whom", "the masks, side by side"},
 }};
 
-/// A number as it is told to people and to programs, or a text alone.
+/// A number with its text for people, or a text alone.
 struct LessonCell {
   std::string text;
   std::optional<double> number = {};
-  bool is_count = false;  // the number is whole: programs get it without a point
+  bool is_count = false;  // programs get the number without a decimal point
 };
 
-/// Cells of one kind, as many as the table has rows.
+/// Cells of one kind, one for each row of the table.
 struct LessonColumn {
-  std::string key;  // "variance": of programs
+  std::string key;  // "variance": for programs
   std::string heading;
   std::vector<LessonCell> cells;
-  bool is_shown = true;  // to people
+  bool is_shown = true;  // for people
 };
 
-/// A command that goes on from here, and what it does.
+/// A command to try next, and its effect.
 struct NextCommand {
   std::string command;
   std::string text;
@@ -74,20 +75,20 @@ struct Lesson {
   std::string title;
   std::vector<std::string> says;  // before the figure, a paragraph each
   std::variant<std::monostate, Heatmap, ChartFigure> figure;
-  std::vector<LessonColumn> table;    // the first names its rows; may be empty
-  std::vector<std::string> ends;      // what is to be seen
-  std::optional<std::uint64_t> seed;  // of what is random
+  std::vector<LessonColumn> table;    // the first column names the rows; may be empty
+  std::vector<std::string> ends;      // what the figure shows
+  std::optional<std::uint64_t> seed;  // of random numbers
   std::vector<NextCommand> next;
 };
 
-/// What lessons may ask for.
+/// The settings that lessons may use.
 struct LessonRequest {
   std::uint64_t seed = 42;
   std::size_t n_threads = 1;
-  ProgressReport report;  // of those that measure; may be empty
+  ProgressReport report;  // for lessons that measure; may be empty
 };
 
-/// Computes a lesson, without the commands. Those that measure take a few seconds.
+/// Computes a lesson without its commands. Lessons that measure take a few seconds.
 Lesson make_lesson(LessonKind kind, const LessonRequest& request);
 
 Lesson scaling_lesson(const LessonRequest& request);
@@ -98,30 +99,29 @@ Lesson cost_lesson(const LessonRequest& request);
 Lesson cache_lesson(const LessonRequest& request);
 Lesson masks_lesson(const LessonRequest& request);
 
-/// Its number as `text`.
+/// A number with its text.
 LessonCell number_cell(double number, std::string text);
 
-/// The same of what is counted: tokens, bytes, multiplications. Precondition: whole, from 0 to
-/// 2^53.
+/// The same for counts of tokens, bytes or multiplications. Precondition: whole, from 0 to 2^53.
 LessonCell count_cell(double count, std::string text);
 
-/// A picture of matrices, that it owns, over the same tokens; weights from 0 to 1, or to
-/// the next tenth where all are faint.
+/// A picture of matrices over the same tokens, which it owns; weights from 0 to 1, or to the next
+/// tenth if all are faint.
 struct LessonPattern {
   std::string title;
   MatrixBuffer weights;
-  std::optional<Mask> mask = {};  // what it hides is no cell
+  std::optional<Mask> mask = {};  // hidden cells are not drawn
 };
 Heatmap lesson_heatmap(std::vector<LessonPattern> patterns, std::vector<std::string> tokens,
                        std::string title);
 
-// How alike a word's vectors are in several texts, layer by layer, as a value without a medium.
+// The similarity of a word's vectors in several texts, layer by layer, independent of a medium.
 
 /// The word in one text.
 struct WordContext {
   TokenizedText text;
   std::vector<std::size_t> tokens;  // of the word
-  MatrixBuffer vectors;             // as word_vectors() gives them
+  MatrixBuffer vectors;             // from word_vectors()
 };
 
 struct MeaningDocument {
@@ -131,7 +131,7 @@ struct MeaningDocument {
   std::vector<WordContext> contexts;  // at least two
   std::vector<std::string> notes;
 
-  /// Rows of the vectors: the embedding, and behind each layer.
+  /// Rows of the vectors: one for the embedding, and one after each layer.
   std::size_t n_points() const noexcept { return contexts.front().vectors.rows(); }
   /// Pairs of contexts (a < b), by a, then b.
   std::vector<std::pair<std::size_t, std::size_t>> pairs() const;
@@ -147,10 +147,11 @@ std::string stream_point_name(std::size_t point);
 /// "1-2": contexts counted from 1.
 std::string pair_name(std::pair<std::size_t, std::size_t> pair);
 
-/// What the numbers say in a sentence or two.
+/// A summary of the numbers in a sentence or two.
 std::vector<std::string> meaning_words(const MeaningDocument& document);
 
-/// A line for each pair, or of many pairs for those of the first context; cosines over layers.
+/// Cosines over layers: a line for each pair or, if there are many, for the pairs of the first
+/// context.
 ChartFigure meaning_chart(const MeaningDocument& document);
 
 }  // namespace attnviz

@@ -30,7 +30,7 @@ constexpr Prefix kLarge[] = {{1e18, "E"}, {1e15, "P"}, {1e12, "T"},
                              {1e9, "G"},  {1e6, "M"},  {1e3, "k"}};
 constexpr Prefix kShortUnits[] = {{1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}};
 
-// Of the largest of a list that goes down that is not above `size`.
+// The largest prefix that is not above `size`; `prefixes` are in falling order.
 template <std::size_t n>
 Prefix prefix_of(double size, const Prefix (&prefixes)[n], Prefix otherwise) {
   constexpr double kRounding = 1.0 + 1e-9;
@@ -47,18 +47,18 @@ std::string in_units(double value, const Prefix& prefix, std::string_view unit) 
 }
 
 std::string power_of_ten(double value) {
-  // "1e-05" is written with a zero that says nothing.
+  // Formatting with {:e} would give "1e-05" its needless zero.
   const int power = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
   return fmt::format("{:.3g}e{}", value / std::pow(10.0, power), power);
 }
 
-// All in one way; the numbers of a linear axis in one unit.
+// Labels all ticks in one notation, those of a linear axis in one unit.
 void label(const ChartAxis& axis, std::vector<ChartTick>& ticks) {
-  constexpr double kMostDigits = 1e4;   // from here on prefixes are read more easily
-  constexpr double kMostDoubled = 1e6;  // powers of 2 are known by their digits
+  constexpr double kMostDigits = 1e4;   // larger numbers are easier to read with prefixes
+  constexpr double kMostDoubled = 1e6;  // powers of 2 are recognized by their digits
   constexpr double kLeastDecimals = 0.99e-4;
   double most = 0.0;
-  double least = std::numeric_limits<double>::infinity();  // but for 0
+  double least = std::numeric_limits<double>::infinity();  // except 0
   for (const ChartTick& tick : ticks) {
     const double size = std::abs(tick.value);
     most = std::max(most, size);
@@ -111,7 +111,7 @@ std::vector<ChartTick> linear_ticks(const ChartAxis& axis, std::size_t most) {
   return ticks;
 }
 
-// An axis over [low, high] of what is drawn; empty ranges grow around what they have.
+// Sets an axis over the range [low, high] of drawn values; widens an empty range.
 void fit(ChartAxis& axis, double low, double high) {
   if (!(low <= high)) {
     low = is_log(axis) ? 1.0 : 0.0;

@@ -1,4 +1,4 @@
-// Lines over a number, as a value without a medium.
+// Line charts, independent of a medium.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ struct ChartPoint {
   double y = 0.0;
 };
 
-/// One line; points in order of x. Those that are not finite, or not above 0 on a logarithmic axis,
-/// are left out.
+/// One line, with points in order of x. Points that are not finite, or not above 0 on a logarithmic
+/// axis, are omitted.
 struct ChartSeries {
-  std::string name;  // stands at its end
+  std::string name;  // drawn at the line's end
   std::vector<ChartPoint> points;
   std::size_t color = 0;      // of group_color()
-  bool is_reference = false;  // what theory says: dashed and grey, without marks
+  bool is_reference = false;  // a theoretical curve: dashed and grey, without marks
 };
 
-/// A number along an axis, with what is written there.
+/// A tick of an axis with its label.
 struct ChartTick {
   double value = 0.0;
   std::string label;
@@ -29,25 +29,25 @@ struct ChartTick {
 
 enum class ChartScale { kLinear, kLog2, kLog10 };
 
-/// What the numbers of an axis are, for its labels: "100 kB", "10 ms", "1 M".
+/// The unit of an axis, for its labels: "100 kB", "10 ms", "1 M".
 enum class ChartUnit { kNone, kSeconds, kBytes };
 
-/// Where an axis begins and ends: low < high, and above 0 where it is logarithmic.
+/// The range of an axis: low < high, and both above 0 if it is logarithmic.
 struct ChartAxis {
   std::string name;
   ChartScale scale = ChartScale::kLinear;
   double low = 0.0;
   double high = 1.0;
-  bool is_count = false;  // between whole numbers is nothing
+  bool is_count = false;  // only whole numbers have ticks
   ChartUnit unit = ChartUnit::kNone;
 
-  /// Where a value lies: 0 at the low end, 1 at the high one.
+  /// The relative position of a value: 0 at the low end, 1 at the high end.
   double position(double value) const noexcept;
 };
 
-/// Round numbers on an axis, at most `most` (at least 2): powers of 2 or 10 where it is
-/// logarithmic, else multiples of 1, 2 or 5 times a power of ten. In order, and all written in one
-/// way: in decimals, with prefixes of SI (k, M, G, …), or as powers of ten.
+/// Round numbers on an axis, at most `most` (at least 2): powers of 2 or 10 if it is logarithmic,
+/// else multiples of 1, 2 or 5 times a power of ten. In order, and all in one notation: decimals,
+/// SI prefixes (k, M, G, …), or powers of ten.
 std::vector<ChartTick> chart_ticks(const ChartAxis& axis, std::size_t most);
 
 struct LineChart {
@@ -56,7 +56,7 @@ struct LineChart {
   std::vector<ChartSeries> series;
 };
 
-/// Charts that stand beside each other, or below where there is no room.
+/// Charts side by side, or one below the other if space is short.
 struct ChartFigure {
   std::vector<LineChart> charts;  // at least one
   std::string title;
@@ -66,9 +66,9 @@ struct ChartFigure {
 /// Whether a point can be drawn on the chart's axes.
 bool is_drawn(const LineChart& chart, ChartPoint point) noexcept;
 
-/// The axes as far as the points go: logarithmic ones to them, linear ones from 0 (or the least,
-/// where that is below) to a round number. Of points that are all alike, or none, an axis around
-/// them.
+/// Fits the axes to the points: logarithmic ones exactly, linear ones from 0 (or from the least
+/// value, if that is negative) to a round number. If all values are equal, or there are none, an
+/// axis around them.
 void fit_axes(LineChart& chart);
 
 }  // namespace attnviz

@@ -24,7 +24,7 @@ namespace attnviz {
 namespace {
 
 constexpr const char* kLessonText = "The cat sat on the mat because it was tired";
-constexpr const char* kShortText = "The cat sat on it";  // many panels fit a screen
+constexpr const char* kShortText = "The cat sat on it";  // short enough for many panels on a screen
 
 std::vector<std::string> labels_of(const TokenizedText& text) {
   std::vector<std::string> labels;
@@ -42,7 +42,7 @@ LessonCell one_decimal(double number) {
   return number_cell(number, fmt::format("{:.1f}", number));
 }
 
-// How many keys get a quarter or more of a query's weight in one of the patterns: the mean over the
+// The number of keys with a quarter or more of a query's weight in some pattern, averaged over the
 // queries that see four keys or more.
 double looked_at(std::span<const LessonPattern> patterns) {
   constexpr float kQuarter = 0.25f;
@@ -77,7 +77,7 @@ LessonColumn counts(const char* key, const char* heading, const std::vector<doub
   return column;
 }
 
-// Equal scores: every key that a query sees has the same weight.
+// The weights of equal scores: uniform over the keys that a query sees.
 MatrixBuffer even_weights(const Mask& mask, std::size_t n) {
   MatrixBuffer weights(n, n);
   for (std::size_t q = 0; q < n; ++q) {
@@ -89,7 +89,7 @@ MatrixBuffer even_weights(const Mask& mask, std::size_t n) {
   return weights;
 }
 
-// The largest difference between weights in the rows of two tokens that are the same word.
+// The largest difference between the weights of two tokens that are the same word.
 double most_apart(ConstMatrix weights, const TokenizedText& text) {
   double most = 0.0;
   for (std::size_t a = 0; a < text.size(); ++a) {
@@ -133,8 +133,8 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
   lesson.title = "heads: one wide head, or many narrow ones";
   const std::size_t numbers = model.config.d_model * width;
   lesson.says = {fmt::format(
-      "Layer {} of the demo model has W_Q and W_K of {} x {}: {} numbers each. Taken whole, they "
-      "are one head; cut into {} heads of {} columns, the very same numbers are {} patterns.",
+      "In layer {} of the demo model, W_Q and W_K are {} x {}: {} numbers each. Used whole, they "
+      "make one head; cut into {} heads of {} columns, the same numbers make {} patterns.",
       kLayer, model.config.d_model, width, grouped(numbers), heads.size(), d_head, heads.size())};
   lesson.figure = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   const auto n_heads = static_cast<double>(heads.size());
@@ -147,11 +147,10 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
       {"keys_looked_at", "keys a token looks at", {one_decimal(wide), one_decimal(narrow)}}};
   lesson.ends = {
       "The wide head's score is the sum of the narrow heads' scores (over a larger √d): one "
-      "softmax "
-      "must answer all of their questions with one look. Narrow heads have a softmax each, so a "
-      "token can look at more keys (counted: those that get a quarter or more of any head, of "
-      "tokens that see four or more), for several reasons. The price is a smaller d_head, and so a "
-      "coarser question."};
+      "softmax has to serve all of them at once. Each narrow head has its own softmax, so a token "
+      "can look at more keys, for different reasons (the table counts keys that get at least a "
+      "quarter of some head's attention, for tokens that see four or more). The price is a smaller "
+      "d_head, and so a coarser question."};
   return lesson;
 }
 
@@ -161,7 +160,7 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   const TokenizedText text = demo_tokenizer()->tokenize(kLessonText);
   const InputColumns input(text);
   const Mask mask = model.config.mask;
-  // The head that looks most sharply has most to lose.
+  // The sharpest head loses most.
   std::vector<HeadRows> heads = head_rows(model, input.view(), kLayer);
   std::size_t sharpest = 0;
   std::vector<MatrixBuffer> by_softmax;
@@ -185,10 +184,11 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   Lesson lesson;
   lesson.title = "linear: attention without the n x n matrix";
   lesson.says = {fmt::format(
-      "Both patterns have the same q and k: those of head {}.{} of the demo model. Softmax needs "
-      "every q · k. With φ(x) = elu(x) + 1 in its place, φ(q) · φ(k) parts: the sums of φ(k) v and "
-      "of φ(k) are kept, d x d numbers and d, and grow by one token a step, as in an RNN. Without "
-      "any weight the same contexts come out, at most {:.0e} apart (Katharopoulos et al. 2020).",
+      "Both patterns use the same q and k, those of head {}.{} of the demo model. Softmax needs "
+      "every q · k. With φ(x) = elu(x) + 1 instead of exp, the sum over keys can be taken first: "
+      "it is enough to keep the sums of φ(k) v and of φ(k), d x d and d numbers, and to add one "
+      "token at each step, as an RNN does. This gives the same contexts without computing any "
+      "weight; here they differ by at most {:.0e} (Katharopoulos et al. 2020).",
       kLayer, sharpest, departure)};
   lesson.figure = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   std::vector<double> lengths = {d / 2.0, d, 16.0 * d, 128.0 * d, 4096.0 * d};
@@ -203,12 +203,12 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   lesson.table = {counts("n_tokens", "tokens n", lengths),
                   counts("softmax", "softmax: n² d", squares),
                   counts("linear", "linear: n d²", lines), std::move(ratio)};
-  lesson.ends = {fmt::format(
-      "Beyond n = d = {:.0f} linear attention takes fewer multiplications, and its memory does "
-      "not grow. But φ(q) · φ(k) cannot fall off as exp does: the largest weight of a row is {} in "
-      "the mean, where softmax has {}. (These q and k were trained for softmax; a linear model "
-      "learns its own.)",
-      d, whole_percent(even), whole_percent(sharp))};
+  lesson.ends = {
+      fmt::format("For n above d = {:.0f} linear attention needs fewer multiplications, and its "
+                  "memory does not grow. But φ(q) · φ(k) cannot fall off as fast as exp: on "
+                  "average the largest weight in a row is {}, compared with {} for softmax. (These "
+                  "q and k were trained for softmax; a linear model learns its own.)",
+                  d, whole_percent(even), whole_percent(sharp))};
   return lesson;
 }
 
@@ -230,31 +230,30 @@ Lesson positions_lesson(const LessonRequest& request) {
     differences.push_back(most_apart(patterns.back().weights.view(), text));
   }
   Lesson lesson;
-  lesson.title = "positions: how attention learns where a token stands";
+  lesson.title = "positions: how attention learns a token's position";
   lesson.seed = request.seed;
-  lesson.says = {fmt::format(
-      "q · k knows nothing of order. One head of a random model (seed {}), the same weights and "
-      "the same words, with four kinds of positions:",
-      request.seed)};
+  lesson.says = {
+      fmt::format("q · k does not depend on the order of tokens. Here is one head of a random "
+                  "model (seed {}), with the same weights and words and four kinds of positions:",
+                  request.seed)};
   std::vector<std::string> names = choice_words(kPositionChoices);
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   heatmap.notes.push_back(
       fmt::format("RANDOM WEIGHTS (seed {}): the patterns mean nothing", request.seed));
   lesson.figure = std::move(heatmap);
-  LessonColumn apart{"repeated_word_difference", "rows of one word differ by", {}};
+  LessonColumn apart{"repeated_word_difference", "rows of the same word differ by", {}};
   for (const double difference : differences) {
     apart.cells.push_back(number_cell(difference, fmt::format("{:.2f}", difference)));
   }
   lesson.table = {texts("positions", "positions", std::move(names)),
                   texts("added_to", "come in",
-                        {"not at all", "added to the embeddings", "turn q and k, pair by pair",
-                         "taken from the scores: m · distance"}),
+                        {"not at all", "added to the embeddings", "rotate q and k, pair by pair",
+                         "subtracted from the scores: m · distance"}),
                   std::move(apart)};
   lesson.ends = {
-      "Without positions both rows of \"the\" are one row, and both columns one column: which cat "
-      "saw "
-      "which is lost. Sinusoidal positions say where a token is, RoPE and ALiBi how far two are "
-      "apart."};
+      "Without positions both rows of \"the\" are the same, and both columns, so the model cannot "
+      "know which cat saw which. Sinusoidal positions say where a token is; RoPE and ALiBi say how "
+      "far apart two tokens are."};
   return lesson;
 }
 
@@ -268,7 +267,8 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
                                    {MaskKind::kBlock, 4}};
   Lesson lesson;
   lesson.title = "masks: who may see whom";
-  lesson.says = {"All scores are equal: each row shares 1 among the keys that its mask leaves."};
+  lesson.says = {
+      "All scores are equal, so each row divides 1 among the keys that its mask leaves."};
   std::vector<LessonPattern> patterns;
   std::vector<std::string> labels, names, told;
   std::vector<double> pairs;
@@ -280,19 +280,19 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
     pairs.push_back(visible_pairs(mask, kLong));
     patterns.push_back({mask.name(), even_weights(mask, kTokens), mask});
   }
-  told = {"all tokens: BERT, encoders", "itself and what came before: GPT, Llama",
+  told = {"all tokens: BERT, encoders", "itself and earlier tokens: GPT, Llama",
           "the last 3 only: Mistral, Gemma", "the last 3, then every third: Sparse Transformer",
-          "what came before in its block of 4"};
+          "itself and earlier tokens in its block of 4"};
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels, lesson.title);
   heatmap.has_numbered_labels = true;
-  heatmap.scale.kind = ScaleKind::kSqrt;  // rows that share among many are seen, too
+  heatmap.scale.kind = ScaleKind::kSqrt;  // keeps rows with many small weights visible
   heatmap.value_name += " (square root scale)";
   lesson.figure = std::move(heatmap);
   lesson.table = {texts("mask", "mask", names), texts("sees", "a token sees", told),
                   counts("pairs_at_4096", "pairs, n = 4,096", pairs)};
   lesson.ends = {
-      "A hidden score becomes −∞ before softmax, and exp(−∞) is exactly 0. Narrow masks take work "
-      "that grows with n, not with n²."};
+      "A hidden score becomes −∞ before softmax, and exp(−∞) is exactly 0. With a narrow mask the "
+      "work grows with n, not with n²."};
   return lesson;
 }
 

@@ -27,11 +27,11 @@ BarsSubject bars_subject(const AttentionDocument& document, const Heatmap& focus
 
 FocusBars::FocusBars(const Heatmap& focus, const BarsSubject& subject)
     : shown(focus.n_keys()), subject_(subject) {
-  constexpr std::size_t kAllTokens = 40;  // are all shown
-  constexpr std::size_t kTopTokens = 20;  // of more, these
+  constexpr std::size_t kAllTokens = 40;  // up to this number, all are shown
+  constexpr std::size_t kTopTokens = 20;  // else this number
   const HeatmapPanel& panel = focus.panels.front();
   constexpr float kUnseen = -std::numeric_limits<float>::infinity();
-  std::vector<float> largest(focus.n_keys(), kUnseen);  // over the heads that see it
+  std::vector<float> largest(focus.n_keys(), kUnseen);  // among the heads that see the token
   for (std::size_t head = 0; head < focus.n_queries(); ++head) {
     for (std::size_t token = 0; token < focus.n_keys(); ++token) {
       if (panel.is_visible(head, token)) {
@@ -76,7 +76,7 @@ std::string FocusBars::number(float value, int decimals) const {
   if (!are_scores()) {
     return percent_cell(value, decimals);
   }
-  // Two decimals, and where all are small or large as many digits.
+  // Two decimals, or three digits if all are small or large.
   constexpr double kSmall = 0.1;
   constexpr double kLarge = 10'000.0;
   const double full = std::max(high, -low);
@@ -123,7 +123,7 @@ namespace {
 
 constexpr double kNoMean = -std::numeric_limits<double>::infinity();
 
-// What each token gets in the mean over the heads that see it; kNoMean where none does.
+// The weight of each token, averaged over the heads that see it; kNoMean if none does.
 std::vector<double> mean_weights(const Heatmap& focus) {
   const HeatmapPanel& panel = focus.panels.front();
   std::vector<double> means(focus.n_keys(), kNoMean);
@@ -164,21 +164,20 @@ HeatmapPanel map_of(const Heatmap& focus, std::span<const HeadId> heads, std::si
   return panel;
 }
 
-// Why these tokens have maps: what the next one has at most.
+// The reason for choosing these tokens: the largest value of any other.
 std::string others_note(PatternKind kind, std::size_t n_maps, std::size_t n_tokens, double next) {
   const auto share = static_cast<float>(next);
   if (is_before_softmax(kind)) {
     return fmt::format(
-        "{} of {} tokens: those with the largest scores, in the mean over the heads; each other "
-        "has {} at most",
+        "{} of {} tokens: those with the largest scores on average over the heads; no other has "
+        "more than {}",
         n_maps, n_tokens, without_zero_sign(fmt::format("{:.2f}", share)));
   }
   const bool of_values = kind == PatternKind::kValueShares;
   return fmt::format(
-      "{} of {} tokens: those {}, in the mean over the heads; each other {} {} at "
-      "most",
-      n_maps, n_tokens, of_values ? "whose values bring most" : "that get most",
-      of_values ? "brings" : "gets", percentage(share));
+      "{} of {} tokens: those {} on average over the heads; no other {} more than {}", n_maps,
+      n_tokens, of_values ? "whose values contribute most" : "with the most attention",
+      of_values ? "contributes" : "gets", percentage(share));
 }
 
 }  // namespace
@@ -190,7 +189,7 @@ std::optional<Heatmap> focus_maps(const Heatmap& focus, std::span<const HeadId> 
   std::vector<std::size_t> order(focus.n_keys());
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&means](std::size_t token) { return means[token] == kNoMean; });
-  // What is no number is to be seen first.
+  // NaN comes first, so that it is noticed.
   std::ranges::stable_sort(order, std::greater<>(), [&means](std::size_t token) {
     return std::isnan(means[token]) ? std::numeric_limits<double>::infinity() : means[token];
   });

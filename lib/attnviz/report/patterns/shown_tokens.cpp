@@ -15,10 +15,10 @@ namespace attnviz {
 
 namespace {
 
-// What panels of another picture are made of.
+// The data that panels of a derived picture refer to.
 struct TakenPanels {
   std::vector<MatrixBuffer> matrices;
-  std::shared_ptr<const void> before;  // what keeps their functions' values alive
+  std::shared_ptr<const void> before;  // keeps the values of their functions alive
 };
 
 // matrix[rows[i], columns[j]].
@@ -57,7 +57,7 @@ std::vector<Label> taken_labels(const std::vector<Label>& labels,
   std::vector<Label> kept;
   kept.reserve(which.size());
   for (const std::size_t entry : which) {
-    if (entry < labels.size()) {  // there may be none at all
+    if (entry < labels.size()) {  // the list may be empty
       kept.push_back(labels[entry]);
     }
   }
@@ -79,7 +79,7 @@ EntryNumbers taken_numbers(const EntryNumbers& numbers, const std::vector<std::s
   return EntryNumbers(std::move(kept));
 }
 
-// What may be negative are scores: their rows sum to nothing in particular.
+// Negative values are scores, whose rows have no fixed sum.
 void refuse_negative(const HeatmapPanel& panel) {
   for (std::size_t query = 0; query < panel.values.rows; ++query) {
     for (const float value : panel.values.row(query)) {
@@ -308,7 +308,7 @@ void append(const TokenMarks& more, std::size_t first, TokenMarks& marks) {
   }
 }
 
-// Those that the tokenizer did not add.
+// The tokens that the tokenizer did not add.
 std::vector<std::size_t> kept_tokens(const TokenMarks& marks, std::size_t n_tokens) {
   std::vector<std::size_t> kept;
   for (std::size_t token = 0; token < n_tokens; ++token) {
@@ -336,7 +336,7 @@ TokenMarks shown_marks(const AttentionDocument& document, bool draws_sinks) {
     });
     marks.added.clear();
   }
-  // Where it sees others, too, it stays as a query.
+  // A first token that sees others remains as a query.
   if (document.drawing.drop_sink && !draws_sinks && document.run.mask &&
       !document.run.mask->visible(0, 1) && document.is_of_one_text()) {
     for (std::vector<std::size_t>* const some : {&marks.special, &marks.added, &marks.generated}) {

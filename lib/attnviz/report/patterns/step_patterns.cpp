@@ -42,7 +42,7 @@ MatrixBuffer step_of(const Inspection& head, PatternKind kind) {
                                         : copy_of(head.all->masked.view());
 }
 
-// Keeps the shares of rows, while they come.
+// Stores the shares of rows as they arrive.
 class ValueShares : public PatternSink {
  public:
   ValueShares(const std::vector<HeadId>& heads, std::size_t n_tokens) {
@@ -78,7 +78,7 @@ class ValueShares : public PatternSink {
   const ValueNorms* norms_ = nullptr;
 };
 
-// Queries all of whose scores are masked.
+// Counts queries whose scores are all masked.
 struct BlindRows {
   std::size_t count = 0;
   std::size_t n_rows = 0;
@@ -93,14 +93,14 @@ struct BlindRows {
 
   std::string note() const {
     return fmt::format(
-        "{} of {} rows see no key, for all of their scores are masked: {}; softmax would be 0 / 0, "
-        "which is no number, and their weights are 0",
+        "{} of {} rows see no key because all of their scores are masked: {}; softmax would be 0 / "
+        "0, so their weights are set to 0",
         count, n_rows, first);
   }
 };
 
-// `scores` over the divisor and the temperature, whose product no float may hold. `head` and
-// `query` are for the message.
+// Divides `scores` by the divisor and the temperature, in double precision because their product
+// may overflow a float. `head` and `query` are for the message.
 void divide(std::span<float> scores, const SoftmaxRequest& request, HeadId head,
             std::size_t query) {
   const double divisor = double{request.divide_by} * double{request.temperature};
@@ -176,7 +176,7 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
       divide(row, request, pattern.head, query);
       if (!kernels::softmax(row.data(), row.size(), 1.0f)) {
         throw Error(ErrorKind::kMalformed,
-                    fmt::format("head {}, query {}: a score is no finite number",
+                    fmt::format("head {}, query {}: a score is not a finite number",
                                 head_name(pattern.head), query));
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -209,7 +209,7 @@ void divide_scores(AttentionDocument& document, const SoftmaxRequest& request) {
 
 namespace {
 
-// Of all of `heads`, the first of which has these weights.
+// The visibility for all of `heads`; `weights` belong to the first.
 Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities& visibilities,
                          std::span<const HeadId> heads, ConstMatrix weights) {
   Visibility known = visibilities.of(heads);
@@ -225,8 +225,8 @@ Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities
   return known.under(Mask{});
 }
 
-// The weights without those that a file has where its mask hides them, as they are drawn: `kept`
-// gets a copy where there are such, `n_hidden` their number.
+// The weights as drawn, without nonzero weights in masked cells: if there are any, `kept` gets a
+// copy and `n_hidden` their number.
 ConstMatrix visible_weights(ConstMatrix weights, const Visibility& seen, MatrixBuffer& kept,
                             std::size_t& n_hidden) {
   for (std::size_t query = 0; query < weights.rows; ++query) {
@@ -290,11 +290,11 @@ struct Habit {
   std::string_view where;
 };
 
-constexpr std::array<Habit, 3> kHabits = {{{Score::kPrevious, "the token before"},
+constexpr std::array<Habit, 3> kHabits = {{{Score::kPrevious, "the previous token"},
                                            {Score::kSelf, "the token itself"},
                                            {Score::kFirst, "the first token"}}};
 
-// Where a head looks; empty when it has none of the habits.
+// The tokens that a head habitually attends to; empty if it has none of the habits.
 std::string place_of_looks(const ScoreValues& scores, const ScoreValues& uniform) {
   const auto value = [&](const Habit& habit) { return scores[habit.score].value_or(0.0); };
   const auto* const most = std::ranges::max_element(kHabits, {}, value);
@@ -303,10 +303,10 @@ std::string place_of_looks(const ScoreValues& scores, const ScoreValues& uniform
     return fmt::format("{} ({})", most->where, percentage(static_cast<float>(value(*most))));
   }
   constexpr double kAlike = 0.99;
-  return scores[Score::kEntropyFraction].value_or(0.0) >= kAlike ? "all tokens alike" : "";
+  return scores[Score::kEntropyFraction].value_or(0.0) >= kAlike ? "all tokens equally" : "";
 }
 
-// The look at another token that is farthest from looking at all alike.
+// The weight on another token that exceeds uniform attention most.
 std::string clearest_look(const AttentionDocument& document) {
   float most = 0.0f;
   std::string sentence;

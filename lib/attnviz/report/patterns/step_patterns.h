@@ -13,46 +13,47 @@
 
 namespace attnviz {
 
-/// Puts the numbers of `kind` in place of the weights of `document`, which are those of `model` for
-/// this input and request, a pattern a head. Throws what inspect_heads() and run() throw.
+/// Replaces the weights of `document` by the numbers of `kind`, one pattern per head. The weights
+/// are those of `model` for this input and request. Throws the errors of inspect_heads() and run().
 void show_step(AttentionDocument& document, const Model& model, const ModelInput& input,
                const AttentionRequest& request, PatternKind kind);
 
-/// Bytes that this takes at most beside the document, for so many heads; an estimate.
+/// An upper estimate of the bytes that this takes beside the document, for these heads.
 double step_bytes(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens,
                   PatternKind kind) noexcept;
 
-/// Puts softmax(scores / (divide_by · temperature)) in place of the scores of `document`, over the
-/// keys that its mask lets each query see and whose scores are not masked. The scores stay beside
-/// the weights. A note says which queries see nothing. Throws Error{kMalformed} for scores that are
-/// no numbers, and Error{kUsage} where one is too large once it is divided.
+/// Replaces the scores of `document` by softmax(scores / (divide_by · temperature)), over the keys
+/// that its mask lets each query see and whose scores are not masked. Keeps the scores beside the
+/// weights. Adds a note on queries that see nothing. Throws Error{kMalformed} for scores that are
+/// not numbers, and Error{kUsage} if a score is too large after the division.
 void take_softmax(AttentionDocument& document, const SoftmaxRequest& request);
 
-/// Divides the scores of `document` alone. Throws Error{kUsage} where that is too much for a float.
+/// Divides the scores of `document` without softmax. Throws Error{kUsage} if a quotient overflows a
+/// float.
 void divide_scores(AttentionDocument& document, const SoftmaxRequest& request);
 
-// Scores of patterns that are kept in a document. What heads do whatever the words are, in a
-// sentence.
+// Head scores of the patterns in a document. One sentence on habits that do not depend on the
+// words.
 
 struct PatternScores {
-  std::vector<ScoreValues> heads;  // of each pattern, in their order
-  ScoreValues uniform;             // of a head that looks at all it sees alike
-  std::size_t n_hidden = 0;        // weights that are there where the mask hides them
+  std::vector<ScoreValues> heads;  // one per pattern, in order
+  ScoreValues uniform;             // of a head with uniform attention
+  std::size_t n_hidden = 0;        // nonzero weights in masked cells
 };
 
-/// Where the mask of a pattern is not known it is taken for causal if no query looks at what comes
-/// behind it; what a mask hides counts as 0. `also`, where it is given, gets the weights that
-/// count. Precondition: queries and keys are the same tokens, those of `tokens`. Throws
-/// Error{kMalformed}, with the head's name, for weights below 0, above 2^24 or that are no numbers.
+/// A pattern with an unknown mask counts as causal if no query attends to later tokens; masked
+/// weights count as 0. `also`, if given, receives the weights that count. Precondition: queries and
+/// keys are the same tokens, those of `tokens`. Throws Error{kMalformed}, with the head's name, for
+/// weights below 0, above 2^24 or that are not numbers.
 PatternScores pattern_scores(const AttentionDocument& document, const ScoredTokens& tokens,
                              PatternSink* also = nullptr);
 
-/// "L0H0 looks at the token before (99 %); L0H1 at the first token (98 %)": heads that put half of
-/// their weight, in the mean, on the token before, the token itself or the first one, and twice as
-/// much as a head that looks at all alike, and heads that do look at all alike. Where there are
-/// none, the clearest look at another token: `In L0H0 "saw" (2) looks at "cat" (1) with 100 %`.
-/// Empty when it is less than 0.25 above looking at all alike, and where queries and keys are not
-/// the same tokens.
+/// "L0H0 looks at the token before (99 %); L0H1 at the first token (98 %)": heads that put on
+/// average at least half of their weight on the token before, the token itself or the first one,
+/// and at least twice as much as uniform attention would, and heads with nearly uniform attention.
+/// If there are none, the clearest attention to another token: `In L0H0 "saw" (2) looks at "cat"
+/// (1) with 100 %`. Empty if that is less than 0.25 above uniform attention, or if queries and keys
+/// are not the same tokens.
 std::string habits_sentence(const AttentionDocument& document);
 
 }  // namespace attnviz

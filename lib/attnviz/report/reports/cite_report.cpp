@@ -22,7 +22,7 @@ namespace {
 
 using Place = CiteDocument::Place;
 
-// "a.md:12:34": a long name is cut, so that the position stays.
+// "a.md:12:34": a long name is cut, so that the position remains.
 std::string where(const CiteDocument& document, const Place& place) {
   constexpr std::size_t kMostName = 20;
   constexpr std::size_t kLeastName = 6;
@@ -31,7 +31,7 @@ std::string where(const CiteDocument& document, const Place& place) {
   return fit_width(printable(document.documents[place.document].name), rest, "…") + begin;
 }
 
-// One row a sentence, in the order of `places`: from the most needed one on.
+// One row per sentence, in the order of `places`: the most needed one first.
 Table sentence_table(const CiteDocument& document, const std::vector<Place>& places,
                      std::size_t top) {
   std::size_t rank = 0;
@@ -137,7 +137,7 @@ void add_legend(Report& report, const CiteDocument& document, const std::vector<
   }
 }
 
-// Draws documents whose sentences are marked with their ranks, and shaded.
+// Draws documents with their sentences marked by rank and shaded.
 class MarkedTexts {
  public:
   MarkedTexts(Report& report, const CiteDocument& document, const std::vector<Place>& marked,
@@ -150,7 +150,7 @@ class MarkedTexts {
   }
 
   void draw() {
-    constexpr std::size_t kMostSentences = 40;  // of documents that are drawn whole
+    constexpr std::size_t kMostSentences = 40;  // limit for drawing documents in full
     std::size_t n_sentences = 0;
     for (const CitedText& text : document_.documents) {
       n_sentences += text.sentences.size();
@@ -182,7 +182,7 @@ class MarkedTexts {
     }
   }
 
-  // A paragraph ends where a sentence begins a line.
+  // A paragraph ends before a sentence that begins a line.
   void draw_text(std::size_t index, bool only_marked) {
     const CitedText& text = document_.documents[index];
     std::size_t n_left_out = 0;
@@ -224,7 +224,7 @@ class MarkedTexts {
     }
     if (i > 0) {
       const std::size_t before = text.sentences[i - 1].end;
-      // Sentences of scripts without spaces follow each other closely.
+      // Scripts without spaces have no blank between sentences.
       piece.is_close = before == sentence.begin;
       if (begins_paragraph) {
         piece.lines_before = static_cast<std::size_t>(

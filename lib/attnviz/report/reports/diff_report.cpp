@@ -23,7 +23,7 @@ namespace {
 
 const ColumnBars kBars{.columns = 6};
 
-// "0.12 → 0.56"; a change that two decimals do not show: "by +1.2e-06".
+// "0.12 → 0.56", or for a change too small for two decimals: "by +1.2e-06".
 std::string change(const HeadDifference& head) {
   const std::string before = fmt::format("{:.2f}", head.weights[0]);
   const std::string after = fmt::format("{:.2f}", head.weights[1]);
@@ -97,7 +97,8 @@ class DiffReport {
     return token(document_.alignment.first[row], document_.alignment.is_same[row]);
   }
 
-  // What A and B are: of texts the tokens, those that differ shaded and in brackets.
+  // A and B: for models their names, for texts their tokens, with differing ones shaded and in
+  // brackets.
   void sides() {
     if (document_.of_models) {
       report_.say("A: " + document_.names[0]);
@@ -136,7 +137,8 @@ class DiffReport {
     }
   }
 
-  // Behaviours that a test on random tokens found; of two models what both say, or each.
+  // The names of heads from a test on random tokens; for two models the common names, or those of
+  // each.
   void names_of_heads() {
     std::vector<HeadId> heads;
     for (const HeadDifference& head : document_.heads) {
@@ -159,7 +161,7 @@ class DiffReport {
     return {document_.alignment.first[head.query], document_.alignment.first[head.key]};
   }
 
-  // The table of people has columns of words; that of CSV a cell for each number.
+  // The table for people has columns of words; the one for CSV has a cell for each number.
   Table numbers() const {
     return TableOf(document_.heads)
         .data("layer", [](const HeadDifference& one) { return one.head.layer; })
@@ -318,7 +320,7 @@ class DiffReport {
       table.shown = std::move(rows);
       report_.draw(std::move(table));
     }
-    some_of(all, "of other shapes, or 0 in A alone",
+    some_of(all, "with other shapes, or 0 only in A",
             [](const TensorDifference& one) { return !one.only_in && !one.relative; });
     some_of(all, "only in A", [](const TensorDifference& one) { return one.only_in == 0U; });
     some_of(all, "only in B", [](const TensorDifference& one) { return one.only_in == 1U; });

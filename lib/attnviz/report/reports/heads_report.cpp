@@ -19,7 +19,7 @@ namespace attnviz {
 
 namespace {
 
-// As many as stand side by side in 80 columns, on probes with names.
+// As many as fit side by side in 80 columns, on probes together with names.
 constexpr Score kProbeColumns[] = {Score::kPrevious, Score::kSelf, Score::kSinkAlpha,
                                    Score::kDuplicate, Score::kInduction};
 constexpr Score kTextColumns[] = {Score::kPrevious,   Score::kSelf,      Score::kFirst,
@@ -32,20 +32,20 @@ std::vector<Score> usual_columns(const HeadsDocument& document) {
                                    : std::vector(std::begin(kTextColumns), std::end(kTextColumns));
   for (std::size_t head = 0; head < document.heads.size(); ++head) {
     if (document.raw.estimate(head, Score::kLearnedSink)) {
-      columns.insert(columns.begin() + 3, Score::kLearnedSink);  // beside that of the first token
+      columns.insert(columns.begin() + 3, Score::kLearnedSink);  // beside the first token's score
       break;
     }
   }
   return columns;
 }
 
-// Three decimals of shares, one of larger numbers.
+// Three decimals for shares, one for larger numbers.
 std::string score_text(double value) {
   constexpr double kLarge = 9.9995;
   return value < kLarge ? fmt::format("{:.3f}", value) : fmt::format("{:.1f}", value);
 }
 
-// The index of a key is whole, except as a mean over texts.
+// A key index is whole, except as a mean over texts.
 std::string index_text(double value) {
   return value == std::floor(value) ? fmt::format("{:.0f}", value) : score_text(value);
 }
@@ -201,7 +201,7 @@ class HeadsReport {
     return record;
   }
 
-  // The heads of each name; one line where there are none.
+  // The heads of each name, or one line if no head has a name.
   void add_names() {
     const std::size_t best = ranked_heads(document_, {}).front();
     if (document_.names(best).empty()) {
@@ -293,7 +293,7 @@ class HeadsReport {
     ExtraRow uniform{{"uniform"}, Emphasis::kQuiet};
     table.column({.heading = "head"},
                  [this](std::size_t head) { return head_name(document_.heads[head]); });
-    // First, where no number of columns folds them away from their heads.
+    // Names come first, so that folding the table never separates them from their heads.
     if (std::ranges::any_of(rows,
                             [this](std::size_t row) { return !document_.names(row).empty(); })) {
       table.column({.heading = "names"},

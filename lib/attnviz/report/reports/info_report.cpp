@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-// What a head has, how many there are, a layer, all layers in full and rounded.
+// Parameters of a head, the number of heads, parameters of a layer, and of all layers in full and
+// rounded.
 struct ParameterRow {
   std::string label, a_head, heads, a_layer, all, rounded;
   bool is_sum = false;
@@ -74,7 +75,7 @@ class InfoReport {
     report_.draw(std::move(table));
   }
 
-  // Keys of files may be longer than a line.
+  // Metadata keys may be longer than a line.
   void metadata() {
     const std::vector<InfoFact> facts = metadata_facts(info_);
     if (facts.empty()) {
@@ -90,7 +91,6 @@ class InfoReport {
     return counts ? grouped(std::invoke(number_of, *counts)) : "differ";
   }
 
-  // What a head has, how many there are, a layer, all layers in full and rounded.
   std::vector<ParameterRow> parameter_rows() const {
     const ParameterCounts& counts = info_.parameters;
     const LayerCounts& layers = counts.layers;
@@ -252,7 +252,7 @@ class InfoReport {
   Report report_;
 };
 
-// A line feed in a name or a path is shown as a sign.
+// Shows line feeds in names and paths as a sign.
 std::string one_line(std::string text) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) {
     text.replace(at, 1, "⏎");
@@ -265,7 +265,7 @@ std::string layers_and_heads(const ListedModel& model) {
                                          : std::string();
 }
 
-// Null for a text that is empty.
+// Null for an empty text.
 auto known(std::string ListedModel::*text) {
   return [text](const ListedModel& model) {
     return (model.*text).empty() ? Datum() : Datum(model.*text);
@@ -340,7 +340,7 @@ Report model_list_report(const ModelList& list) {
     report.say(one_line(fmt::format("{}: {}{}", place.store, place.path,
                                     place.barred   ? " (not allowed to read it)"
                                     : place.exists ? ""
-                                                   : " (not there)")));
+                                                   : " (not found)")));
   }
   return report;
 }

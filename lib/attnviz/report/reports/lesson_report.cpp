@@ -41,7 +41,7 @@ Record chart_record(const LineChart& chart) {
            })}};
 }
 
-// Columns of numbers for programs, and as they are written for people.
+// Columns of numbers for programs, and their texts for people.
 Table table_of(const Lesson& lesson) {
   Table table;
   for (const LessonColumn& column : lesson.table) {
@@ -68,7 +68,7 @@ bool has_shown(const Table& table) {
 void add_figure(Report& report, const Lesson& lesson, bool has_table) {
   if (const auto* const chart = std::get_if<ChartFigure>(&lesson.figure)) {
     report.add("charts", list_of(chart->charts, chart_record));
-    // A table below takes lines, too.
+    // A table below also takes lines.
     report.draw(Figure{.drawing = *chart, .rows = has_table ? 6U : 8U});
   } else if (const auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
     report.add("tokens", heatmap->query_labels);
@@ -82,7 +82,7 @@ void add_figure(Report& report, const Lesson& lesson, bool has_table) {
   report.draw(Gap{});
 }
 
-// Commands on the left, what they do on the right.
+// Commands on the left, their effects on the right.
 Table next_table(const std::vector<NextCommand>& next) {
   Table table = TableOf(next)
                     .column({.emphasis = Emphasis::kStrong}, &NextCommand::command)

@@ -13,7 +13,7 @@ namespace attnviz {
 
 namespace {
 
-// Tokens are cut so that several fit beside each other.
+// Tokens are cut so that several fit side by side.
 Column token_column(std::string heading, std::size_t most_columns) {
   return {.heading = std::move(heading),
           .are_tokens = true,
@@ -25,7 +25,7 @@ Column probability_column() {
   return {.heading = "probability", .format = percent_number, .with_previous = true};
 }
 
-// A row for each place: what is predicted there, and what came.
+// A row for each position: the prediction, and the actual token.
 Table places(const std::vector<Predictions>& all, const Colormap& colormap) {
   constexpr std::size_t kMostColumns = 13;
   const bool replaces = all.front().replaces_it;
@@ -96,8 +96,8 @@ Report next_tokens_report(std::span<const AttentionDocument> documents) {
           predicted_tokens(*here, colormap));
     }
     if (const auto& all = documents[i].all_predictions; !all.empty()) {
-      add(all.front().replaces_it ? "what the model would put at each place"
-                                  : "next token, at every place",
+      add(all.front().replaces_it ? "the model's prediction at each position"
+                                  : "next token, at every position",
           places(all, colormap));
     }
   }

@@ -83,7 +83,7 @@ double bar_share(const Column& column, const Datum& cell) {
   const double number = cell.number().value_or(0.0);
   const bool is_seen = column.format == nullptr || column.format(number) != column.format(0.0);
   const double share = std::abs(number) / column.bars->whole;
-  return is_seen && share > 0.0 ? std::min(share, 1.0) : 0.0;  // NaN has no bar
+  return is_seen && share > 0.0 ? std::min(share, 1.0) : 0.0;  // no bar for NaN
 }
 
 bool has_colored_bar(const Column& column, const Datum& cell) {

@@ -1,4 +1,4 @@
-// What each command says of its document, as a Report.
+// The Report of each command, built from its document.
 #pragma once
 
 #include <cstddef>
@@ -29,70 +29,70 @@ struct ModelList;
 struct SoftmaxSteps;
 struct WhyDocument;
 
-/// The answer, a conclusion, a table of the `top` sentences (0: all) that the answer loses most
-/// without, and the texts with those that matter shaded.
+/// The answer, a conclusion, a table of the `top` sentences (0: all) whose removal costs the answer
+/// most, and the texts with the sentences that matter shaded.
 Report cite_report(const CiteDocument& document, std::size_t top, const Colormap& colormap);
 
-/// A and B, a table of the `top` heads that differ most (0: all), and of two models their
+/// A and B, a table of the `top` heads that differ most (0: all), and for two models their
 /// predictions, streams, settings and weights. The document must outlive the report.
 Report diff_report(const DiffDocument& document, std::size_t top);
 
-/// The heads of each name, on probes; then a row for each head.
+/// The heads of each name, on probes, then a row for each head.
 Report heads_report(const HeadsDocument& document, const HeadsTableChoice& choice);
 
 /// Facts in words, then tables of parameters and of memory. The model must outlive the report.
-/// Throws what text_memory() throws.
+/// Throws the errors of text_memory().
 Report info_report(const ModelInfo& info);
 
-/// A row for each model; then what is wrong with some, and which places were searched. The
-/// document `attnviz.models/1`: {models: [{name, store, path, family, quantisation, parameters,
-/// bytes, n_layers, n_heads, chat_template, problem}], stores: [{store, path, exists}]}.
+/// A row for each model, then problems with some of them, and the searched places. The document
+/// `attnviz.models/1`: {models: [{name, store, path, family, quantisation, parameters, bytes,
+/// n_layers, n_heads, chat_template, problem}], stores: [{store, path, exists}]}.
 Report model_list_report(const ModelList& list);
 
-/// A row for each family: its names in files of either form, and which of its models are not read.
+/// A row for each family: its names in files of either format, and its models that cannot be read.
 /// The document `attnviz.families/1`: {families: [{name, hugging_face, gguf, left_out}]}.
 Report families_report(std::span<const KnownFamily> families);
 
 Report lesson_report(const Lesson& lesson);
 
-/// Every lesson: what it teaches and what its figure shows.
+/// Every lesson with its topic and its figure.
 Report lesson_list_report();
 
 /// The texts, a row of cosines for each layer, and a chart of them. The document must outlive the
 /// report.
 Report meaning_report(const MeaningDocument& document);
 
-/// How a text goes on, and what each document predicts, at one place or at every place, in tables;
-/// nothing where there is neither. Precondition: at least one document; of several the first one
-/// has their names.
+/// The continuation of a text, and the predictions of each document, at one position or at all, in
+/// tables; empty if there are none of these. Precondition: at least one document; the first of
+/// several has their names.
 Report next_tokens_report(std::span<const AttentionDocument> documents);
 
-/// A row for each score, from the score to its weight; and, where it fails, the naive formula. The
-/// figure is of the weights as bars.
+/// A row for each score, from the score to its weight, and the naive formula if it fails. The
+/// figure shows the weights as bars.
 Report softmax_report(const SoftmaxSteps& steps);
 
-/// "÷ 11.31", "÷ (11.31 · T 2)"; empty where scores are taken as they are.
+/// "÷ 11.31", "÷ (11.31 · T 2)"; empty if scores are not divided.
 std::string divisor_words(const SoftmaxSteps& steps);
 
 /// "softmax of 3 scores ÷ 11.31".
 std::string softmax_title(const SoftmaxSteps& steps);
 
 struct SoftmaxFigure {
-  Heatmap heatmap;  // a row of weights, and one before it of the scores as they are where these are
-                    // divided; columns are called by their scores
+  Heatmap heatmap;  // a row of weights; if scores are divided, preceded by the weights of undivided
+                    // scores; columns are labelled with the scores
   BarsSubject subject;
 };
 
 SoftmaxFigure softmax_figure(const SoftmaxSteps& steps);
 
-/// Tables of the `top` words, parts and ablations that matter most (0: all), each part of the
-/// document that is there.
+/// Tables of the `top` words, parts and ablations that matter most (0: all), for each part that the
+/// document has.
 Report why_report(const WhyDocument& document, std::size_t top);
 
-// The numbers of why as rows, a part each, and as records. What a head's score is the sum of, as
-// part of a report.
+// The numbers of `why`, as rows for each part and as records. The decomposition of a head's score,
+// as part of a report.
 
-/// Which part a number is about.
+/// The part that a number belongs to.
 struct PartPlace {
   std::string part;
   std::optional<std::size_t> layer = {};
@@ -100,16 +100,16 @@ struct PartPlace {
 };
 PartPlace place_of(LogitPartKind kind, std::size_t layer, std::size_t head);
 
-/// "part", and "layer" and "head" where the part has them.
+/// "part", and "layer" and "head" for parts that have them.
 Record place_record(LogitPartKind kind, std::size_t layer, std::size_t head);
 
-/// A row for each part, ablation, word and layer; cells of what a row does not have are empty.
+/// A row for each part, ablation, word and layer; cells that do not apply are empty.
 Table why_numbers(const WhyDocument& document);
 
-/// What a test on random tokens found a head to be, in at most 30 columns.
+/// The names that a test on random tokens gave a head, in at most 30 columns.
 std::string short_names(const ModelFacts& model, HeadId head);
 
-/// " (rounding: 4e-08)", or nothing for 0.
+/// " (rounding: 4e-08)"; empty for 0.
 std::string off_by(double rounding);
 
 /// Tables of the `top` parts and pairs of parts (0: all) that add most to the score, and the

@@ -22,7 +22,7 @@ namespace attnviz {
 
 namespace {
 
-// Four decimals, or an exponent where these would say that nothing is left.
+// Four decimals, or an exponent for a small number that these would show as 0.
 std::string four_decimals(double value) {
   return value != 0.0 && std::abs(value) < 0.00005 ? fmt::format("{:.1e}", value)
                                                    : fmt::format("{:.4f}", value);
@@ -83,7 +83,7 @@ class SoftmaxReport {
     }
   }
 
-  // For programs the numbers, for people all of a column with the same decimals.
+  // Adds numbers for programs, and texts with the same decimals for people.
   void add(TableOf<std::size_t>& table, const char* key, std::string heading,
            const std::vector<double>& values, bool is_shown = true) const {
     if (key != nullptr) {

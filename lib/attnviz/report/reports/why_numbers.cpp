@@ -35,16 +35,16 @@ constexpr std::array kPartWords = {Choice{"embedding", LogitPartKind::kEmbedding
                                    Choice{"logit_bias", LogitPartKind::kLogitBias},
                                    Choice{"bias", LogitPartKind::kBias}};
 
-// A row of the table of a prediction; what it does not have is null.
+// A row of the table of a prediction; properties that do not apply are null.
 struct PartRow {
   PartPlace place;
   std::optional<double> logit = {}, versus = {}, bias_share = {};
-  const PredictionChange* change = nullptr;  // without it
+  const PredictionChange* change = nullptr;  // without this part
   const LostWord* word = nullptr;
   const LensPoint* point = nullptr;
 };
 
-// What is lost without a part; null where that was not measured.
+// The change without a part; null if it was not measured.
 const PredictionChange* change_without(const WhyDocument& document, AblatedPart part,
                                        std::size_t layer, std::optional<std::size_t> head) {
   if (document.ablation) {
@@ -75,7 +75,7 @@ void add_ablated(const WhyDocument& document, std::vector<PartRow>& rows) {
   for (const AblationEffect& effect : document.ablation->effects) {
     const AblatedPart part = part_of(effect.what);
     if (document.attribution && part != AblatedPart::kLayers) {
-      continue;  // stands in the row of what it writes
+      continue;  // shown in the row of its contribution
     }
     const char* const name = part == AblatedPart::kHeads  ? "head"
                              : part == AblatedPart::kMlps ? "mlp"
@@ -111,7 +111,7 @@ std::vector<PartRow> part_rows(const WhyDocument& document) {
   return rows;
 }
 
-// What `of` makes of a member of the row, where it has it.
+// Applies `of` to a member of the row, if the row has it.
 template <class Part>
 auto from(const Part* PartRow::*member, const auto& of) {
   return [member, of](const PartRow& row) {
@@ -243,7 +243,7 @@ class SplitReport {
     report_.say(fmt::format("{}; score {:.2f}",
                             score.is_visible
                                 ? "weight " + percentage(static_cast<float>(score.weight), 1)
-                                : "weight 0: the query does not see this key",
+                                : "weight 0: the query cannot see this key",
                             score.score));
     sums("the key's parts: what each adds to the score", score.key_parts, [&](std::size_t part) {
       double sum = 0.0;

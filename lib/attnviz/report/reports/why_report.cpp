@@ -96,8 +96,7 @@ class WhyReport {
     report_.draw(std::move(table));
   }
 
-  // Rows in the order of the text; the words that are needed most and those that get most
-  // attention are among them.
+  // Rows in text order, including the most needed words and those with the most attention.
   void words() {
     const std::vector<LostWord>& all = *document_.words;
     double largest = 0.0;
@@ -155,7 +154,7 @@ class WhyReport {
         dash));
   }
 
-  // The text itself, darker where more is lost.
+  // The text itself, with darker shades for larger losses.
   void shaded(double largest) {
     Strip strip{.pieces = {}, .needs_color = true};
     for (const LostWord& word : *document_.words) {
@@ -287,7 +286,7 @@ class WhyReport {
     const std::size_t n_shown = top_ == 0 ? all.size() : std::min(top_, all.size());
     if (n_shown < all.size()) {
       table.left_out =
-          fmt::format("{} more, each {:.2f} at most", all.size() - n_shown, size(rows[n_shown]));
+          fmt::format("{} more, each at most {:.2f}", all.size() - n_shown, size(rows[n_shown]));
     }
     rows.resize(n_shown);
     table.shown = std::move(rows);

@@ -1,4 +1,4 @@
-// The steps from x to rope: what is made of the tokens' vectors before they are compared.
+// The steps from x to rope: how the tokens' vectors are computed before they are compared.
 
 #include <fmt/core.h>
 
@@ -26,7 +26,7 @@ StepFormula x_formula(const Inspection& head) {
           fmt::format("[{}]", head.d_model())};
 }
 
-// What stands for the query's token in layer 0.
+// The input of layer 0 for the query's token.
 std::string embedding(const Inspection& head, const std::string& token) {
   std::vector<std::string> mixed;
   if (head.positions == Positions::kSinusoidal || head.positions == Positions::kLearned) {
@@ -36,13 +36,13 @@ std::string embedding(const Inspection& head, const std::string& token) {
     mixed.push_back(fmt::format("its segment {}", head.segment));
   }
   return mixed.empty()
-             ? fmt::format("what stands for {} before it looks at anything", token)
-             : fmt::format("what stands for {}, with {} mixed in", token, joined(mixed, "and"));
+             ? fmt::format("the vector for {} before it attends to anything", token)
+             : fmt::format("the vector for {}, combined with {}", token, joined(mixed, "and"));
 }
 
 std::string x_sentence(const Inspection& head, const KeyWords& words) {
   const std::string from =
-      head.head.layer > 1    ? fmt::format("what the layers before made of {}", words.query())
+      head.head.layer > 1    ? fmt::format("what earlier layers made of {}", words.query())
       : head.head.layer == 1 ? fmt::format("what layer 0 made of {}", words.query())
                              : embedding(head, words.query());
   return fmt::format("x is {}: {}.", from, counted(head.d_model(), "number"));
@@ -53,7 +53,7 @@ void x_blocks(const Inspection& head, StepBlocks& to) {
   to.full_matrix("X", head.input->view(), Role::kPlain, kTokens);
 }
 
-// What a norm makes of the vector called `of`.
+// The formula of a norm applied to the vector called `of`.
 std::string normed_formula(const Norm& norm, const char* of) {
   const std::string divisor =
       norm.kind == NormKind::kLayer
@@ -64,7 +64,7 @@ std::string normed_formula(const Norm& norm, const char* of) {
   return fmt::format("{} · {}{}", divisor, gain, norm.bias.empty() ? "" : " + b");
 }
 
-// `what`: "Mean", or whose it is and "mean"; of the vector called `name`.
+// The root of a norm. `what`: "Mean", or its owner and "mean"; `name`: the vector.
 std::string root_note(const Norm& norm, std::span<const float> x, const char* what,
                       const char* name) {
   const NormNumbers numbers = norm_numbers(norm, x);
@@ -75,7 +75,7 @@ std::string root_note(const Norm& norm, std::span<const float> x, const char* wh
                            numbers.divisor);
 }
 
-// What a norm makes of a vector: before it, its weights and biases, behind it.
+// The rows of a norm: the vector before it, its weights and biases, the vector after it.
 std::vector<VectorRow> norm_rows(const Norm& norm, VectorRow before, VectorRow after) {
   std::vector<VectorRow> rows = {std::move(before), {"w", norm.weight, Role::kPlain}};
   if (!norm.bias.empty()) {
@@ -97,9 +97,9 @@ std::string norm_note(const Inspection& head) {
 std::string norm_sentence(const Inspection& head, const KeyWords&) {
   const bool is_layer = head.norm.kind == NormKind::kLayer;
   return fmt::format(
-      "Attention looks at y, not at x itself: x {}divided by {:.4g}, so that {}, then each number "
+      "Attention uses y, not x itself: x {}divided by {:.4g}, so that {}, then each number "
       "multiplied by {}its own w{}.",
-      is_layer ? "less its mean and " : "", norm_numbers(head.norm, head.x()).divisor,
+      is_layer ? "minus its mean, " : "", norm_numbers(head.norm, head.x()).divisor,
       is_layer ? "neither its mean nor its length matters" : "its length does not matter",
       head.norm.weight_offset == 0.0f ? "" : fmt::format("{} + ", head.norm.weight_offset),
       head.norm.bias.empty() ? "" : " with its own b added");
@@ -120,7 +120,7 @@ StepFormula latents_formula(const Inspection& head) {
   };
   const std::string of_query =
       head.query_latents ? "; c_Q = " + normed(latents.query_norm, latents.query_down, "DQ") : "";
-  return {fmt::format("c_KV = {}, k_R behind it{}",
+  return {fmt::format("c_KV = {}, followed by k_R{}",
                       normed(latents.key_norm, latents.key_down, "DKV"), of_query),
           fmt::format("[{0}] · [{0}, {1} + {2}] → [{1} + {2}]", head.d_model(), latents.rank(),
                       latents.n_shared())};
@@ -130,21 +130,19 @@ std::string latents_note(const Inspection& head) {
   const std::size_t n_kept = head.latents.key_down.d_out();
   const std::size_t n_made = head.n_kv_heads * (head.d_head() + head.d_value());
   return fmt::format(
-      "For the tokens that follow, {} numbers of a token need be kept in place of the {} of all {} "
+      "For later tokens, {} numbers for each token are kept instead of the {} numbers of all {} "
       "heads' keys and values.",
       n_kept, n_made, head.n_heads);
 }
 
 std::string latents_sentence(const Inspection& head, const KeyWords&) {
   return fmt::format(
-      "All heads make their keys and values of the same {} numbers c_KV of a token{}. The {} "
-      "numbers "
-      "k_R are not normed: they are the last ones of every head's key, and they alone are turned "
-      "by "
-      "the position.",
+      "All heads compute their keys and values from the same {} numbers c_KV of a token{}. The {} "
+      "numbers k_R are not normed: they are the last part of every head's key, and only they are "
+      "rotated by the position.",
       head.latents.rank(),
       head.query_latents
-          ? fmt::format(", and their queries of {} others, c_Q", head.latents.query_rank())
+          ? fmt::format(", and their queries from {} others, c_Q", head.latents.query_rank())
           : "",
       head.latents.n_shared());
 }
@@ -192,7 +190,7 @@ void query_blocks(const Inspection& head, StepBlocks& to) {
 StepFormula keys_formula(const Inspection& head) {
   const Projection& key = head.weights_in.key;
   const std::size_t n_shared = head.latents.n_shared();
-  const std::string behind = n_shared > 0 ? ", k_R behind it," : "";
+  const std::string behind = n_shared > 0 ? ", followed by k_R," : "";
   const std::string width =
       n_shared > 0 ? fmt::format("{} + {}", key.d_out(), n_shared) : std::to_string(key.d_out());
   return {projection_formula(head, "k", "K", key) + behind + " for each token",
@@ -208,21 +206,20 @@ std::string keys_note(const Inspection& head) {
     return fmt::format("{} heads of the layer share W_K and W_V.",
                        head.n_heads == 2 ? "Both" : fmt::format("All {}", head.n_heads));
   }
-  return fmt::format(
-      "The layer's {} heads share {} pairs of W_K and W_V: head {} looks with pair {}.",
-      head.n_heads, head.n_kv_heads, head.head.head, head.kv_head);
+  return fmt::format("The layer's {} heads share {} pairs of W_K and W_V: head {} uses pair {}.",
+                     head.n_heads, head.n_kv_heads, head.head.head, head.kv_head);
 }
 
 std::string keys_sentence(const Inspection& head, const KeyWords& words) {
   return head.n_tokens() == 1
-             ? fmt::format("k is what {}, the only token, can be found by.", words.query())
+             ? fmt::format("k is the key by which {}, the only token, can be found.", words.query())
              : fmt::format("Each of the {} tokens has a key, by which it can be found.",
                            head.n_tokens());
 }
 
 void keys_blocks(const Inspection& head, StepBlocks& to) {
   const ConstMatrix keys = head.projected_keys();
-  if (head.latents.n_shared() == 0) {  // else its columns do not stand over theirs
+  if (head.latents.n_shared() == 0) {  // otherwise its columns would not align
     to.colored_weights("W_K", head.weights_in.key, keys, Role::kKey);
   }
   to.keys(keys);
@@ -245,14 +242,14 @@ std::string query_key_norm_note(const Inspection& head) {
     return fmt::format("The root of the mean of the squares of all {} heads' queries = {:.4g}.",
                        head.n_heads, *head.joint_root);
   }
-  return head.query_norm.present() ? root_note(head.query_norm, q, "Of q: mean", "q") : "";
+  return head.query_norm.present() ? root_note(head.query_norm, q, "For q: mean", "q") : "";
 }
 
 std::string query_key_norm_sentence(const Inspection& head, const KeyWords&) {
   const bool are_both = head.query_norm.present() && head.key_norm.present();
   return fmt::format(
-      "{} divided by {}, so that the length that came out of the projection does not matter; then "
-      "each number is multiplied by a weight.",
+      "{} divided by {}, so that its length after the projection does not matter; then each number "
+      "is multiplied by a weight.",
       are_both                    ? "q and each k are"
       : head.query_norm.present() ? "q is"
                                   : "Each k is",
@@ -276,7 +273,7 @@ void query_key_norm_blocks(const Inspection& head, StepBlocks& to) {
 }
 
 StepFormula rope_formula(const Inspection& head) {
-  return {fmt::format("q turned by position {}, each k by its own (rope)", head.query),
+  return {fmt::format("q rotated by position {}, each k by its own (RoPE)", head.query),
           fmt::format("[{}]", head.d_head())};
 }
 
@@ -288,15 +285,15 @@ std::string rope_note(const Inspection& head) {
       rope.pairing == RopePairing::kHalves ? fmt::format("(i, i + {})", pairs) : "(2i, 2i + 1)";
   std::string text =
       pairs == 1
-          ? fmt::format("The pair of dimensions ({}, {}) turns, by position · frequency", first,
+          ? fmt::format("The pair of dimensions ({}, {}) is rotated by position · frequency", first,
                         first + 1)
-          : fmt::format("{} pairs of dimensions {}{} turn, each by position · its frequency", pairs,
-                        named, first > 0 ? fmt::format(", counted from {},", first) : "");
+          : fmt::format("{} pairs of dimensions {}{} are rotated, each by position · its frequency",
+                        pairs, named, first > 0 ? fmt::format(", counted from {},", first) : "");
   const auto stay = [&text](std::size_t begin, std::size_t end) {
     if (end == begin + 1) {
-      text += fmt::format("; dimension {} stays as it is", begin);
+      text += fmt::format("; dimension {} does not change", begin);
     } else if (end > begin) {
-      text += fmt::format("; dimensions {} to {} stay as they are", begin, end - 1);
+      text += fmt::format("; dimensions {} to {} do not change", begin, end - 1);
     }
   };
   stay(0, first);
@@ -313,7 +310,7 @@ std::string rope_note(const Inspection& head) {
     }
   }
   if (rope.magnitude != 1.0f) {
-    text += fmt::format("; what turns is multiplied by {:.4g}", rope.magnitude);
+    text += fmt::format("; rotated dimensions are multiplied by {:.4g}", rope.magnitude);
   }
   return text + '.';
 }
@@ -327,22 +324,22 @@ std::string rope_sentence(const Inspection& head, const KeyWords&) {
   const char* const radians = first == "1" ? "radian" : "radians";
   std::string text;
   if (head.query == 0) {
-    text = fmt::format("At position 0 q is not turned{}.",
+    text = fmt::format("At position 0 q is not rotated{}.",
                        rope.magnitude == 1.0f ? "" : ", only multiplied");
   } else if (rope.n_pairs() == 1) {
-    text = fmt::format("Position {} turns the one pair of q by {} {}.", head.query, first, radians);
+    text =
+        fmt::format("Position {} rotates the one pair of q by {} {}.", head.query, first, radians);
   } else {
-    text = fmt::format("Position {} turns the first pair of q by {} {}, the last by {}.",
+    text = fmt::format("Position {} rotates the first pair of q by {} {}, the last by {}.",
                        head.query, first, radians, angle(rope.n_pairs() - 1));
   }
-  return text + (head.norms_turned
-                     ? " Each key is turned by its own position."
-                     : " As each key is turned by its own position, q · k depends on how far apart "
-                       "the two tokens are.");
+  return text + (head.norms_turned ? " Each key is rotated by its own position."
+                                   : " As each key is rotated by its own position, q · k depends "
+                                     "on how far apart the two tokens are.");
 }
 
-// One row a pair of dimensions that turns: its frequency, the query's angle in radians, and the
-// pair before and after. Of many pairs the first, how many are between, and the last.
+// One row per pair of rotated dimensions: its frequency, the query's angle in radians, and the pair
+// before and after. Many pairs are shortened to the first ones, the number between, and the last.
 TableBlock turns(const Inspection& head, bool all) {
   constexpr std::size_t kFewPairs = 8;
   constexpr std::size_t kFirstPairs = 6;
@@ -395,7 +392,7 @@ std::vector<float> angles_of(const Inspection& head) {
 void rope_blocks(const Inspection& head, StepBlocks& to) {
   const ConstMatrix upright = head.upright_queries().row_block(head.query, 1);
   if (to.is_colored()) {
-    // The angle of each dimension stands over its number.
+    // Puts the angle of each dimension above its number.
     const auto angles = std::make_shared<const std::vector<float>>(angles_of(head));
     const std::size_t n = angles->size();
     to.align({{angles->data(), 1, n, n}, upright, head.turned_keys()});
@@ -406,9 +403,10 @@ void rope_blocks(const Inspection& head, StepBlocks& to) {
   } else {
     to.add(turns(head, to.is_full()));
   }
-  to.keys(head.turned_keys(), {.caption = to.is_colored() ? "" : "keys turned:", .is_apart = true});
-  to.full_matrix("Q turned", head.turned_queries(), Role::kQuery, kQueryRows);
-  to.full_matrix("K turned", head.turned_keys(), Role::kKey, kKeys);
+  to.keys(head.turned_keys(),
+          {.caption = to.is_colored() ? "" : "keys rotated:", .is_apart = true});
+  to.full_matrix("Q rotated", head.turned_queries(), Role::kQuery, kQueryRows);
+  to.full_matrix("K rotated", head.turned_keys(), Role::kKey, kKeys);
 }
 
 constexpr StepDefinition kInputSteps[] = {

@@ -40,7 +40,7 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   return facts;
 }
 
-// In the order of this head: norms of queries and keys may come after the rotation.
+// The steps in this head's order: norms of queries and keys may follow the rotation.
 std::vector<const StepDefinition*> steps_of(const Inspection& head) {
   std::vector<const StepDefinition*> steps;
   for (const StepDefinition& step : step_definitions()) {
@@ -130,7 +130,7 @@ namespace {
 
 using Step = InspectionStep;
 
-// "numbers 32 to 63"; of one "number 3".
+// "numbers 32 to 63", or "number 3" if there is only one.
 std::string range_of(const char* one, std::size_t place, std::size_t size) {
   return size == 1 ? fmt::format("{} {}", one, place)
                    : fmt::format("{}s {} to {}", one, place * size, (place + 1) * size - 1);
@@ -191,17 +191,19 @@ std::string batch_sentence(const Inspection& head, InspectionStep step) {
   const std::size_t place = head.head.head;
   switch (step) {
     case Step::kQuery:
-      return fmt::format("All heads at once: W_Q is that of {} side by side, this one's {}.",
+      return fmt::format("All heads at once: W_Q holds {} side by side; this head's part is {}.",
                          counted(head.n_heads, "head"), range_of("column", place, head.d_head()));
     case Step::kScores:
       return head.n_kv_heads == head.n_heads
                  ? ""
-                 : fmt::format("Keys are those of {}, repeated for the {} heads that share them.",
-                               counted(head.n_kv_heads, "head"), head.n_heads / head.n_kv_heads);
+                 : fmt::format(
+                       "The keys are those of {}, repeated for the {} heads that share them.",
+                       counted(head.n_kv_heads, "head"), head.n_heads / head.n_kv_heads);
     case Step::kOutput:
       return fmt::format(
-          "Concatenated, the {} heads' contexts are {} numbers a token: this head's are {}, which "
-          "meet the same rows of W_O. The sum over all heads is what their outputs come to.",
+          "Concatenated, the contexts of the {} heads are {} numbers for each token. This head's "
+          "are {}, which are multiplied by the same rows of W_O; the product adds up the outputs "
+          "of all heads.",
           head.n_heads, head.n_heads * head.d_value(), range_of("number", place, head.d_value()));
     default:
       return "";

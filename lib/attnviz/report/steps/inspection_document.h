@@ -1,6 +1,6 @@
-// What is said of one query in one or several heads: steps made of blocks, without a medium. The
-// shapes of attention's steps as libraries compute them: all heads and tokens of a batch at once.
-// What the steps of an inspection are shown by: vectors, matrices, tables. Views walk them.
+// Describes one query in one or several heads: steps made of blocks, independent of a medium. The
+// shapes of the steps of attention as libraries compute them, for all heads and tokens of a batch
+// at once. The blocks that show a step: vectors, matrices, tables. Views render them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace attnviz {
 
-// The steps of attention: what they are called, and which of them a head takes.
+// The steps of attention: their names, and which of them a head takes.
 
 /// "x", "norm", …
 std::string_view inspection_step_name(InspectionStep step);
@@ -33,17 +33,17 @@ std::vector<std::string> inspection_step_names();
 /// For a help text: "x, query (q), keys (k), …", each with its other name.
 std::string inspection_step_list();
 
-/// Whether the head takes this step: many have no norm before attention (norm), read the tokens
-/// themselves (latents), and have no norm of queries and keys (qk-norm), no rotation (rope) and no
-/// soft cap (cap).
+/// Whether the head takes this step. Many heads have no norm before attention (norm), no latents
+/// between tokens and queries, keys or values (latents), no norm of queries and keys (qk-norm), no
+/// rotation (rope) and no soft cap (cap).
 bool has_step(const Inspection& head, InspectionStep step);
 
-/// The steps that a list with commas names, in order and each once; "q", "k", "v" and "weights"
-/// mean query, keys, values and softmax. Throws Error{kUsage} that begins with `option` and names
-/// the steps, with did-you-mean.
+/// Parses a comma-separated list of steps, and returns them in order and each once; "q", "k", "v"
+/// and "weights" mean query, keys, values and softmax. Throws Error{kUsage} that begins with
+/// `option` and lists the steps, with did-you-mean.
 std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std::string_view list);
 
-/// A text and what it is about.
+/// A text and its role.
 struct RoleText {
   std::string text;
   InspectionRole role = InspectionRole::kPlain;
@@ -60,14 +60,14 @@ struct VectorRow {
 /// Vectors of one size below each other, on one scale.
 struct VectorBlock {
   std::vector<VectorRow> rows{};
-  NumberGroup numbers{};  // that they are written as
+  NumberGroup numbers{};  // common format of the numbers
   std::string caption{};
   std::vector<std::string> remarks{};                // below: "… 10 later keys are masked"
-  bool is_apart = false;                             // from the block before it
-  std::shared_ptr<const std::vector<float>> kept{};  // what a row looks at, where nobody has it
+  bool is_apart = false;                             // set apart from the block before it
+  std::shared_ptr<const std::vector<float>> kept{};  // owns values without another owner
 };
 
-/// What a row or a column of a matrix is labelled with: a token, or the number of a dimension.
+/// The labels of rows or columns of a matrix: tokens, or numbers of dimensions.
 struct MatrixAxis {
   bool is_tokens = false;
   InspectionRole role = InspectionRole::kPlain;
@@ -83,27 +83,27 @@ struct MatrixBlock {
 
 struct TableRow {
   RoleText label;
-  bool is_faint = false;  // what stands beside it, too
+  bool is_faint = false;  // applies to the whole row
 };
 
 struct TableColumn {
   std::string heading;
   InspectionRole role = InspectionRole::kPlain;
-  std::vector<std::string> cells{};  // one a row
+  std::vector<std::string> cells{};  // one per row
   bool with_previous = false;        // belongs to the column before it
 };
 
-/// Rows with their labels and columns of numbers, and a bar for each of the first rows.
+/// Labelled rows with columns of numbers, and a bar for each of the first rows.
 struct TableBlock {
   RoleText corner;
   std::vector<TableRow> rows;
   std::vector<TableColumn> columns;
   std::vector<float> bars;  // empty: none
-  double bar_end = 1.0;     // what a whole bar stands for
+  double bar_end = 1.0;     // value of a full bar
   std::vector<std::string> remarks;
 };
 
-/// What each key gives to the context: its value, its weight, and the product.
+/// The contribution of each key to the context: its value, its weight, and their product.
 struct ShareBlock {
   struct Row {
     std::string label;
@@ -112,48 +112,48 @@ struct ShareBlock {
     std::span<const float> share;
   };
   std::vector<Row> rows;
-  ConstMatrix values, shares;      // of all keys: what the numbers are written as
+  ConstMatrix values, shares;      // of all keys: they determine the number format
   std::size_t weight_columns = 1;  // of the widest weight
   std::vector<std::string> remarks;
 };
 
 using InspectionBlock = std::variant<VectorBlock, MatrixBlock, TableBlock, ShareBlock>;
 
-/// One query in one or several heads, and what is to be shown of it.
+/// One query in one or several heads, and the parts to show.
 struct InspectionPage {
   std::string title;                           // "random weights (seed 42)"
-  std::optional<std::string> full_title = {};  // in place of what is made of it; empty: none
-  std::vector<std::string> notes;              // warnings, said first: "RANDOM WEIGHTS: …"
-  std::vector<std::string> remarks;      // said behind them: the model's origin, why this head
-  std::vector<std::string_view> tokens;  // raw pieces: the document makes them safe
-  std::span<const Inspection> heads;     // shown one after another
-  std::vector<InspectionStep> steps;     // in order; empty: all
-  bool full = false;                     // every key, every number, whole matrices
-  bool explain = false;                  // a sentence to each step
-  bool batch = false;                    // shapes of all heads and tokens at once
-  std::string facts;                     // what it was made from, for a picture's metadata
+  std::optional<std::string> full_title = {};  // replaces the whole generated title; empty: none
+  std::vector<std::string> notes;              // warnings, shown first: "RANDOM WEIGHTS: …"
+  std::vector<std::string> remarks;            // shown next: origin, reason for this head
+  std::vector<std::string_view> tokens;        // raw pieces: the document makes them safe
+  std::span<const Inspection> heads;           // shown one after another
+  std::vector<InspectionStep> steps;           // in order; empty: all
+  bool full = false;                           // every key, every number, whole matrices
+  bool explain = false;                        // explains each step in a sentence
+  bool batch = false;                          // adds shapes for all heads and tokens at once
+  std::string facts;                           // source data, for a picture's metadata
 
   bool shows(InspectionStep step) const noexcept;
-  /// The same of a head: only steps that it takes are shown.
+  /// The same for one head: only steps that it takes are shown.
   bool shows(const Inspection& head, InspectionStep step) const;
-  /// Whether this step is the last shown of those that are columns of one table of keys: scores,
-  /// scale, cap, mask, softmax.
+  /// Whether this step is the last shown among the columns of the table of keys: scores, scale,
+  /// cap, mask, softmax.
   bool ends_key_table(const Inspection& head, InspectionStep step) const;
 };
 
-/// What the numbers are to be shown as: written out, written out with those of all queries and the
-/// model's matrices, or as colours, which show matrices, too.
+/// How to show numbers: written out; written out including those of all queries and the model's
+/// matrices; or as colours, which also show matrices.
 enum class InspectionDetail { kWritten, kFull, kColored };
 
-/// A step that a head takes and that is shown.
+/// A step that a head takes and the page shows.
 struct InspectedStep {
   InspectionStep step = InspectionStep::kX;
   std::size_t number = 0;          // 1-based, of the head's steps
   std::string formula, shape;      // "q = x · W_Q" and "[4] · [4, 2] → [2]"
-  std::string sentence;            // that explains it, if it is to be explained
-  std::string note;                // what the numbers come from; may be empty
-  bool goes_on = false;            // its numbers stand in the table of a later step
-  std::size_t number_columns = 0;  // of its widest number, where blocks stand column over column
+  std::string sentence;            // explains it, if requested
+  std::string note;                // where the numbers come from; may be empty
+  bool goes_on = false;            // its numbers are in the table of a later step
+  std::size_t number_columns = 0;  // of its widest number, if columns of blocks are aligned
   std::vector<InspectionBlock> blocks;
 };
 
@@ -169,19 +169,19 @@ struct InspectionDocument {
   std::vector<InspectedHead> heads;
 };
 
-/// Hues and what they mean: "q query", "k key", "v value".
+/// The hues and their meanings: "q query", "k key", "v value".
 std::span<const RoleText> inspection_legend();
 
-/// The document of `page`, whose heads it looks at. Tokens are 7-bit when `ascii`. Precondition:
+/// The document of `page`, with references to its heads. Tokens are 7-bit if `ascii`. Precondition:
 /// kFull needs the heads' matrices over all queries.
 InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,
                                        bool ascii);
 
 /// "[1, 4, 128] · [128, 4 · 32] → [1, 4, 4, 32]": batch, then heads, tokens, dimensions. The batch
-/// is the one text that is followed.
+/// holds the one inspected text.
 std::string batch_shape(const Inspection& head, InspectionStep step);
 
-/// Where this head's numbers are among those of all heads; empty for most steps.
+/// The place of this head's numbers among those of all heads; empty for most steps.
 std::string batch_sentence(const Inspection& head, InspectionStep step);
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-// The steps from values to residual: what the weights take along.
+// The steps from values to residual: how the weights mix the values.
 
 #include <fmt/core.h>
 
@@ -42,11 +42,11 @@ std::string values_sentence(const Inspection& head, const KeyWords& words) {
   }
   const Keys sorted = KeyWords::sorted_by(words.visible(), lengths);
   if (sorted.empty() || lengths[sorted.front()] == 0.0f) {
-    return "Every share is 0: the query takes nothing along.";
+    return "Every share is 0: the query takes up nothing.";
   }
   const Keys best = KeyWords::ties(sorted, lengths);
   if (words.visible().size() == 1) {
-    return fmt::format("The value of {} is all there is to take along.",
+    return fmt::format("The query takes up only the value of {}.",
                        words.quoted(words.visible().front()));
   }
   if (best.size() > 1) {
@@ -71,8 +71,8 @@ void values_blocks(const Inspection& head, StepBlocks& to) {
 StepFormula context_formula(const Inspection& head) {
   if (head.ablation) {
     return {head.ablation->by_mean
-                ? "context = its mean over all queries, in place of the sum of all weight · v"
-                : "context = 0, in place of the sum of all weight · v",
+                ? "context = its mean over all queries, instead of the sum of all weight · v"
+                : "context = 0, instead of the sum of all weight · v",
             fmt::format("[{}]", head.d_value())};
   }
   if (!head.gate.empty()) {
@@ -87,15 +87,14 @@ StepFormula context_formula(const Inspection& head) {
 std::string context_note(const Inspection& head) {
   return !head.ablation ? ""
          : head.ablation->by_mean
-             ? "This head is taken out (ablated): it says the same to every token, the mean of "
-               "what "
-               "it says in a run without changes."
-             : "This head is taken out (ablated): whatever it looks at, it says nothing.";
+             ? "This head is taken out (ablated): it outputs the same for every token, its mean "
+               "output in an unchanged run."
+             : "This head is taken out (ablated): it outputs 0, regardless of its weights.";
 }
 
 std::string context_sentence(const Inspection& head, const KeyWords& words) {
   if (head.ablation) {
-    return "What the weights would have mixed is not used.";
+    return "The weighted sum of values is not used.";
   }
   constexpr std::size_t kMostParts = 3;
   Keys taken;
@@ -108,7 +107,7 @@ std::string context_sentence(const Inspection& head, const KeyWords& words) {
     return "All weights are 0, and so is the context.";
   }
   const Keys sorted = KeyWords::sorted_by(taken, head.weights);
-  // One alone is named, not counted.
+  // A single remaining part is named, not counted.
   const std::size_t named = sorted.size() <= kMostParts + 1 ? sorted.size() : kMostParts;
   std::vector<std::string> parts;
   parts.reserve(named);
@@ -124,11 +123,12 @@ std::string context_sentence(const Inspection& head, const KeyWords& words) {
     parts.push_back(fmt::format("{} of the {} others", percentage(static_cast<float>(rest)),
                                 sorted.size() - named));
   }
-  return fmt::format("The context is a mixture of values: {}.{}{}", joined(parts, "and"),
-                     head.sink ? fmt::format(" The learned sink's {} bring nothing.",
-                                             percentage(head.sink->weight))
-                               : "",
-                     head.gate.empty() ? "" : " A gate of the query opens each of its numbers.");
+  return fmt::format(
+      "The context is a mixture of values: {}.{}{}", joined(parts, "and"),
+      head.sink ? fmt::format(" The {} of the learned sink contribute nothing.",
+                              percentage(head.sink->weight))
+                : "",
+      head.gate.empty() ? "" : " A gate computed from the query then scales each of its numbers.");
 }
 
 void context_blocks(const Inspection& head, StepBlocks& to) {
@@ -145,7 +145,7 @@ void context_blocks(const Inspection& head, StepBlocks& to) {
 
 StepFormula output_formula(const Inspection& head) {
   if (!head.has_output()) {
-    return {"output: the context itself, there is no W_O", fmt::format("[{}]", head.d_value())};
+    return {"output: the context itself, as there is no W_O", fmt::format("[{}]", head.d_value())};
   }
   return {"output = context · W_O",
           fmt::format("[{0}] · [{0}, {1}] → [{1}]", head.d_value(), head.d_model())};
@@ -153,9 +153,9 @@ StepFormula output_formula(const Inspection& head) {
 
 std::string output_sentence(const Inspection& head, const KeyWords&) {
   if (!head.has_output()) {
-    return "Without W_O the head hands its context on as it is.";
+    return "Without W_O the head's output is its context.";
   }
-  return fmt::format("W_O writes the {} of the context as {}, the form that x has.",
+  return fmt::format("W_O maps the {} of the context to {}, the shape of x.",
                      counted(head.d_value(), "number"), counted(head.d_model(), "number"));
 }
 
@@ -195,7 +195,7 @@ StepFormula residual_formula(const Inspection& head) {
 
 std::string residual_note(const Inspection& head) {
   if (head.mlp_ablation) {
-    return fmt::format("The layer's MLP is taken out (ablated): {} is added in its place.",
+    return fmt::format("The layer's MLP is taken out (ablated): {} is added instead.",
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
   }
   if (!head.states.empty()) {
@@ -206,7 +206,7 @@ std::string residual_note(const Inspection& head) {
     case LayerOrder::kAttentionOnly:
       return {};
     case LayerOrder::kParallel:
-      return "The layer's MLP, which looks at x beside attention, adds its own part to this.";
+      return "The layer's MLP, which reads the same x as attention, adds its own part.";
     case LayerOrder::kPreNorm:
     case LayerOrder::kPostNorm:
       break;
@@ -219,7 +219,7 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
   if (!head.has_output()) {
     const std::size_t first = head.context_in_result;
     const std::size_t last = first + head.d_value() - 1;
-    return n == 1 ? "The head's context is what the layer hands on; x is not added."
+    return n == 1 ? "The layer outputs the head's context; x is not added."
                   : fmt::format(
                         "The contexts of {} heads stand side by side, this one's at {}{}; x is not "
                         "added.",
@@ -236,8 +236,8 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
   const std::string others = counted(n - 1, "other head");
   if (head.changes_branch()) {
     return fmt::format(
-        "The head's part has length {:.3g}{}; what they make {}, and so a vector of length {:.3g} "
-        "is added to x, whose length is {:.3g}.{}",
+        "The head's part has length {:.3g}{}; their sum {}, so a vector of length {:.3g} is added "
+        "to x, whose length is {:.3g}.{}",
         added,
         n == 1 ? "" : fmt::format(", and {} {}", others, n == 2 ? "adds its own" : "add theirs"),
         head.after_norm.present() ? "goes through a norm"
@@ -254,8 +254,8 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
                      head.result_norm.present() ? " The sum then goes through a norm." : "");
 }
 
-// x + output = result, with what else is added and the norms between; the result alone where a
-// layer has no W_O.
+// x + output = result, with other summands and the norms between; the result alone if a layer has
+// no W_O.
 void residual_blocks(const Inspection& head, StepBlocks& to) {
   if (!head.has_output()) {
     to.vectors({{"  result", head.result, Role::kPlain}});

@@ -51,11 +51,11 @@ std::string scores_sentence(const Inspection& head, const KeyWords& words) {
   const Keys sorted = KeyWords::sorted_by(all, head.scores);
   const Keys best = KeyWords::ties(sorted, head.scores);
   if (best.size() == all.size()) {
-    return fmt::format("q fits all {} keys alike.{}", all.size(),
+    return fmt::format("q matches all {} keys equally well.{}", all.size(),
                        product(head, words, best.front()));
   }
   return fmt::format(
-      "Of all {} keys q fits {} best.{}", all.size(),
+      "Among all {} keys q matches {} best.{}", all.size(),
       best.size() > 1 ? "those of " + words.named(best) : "that of " + words.quoted(best.front()),
       product(head, words, best.front()));
 }
@@ -84,8 +84,8 @@ StepFormula scale_formula(const Inspection& head) {
   return {formula + numbers, fmt::format("[{}]", head.n_tokens())};
 }
 
-// One more sentence where a temperature was asked for. It acts on differences of scores: where
-// there are none, it does nothing.
+// One more sentence if a temperature is set. It acts on differences of scores, so it has no effect
+// where all scores are equal.
 std::string temperature(const Inspection& head, const KeyWords& words) {
   if (head.request.temperature == 1.0f) {
     return {};
@@ -103,7 +103,7 @@ std::string temperature(const Inspection& head, const KeyWords& words) {
   return head.bias.empty()
              ? fmt::format("{} makes the weights {}.", subject,
                            warm ? "more alike" : "more different")
-             : fmt::format("{} makes the scores differ {}; the bias of ALiBi stays as it is.",
+             : fmt::format("{} makes the scores differ {}; the bias of ALiBi does not change.",
                            subject, warm ? "less" : "more");
 }
 
@@ -115,17 +115,16 @@ std::string scale_sentence(const Inspection& head, const KeyWords& words) {
         head.request.temperature != 1.0f && head.soft_cap == 0.0f
             ? fmt::format("The scores are not divided by √{}: large ones make the softmax sharp.",
                           root == 0 ? head.d_head() : root)
-            : "The scores are left as they are: large ones make the softmax sharp.";
+            : "The scores are not scaled: large ones make the softmax sharp.";
   } else if (root == 0) {
-    text = fmt::format("The model multiplies its scores by a number of its own, {:.4g}.",
-                       head.own_scale);
+    text =
+        fmt::format("The model multiplies its scores by its own factor, {:.4g}.", head.own_scale);
   } else if (root == 1) {
     text = head.d_head() == 1 ? "Dividing by √1 changes nothing: q and k are one number each."
                               : "Dividing by √1 changes nothing.";
   } else if (root != head.d_head()) {
     text = fmt::format(
-        "Dividing by √{} keeps the scores small; the model has that number of its own, in place of "
-        "d_head.",
+        "Dividing by √{} keeps the scores small; the model uses this number instead of d_head.",
         root);
   } else {
     text = fmt::format("Dividing by √{} keeps the scores from growing with d_head.", root);
@@ -143,7 +142,8 @@ StepFormula cap_formula(const Inspection& head) {
 
 std::string cap_sentence(const Inspection& head, const KeyWords& words) {
   std::string text = fmt::format(
-      "No score can pass {0} or fall below -{0}: the larger one is, the more the cap takes of it.",
+      "No score can rise above {0} or fall below -{0}: the larger it is, the more the cap reduces "
+      "it.",
       head.soft_cap);
   if (!words.visible().empty()) {
     const std::size_t key = KeyWords::sorted_by(words.visible(), head.scaled).front();
@@ -173,7 +173,7 @@ std::string mask_rule(const Mask& mask) {
   return fmt::format("mask {}: −∞ for keys it hides", mask.name());
 }
 
-// Keys that the mask would let the query see.
+// The keys hidden by request although the mask shows them.
 Keys hidden_on_request(const Inspection& head) {
   Keys keys;
   for (std::size_t key = 0; key < head.n_tokens(); ++key) {
@@ -226,7 +226,7 @@ std::string mask_note(const Inspection& head) {
   return note;
 }
 
-// With a window there are two reasons to be hidden, beside requests.
+// A window hides keys for two reasons, in addition to requests.
 std::string hidden(const Inspection& head, const KeyWords& words) {
   if (head.mask.kind != MaskKind::kWindow) {
     return words.named(words.hidden(), true);
@@ -288,13 +288,13 @@ std::string looks(const Inspection& head, const KeyWords& words) {
   const float most = weights[sorted.front()];
   if (words.visible().size() == 1) {
     return words.visible().front() == head.query
-               ? fmt::format("{} has only itself to look at: {}.", words.query(), percentage(most))
-               : fmt::format("{} has only {} to look at: {}.", words.query(),
+               ? fmt::format("{} can only attend to itself: {}.", words.query(), percentage(most))
+               : fmt::format("{} can only attend to {}: {}.", words.query(),
                              words.quoted(words.visible().front()), percentage(most));
   }
   const Keys best = KeyWords::ties(sorted, weights);
   if (best.size() == words.visible().size()) {
-    return fmt::format("{} looks at all {} keys alike: {} each.", words.query(), best.size(),
+    return fmt::format("{} attends to all {} keys equally: {} each.", words.query(), best.size(),
                        percentage(most));
   }
   if (best.size() > 1) {
@@ -317,7 +317,7 @@ std::string looks(const Inspection& head, const KeyWords& words) {
 }
 
 std::string dropout(const Inspection& head, const KeyWords& words) {
-  std::size_t n_weights = 0;  // that are there to be dropped
+  std::size_t n_weights = 0;  // nonzero before dropout
   std::size_t n_dropped = 0;
   for (const std::size_t key : words.visible()) {
     const bool is_weight = head.probabilities[key] > 0.0f;
@@ -363,7 +363,7 @@ constexpr StepDefinition kScoreSteps[] = {
 
 std::size_t scale_root(const Inspection& head) noexcept {
   constexpr double kRounding = 1e-9;
-  constexpr double kLargest = 1e8;  // from here on any number would be as near to a whole one
+  constexpr double kLargest = 1e8;  // beyond this, any number is that close to a whole one
   if (head.own_scale == 0.0) {
     return head.d_head();
   }

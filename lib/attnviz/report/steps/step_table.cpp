@@ -1,4 +1,4 @@
-// The table of keys: what each key's score goes through, from q · k to its weight.
+// The table of keys: the stages of each key's score, from q · k to its weight.
 #include "attnviz/report/steps/step_table.h"
 
 #include <fmt/core.h>
@@ -126,7 +126,7 @@ void StepBlocks::shares() {
   add(std::move(block));
 }
 
-// In colours one line of few words, else a sentence for each reason.
+// In colours one short line, else a sentence for each reason.
 std::vector<std::string> StepBlocks::left_out(const ShownKeys& shown) const {
   std::vector<std::string> told;
   const auto tell = [&](std::size_t count, const char* which, const char* with, const char* fate) {
@@ -142,7 +142,7 @@ std::vector<std::string> StepBlocks::left_out(const ShownKeys& shown) const {
       told.back() += fmt::format(", {}{}{} {}", count, which, with, fate);
     }
   };
-  tell(shown.left_out, "", " with the least weight", "left out");
+  tell(shown.left_out, "", " with the smallest weights", "left out");
   tell(shown.masked_before, " earlier", "", "masked");
   tell(shown.masked_after, " later", "", "masked");
   return told;
@@ -169,7 +169,7 @@ std::string scaled_heading(const Inspection& head) {
 // Builds the table column by column.
 class KeyTable {
  public:
-  // `sums`: below the keys stands what those left out have together, and the sum of all.
+  // `sums`: adds rows for the sum of the keys left out, and the sum of all.
   KeyTable(const Inspection& head, const TokenNames& names, const ShownKeys& shown, bool sums)
       : head_(head), shown_(shown), sums_(sums) {
     table_.corner = {"key", Role::kKey};
@@ -188,7 +188,7 @@ class KeyTable {
     }
   }
 
-  // Where the mask hides a key stands `hidden`; empty: the value as well.
+  // Keys hidden by the mask show `hidden`; if this is empty, their values.
   std::vector<std::string>& add(std::string_view heading, std::span<const float> values,
                                 const NumberGroup& numbers, std::string_view hidden = {}) {
     TableColumn column{std::string(heading)};
@@ -201,7 +201,7 @@ class KeyTable {
     return table_.columns.back().cells;
   }
 
-  // `sink`: what stands in its row, where there is one.
+  // `sink`: the value in the sink's row, if the head has one.
   void add_summed(std::string_view heading, std::span<const float> values, float sink) {
     NumberGroup numbers(values);
     const double of_keys = std::accumulate(values.begin(), values.end(), 0.0);
@@ -253,7 +253,7 @@ class KeyTable {
   const Inspection& head_;
   const ShownKeys& shown_;
   bool sums_;
-  std::size_t sink_row_ = 0;  // where the head has one
+  std::size_t sink_row_ = 0;  // if the head has one
   TableBlock table_;
 };
 

@@ -40,7 +40,7 @@ std::string grouped_number(double count) {
 }
 
 std::string factor_words(double log_probability_change) {
-  constexpr double kSame = 0.05;  // in the factor
+  constexpr double kSame = 0.05;  // relative tolerance
   constexpr double kMostDigits = 1e6;
   const double factor = std::exp(std::abs(log_probability_change));
   if (!(factor >= 1.0 + kSame)) {
@@ -66,7 +66,7 @@ constexpr int kMostDecimals = 4;
 constexpr float kTooLarge = 1e6f;
 constexpr float kTooSmall = 1e-3f;
 
-// The decimals that write `value` as exactly as a float is, at most kMostDecimals.
+// The number of decimals that give `value` with a float's precision, at most kMostDecimals.
 int decimals_of(float value) noexcept {
   constexpr double kFloatPrecision = 2e-7;
   double shifted = std::abs(static_cast<double>(value));
@@ -138,7 +138,7 @@ std::string without_zero_sign(std::string number) {
 
 namespace {
 
-// `units` of a thousand each; the first is that of single ones.
+// `units` grow by factors of a thousand; the first is for single items.
 std::string rounded(std::size_t number, std::span<const std::string_view> units) {
   constexpr double kStep = 1000.0;
   constexpr double kRoundsToStep = 999.5;
@@ -155,9 +155,9 @@ std::string rounded(std::size_t number, std::span<const std::string_view> units)
   return fmt::format("{:.{}f}{}", value, value < kRoundsToHundred ? 1 : 0, units[unit]);
 }
 
-enum class Side { kBelow, kWithin, kAbove };  // of what the decimals can write
+enum class Side { kBelow, kWithin, kAbove };  // of the range that the decimals can express
 
-// Where rounding would make nothing of something, or all of less.
+// Whether rounding would turn a positive share into 0, or a share below 1 into 1.
 Side side_of(float share, int decimals) noexcept {
   constexpr float kOneButForRounding = 1.0f - std::numeric_limits<float>::epsilon();
   const double percent = static_cast<double>(share) * 100.0;
@@ -259,7 +259,7 @@ NumberFormat::NumberFormat(float low, float high, std::size_t width) : width_(wi
 }
 
 std::string NumberFormat::text(float value) const {
-  for (int decimals = decimals_; decimals >= 0; --decimals) {  // 1.00 has no zero to lose: 1.0
+  for (int decimals = decimals_; decimals >= 0; --decimals) {  // 1.00: no zero to drop
     std::string number = without_zero_sign(fmt::format("{:.{}f}", value, decimals));
     if (number.size() > width_ && !leading_zero_ && number.starts_with("0.")) {
       number.erase(0, 1);

@@ -1,6 +1,6 @@
-// How numbers of one kind read in columns and sentences. Numbers that are written alike: one count
-// of decimals for a whole group, whatever of it is shown. Numbers written short, for people:
-// counts, sizes in memory, shares, weights of one width.
+// Formats numbers for columns and sentences. Groups of numbers with the same number of decimals,
+// whichever of them are shown. Short forms for people: counts, sizes in memory, shares, weights of
+// one width.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ std::string signed_number(double value);
 
 /// "12.5%", "<.1%": a share, as percent_cell() with one decimal.
 std::string percent_number(double share);
-/// The same of e to the power of a log probability.
+/// The same for e to the power of a log probability.
 std::string percent_of_log(double log_probability);
 
-/// "1.50", without the sign of what was rounded to 0.
+/// "1.50", without a sign if it is rounded to 0.
 std::string two_decimals(double value);
 
 /// "0.950", or the first digits of a small number: "4.8e-04"; "0" only for 0.
@@ -28,12 +28,13 @@ std::string small_decimals(double value);
 /// "5,248". Precondition: whole, and not negative.
 std::string grouped_number(double count);
 
-/// The probability after a change of ln p: "1,200 × less", "1.3 × more", "equally".
+/// The change of the probability that belongs to a change of ln p: "1,200 × less", "1.3 × more",
+/// "equally".
 std::string factor_words(double log_probability_change);
 
-/// Takes all values of a group, then writes any of them. Up to four decimals: as few as write every
-/// value to the digits a float has (the numbers of a hand-made file look as they were written), and
-/// fewer from a thousand on. Groups that are very large or very small throughout: 1.234e+05.
+/// Takes all values of a group, then formats any of them. Uses up to four decimals: as few as give
+/// every value with a float's precision (so that numbers of a hand-made file look as written), and
+/// fewer from a thousand on. Groups with only very large or very small values: 1.234e+05.
 class NumberGroup {
  public:
   NumberGroup() = default;
@@ -43,10 +44,10 @@ class NumberGroup {
   void add(std::span<const float> values);
   void add(ConstMatrix values);
 
-  /// ASCII, not padded. What is not finite: nan, inf, -inf.
+  /// ASCII, not padded. Values that are not finite: nan, inf, -inf.
   std::string text(float value) const;
 
-  /// The columns of the widest text of a value that was added, at least 1.
+  /// The width of the widest text of an added value, at least 1.
   std::size_t width() const;
 
  private:
@@ -56,11 +57,11 @@ class NumberGroup {
   float low_ = 0.0f;
   float high_ = 0.0f;
   float largest_ = 0.0f;  // without sign
-  int needed_ = 0;        // decimals that write every value
+  int needed_ = 0;        // decimals needed for every value
   bool has_odd_ = false;  // NaN or infinities
 };
 
-/// A written number without the sign of what was rounded away: "-0.00" is "0.00".
+/// A formatted number without the sign of a value rounded to 0: "-0.00" is "0.00".
 std::string without_zero_sign(std::string number);
 
 /// "1,572,864".
@@ -70,13 +71,13 @@ std::string grouped(std::size_t number);
 /// T.
 std::string rounded_count(std::size_t number);
 
-/// The same with the prefixes of SI: "45.6 T", "3.3 P".
+/// The same with SI prefixes: "45.6 T", "3.3 P".
 std::string rounded_amount(std::size_t number);
 
-/// The same of bytes: "512 B", "65.5 kB", "4.3 GB"; 1 kB is 1,000 bytes.
+/// The same for bytes: "512 B", "65.5 kB", "4.3 GB"; 1 kB is 1,000 bytes.
 std::string rounded_bytes(std::size_t bytes);
 
-// Shares as percentages that say neither nothing nor all when it is not so.
+// Shares as percentages that never round to nothing or everything.
 
 /// In a sentence: 0.463 is "46 %", 0.031 "3.1 %", 0.0001 "less than 0.1 %", 0.99999 "more than
 /// 99.9 %". With 1 decimal 0.463 is "46.3 %", as in a column of such cells.
@@ -85,15 +86,15 @@ std::string percentage(float share, int decimals = 0);
 /// In a column, with 0 or 1 decimals: "46%" or "46.3%", "<1%" or "<.1%", ">99%" or ">99.9%".
 std::string percent_cell(float share, int decimals);
 
-/// How the values of one picture are written: the same number of decimals everywhere.
+/// The number format of one picture: the same number of decimals everywhere.
 class NumberFormat {
  public:
-  /// The most decimals (at most 3) with which every value from `low` to `high` takes at most
-  /// `width` columns. Values in [0, 1] lose their leading zero where that gains a decimal:
-  /// 0.463 in 5 columns, .463 in 4, .46 in 3.
+  /// Chooses the most decimals (at most 3) with which every value from `low` to `high` takes at
+  /// most `width` columns. Values in [0, 1] lose their leading zero if that gains a decimal: 0.463
+  /// in 5 columns, .463 in 4, .46 in 3.
   NumberFormat(float low, float high, std::size_t width);
 
-  /// At most `width` characters, ASCII. A value outside of the range that does not fit: `#`s.
+  /// At most `width` characters, ASCII. A value outside the range that does not fit: `#`s.
   std::string text(float value) const;
 
  private:
@@ -102,7 +103,7 @@ class NumberFormat {
   bool leading_zero_ = true;
 };
 
-/// The columns that low and high take with `decimals` decimals; in [0, 1] without leading zero.
+/// The width of low and high with `decimals` decimals; in [0, 1] without leading zero.
 std::size_t number_width(float low, float high, int decimals);
 
 }  // namespace attnviz

@@ -83,7 +83,7 @@ std::string marks_note(const TokenMarks& marks) {
 
 namespace {
 
-// Equal but for the rounding of floats.
+// Equal within the rounding of floats.
 bool about_equal(float a, float b) noexcept {
   return std::abs(a - b) <= 2e-6f * std::max(std::abs(a), std::abs(b));
 }
@@ -134,7 +134,7 @@ std::string KeyWords::itself_or(std::size_t key) const {
 
 namespace {
 
-// Formulas are written with these signs only.
+// The signs that formulas use.
 constexpr std::pair<std::string_view, std::string_view> kAsciiSigns[] = {
     {"·", "*"},  {"÷", "/"},  {"−", "-"},  {"→", "->"}, {"∞", "inf"}, {"…", ".."}, {"≥", ">="},
     {"²", "^2"}, {"π", "pi"}, {"±", "+-"}, {"µ", "u"},  {"⏎", "\\n"}, {"×", "x"},  {"–", "-"}};
@@ -156,7 +156,7 @@ std::string in_ascii(std::string_view formula) {
       while (end < formula.size() && is_name(formula[end])) {
         ++end;
       }
-      // What stands in parentheses keeps them.
+      // A radicand in parentheses keeps them.
       out += end == 0 ? "sqrt" : fmt::format("sqrt({})", formula.substr(0, end));
       formula.remove_prefix(end);
       continue;
@@ -224,7 +224,7 @@ std::string ablation_note(const std::vector<Ablation>& ablations, const Ablation
   std::string note =
       fmt::format("without {}{}", names.size() == 1 ? kind.one : kind.many, few_of(names));
   if (by_mean) {
-    note += names.size() == 1 ? " (its mean in its place)" : " (their means in their place)";
+    note += names.size() == 1 ? " (replaced by its mean)" : " (replaced by their means)";
   }
   return note;
 }
@@ -251,7 +251,7 @@ std::string places(std::string_view noun, const std::vector<IndexRange>& ranges)
   return fmt::format("{}{} {}", noun, is_one ? "" : "s", few_of(items));
 }
 
-// Edges between all of some queries and all of some keys.
+// Edges from each of some queries to each of some keys.
 struct Edges {
   std::vector<IndexRange> queries, keys;
   IndexRange layers, heads;
@@ -261,7 +261,7 @@ struct Edges {
   }
 };
 
-// What was asked for at once, brought together again; each edge once.
+// Merges edges of one request again; each edge once.
 std::vector<Edges> grouped(const std::vector<KnockOut>& knock_outs) {
   std::vector<Edges> by_query;
   std::set<KnockOut> said;

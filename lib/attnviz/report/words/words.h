@@ -1,6 +1,5 @@
-// The tokens of a text as labels, and as they are called in a sentence. The keys of one query in
-// sentences: sorted, told apart, and named as a person would. The signs that formulas are written
-// with, in 7 bits.
+// The tokens of a text as labels, and their names in sentences. The keys of one query in sentences:
+// sorted, distinguished, and named as a person would. The signs of formulas in 7 bits.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +14,18 @@
 
 namespace attnviz {
 
-/// Tokens as labels: safe to print, 7-bit when `ascii`, told apart where one occurs several times.
+/// Tokens as labels: safe to print, 7-bit if `ascii`, distinguished if one occurs several times.
 class TokenNames {
  public:
   TokenNames(const std::vector<std::string_view>& pieces, bool ascii);
 
   /// The token as a label, not cut.
   const std::string& label(std::size_t token) const { return labels_[token]; }
-  /// "3 sat": with its index, indices as wide as the largest.
+  /// "3 sat": with its index, padded to the width of the largest.
   std::string indexed(std::size_t token) const;
   /// `"sat"`: in quotes, without the space before it.
   const std::string& word(std::size_t token) const { return words_[token]; }
-  /// In a sentence: the same, and `"the" (4)` where there are several.
+  /// In a sentence: the same, with the index if the word is repeated: `"the" (4)`.
   std::string quoted(std::size_t token) const;
 
  private:
@@ -36,36 +35,36 @@ class TokenNames {
   std::size_t index_width_ = 1;
 };
 
-// A piece in a sentence or a title, raw as the tokenizer has it. The space that it begins with
-// belongs to the line, not to the word.
+// Names of a token in a sentence or a title, from the tokenizer's piece. The space that it begins
+// with belongs to the line, not to the word.
 
 /// `"it"`: printable, and cut as quoted() cuts.
 std::string quoted_token(std::string_view piece);
-/// `"it" (8)`: with its index, for words come more than once.
+/// `"it" (8)`: with its index, because words may be repeated.
 std::string named_token(std::string_view piece, std::size_t index);
 
-// The signs that labels of tokens carry where these are no plain words of the text.
+// The signs on labels of tokens that are not plain words of the text.
 
 /// Puts "*" before the labels of special tokens and "+" before those of generated ones.
 void mark_labels(const TokenMarks& marks, std::vector<std::string>& labels);
 
-/// What these signs mean, in one line; empty when no label has one.
+/// The meaning of these signs, in one line; empty if no label has one.
 std::string marks_note(const TokenMarks& marks);
 
-/// What the sentences of a page have in common. The head and the names must outlive it.
+/// The keys of one query for the sentences of a page. The head and the names must outlive it.
 class KeyWords {
  public:
   using Keys = std::vector<std::size_t>;
 
   KeyWords(const Inspection& head, const TokenNames& names);
 
-  /// The query's token, as TokenNames::quoted() has it.
+  /// The query's token, from TokenNames::quoted().
   const std::string& query() const noexcept { return query_; }
   const Keys& visible() const noexcept { return visible_; }
   const Keys& hidden() const noexcept { return hidden_; }
 
-  /// All keys that share the place of the first in `sorted`, which are sorted by `values`: equal
-  /// but for the rounding of floats. In order of position.
+  /// All keys tied with the first in `sorted`, which are sorted by `values`: equal within the
+  /// rounding of floats. In order of position.
   static Keys ties(const Keys& sorted, std::span<const float> values);
   /// The largest value first.
   static Keys sorted_by(Keys keys, std::span<const float> values);
@@ -84,20 +83,21 @@ class KeyWords {
   Keys hidden_;
 };
 
-/// q · k is q * k, √d is sqrt(d), → is ->. What is 7-bit stays as it is.
+/// q · k becomes q * k, √d sqrt(d), → ->. 7-bit text stays unchanged.
 std::string in_ascii(std::string_view formula);
 
-// What a run left out, in words.
+// The interventions of a run, in words.
 
-/// A line each: "without heads 2.1, 3.0 (their means in their place)", "without the MLP of layer
-/// 2", "hidden from token 5: tokens 0-2, in layers 1-2". Tokens are named by their indices.
+/// One line per intervention: "without heads 2.1, 3.0 (their means in their place)", "without the
+/// MLP of layer 2", "hidden from token 5: tokens 0-2, in layers 1-2". Tokens are named by their
+/// indices.
 std::vector<std::string> intervention_notes(const Interventions& interventions);
 
-/// The same in a title: "without 2.1", "without L2.mlp"; of several "changed", of edges alone
-/// "edges hidden".
+/// The same in a title: "without 2.1", "without L2.mlp"; "changed" for several, "edges hidden" for
+/// edges alone.
 std::string intervention_title(const Interventions& interventions);
 
-/// "2.1", "L2" for the attention of a layer, "L2.mlp": as options take it.
+/// "2.1", "L2" for the attention of a layer, "L2.mlp": the form that options take.
 std::string ablation_name(const Ablation& ablation);
 
 }  // namespace attnviz

@@ -17,7 +17,7 @@ namespace attnviz {
 
 namespace {
 
-// The parameters of the escape code SGR that ask for a colour: 38 for signs, 48 for what is behind.
+// The SGR parameters of a colour: 38 for signs, 48 for their background.
 std::string color_code(const PaletteColor& color, bool behind, ColorDepth depth) {
   const int kind = behind ? 48 : 38;
   switch (depth) {
@@ -30,7 +30,7 @@ std::string color_code(const PaletteColor& color, bool behind, ColorDepth depth)
   }
 }
 
-// Of more than 16 colours the black and white of the cube: themes redefine the first 16.
+// With more than 16 colours the black and white of the cube, because themes redefine the first 16.
 const char* code_of_text_on(Rgb fill, ColorDepth depth) {
   if (depth == ColorDepth::k16) {
     return dark_text_on(fill) ? "30" : "97";
@@ -94,8 +94,8 @@ void Line::put(std::string_view text, const Style& style) {
   if (text.empty()) {
     return;
   }
-  // Rows of a large matrix are plain: one span a row, not three a number. Blanks behind a text stay
-  // apart from it until more text follows: at the end of a line they are dropped.
+  // Merges plain text, so that a row of a large matrix is one span, not three per number. Trailing
+  // blanks stay separate until more text follows: at the end of a line they are dropped.
   const auto plain_end = [this] { return !spans.empty() && spans.back().style == Style{}; };
   if (style == Style{} && plain_end() && is_blank(spans.back().text)) {
     const std::string blanks = std::move(spans.back().text);

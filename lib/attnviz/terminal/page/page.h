@@ -1,5 +1,5 @@
-// A page for a terminal: lines of spans that say what they look like. Views make pages; the escape
-// codes are known to to_ansi alone.
+// A page for a terminal: lines of styled spans. Views build pages; only to_ansi() knows the escape
+// codes.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@
 
 namespace attnviz {
 
-/// A colour as terminals of one depth have it.
+/// A colour on terminals of one colour depth.
 struct PaletteColor {
-  int index = 0;  // of 256 colours; of 16 the code of a background, 40 to 47 and 100 to 107
-  Rgb rgb;        // what it looks like
+  int index = 0;  // of 256 colours; with 16 a background code, 40 to 47 or 100 to 107
+  Rgb rgb;        // its appearance
 
   bool operator==(const PaletteColor&) const = default;
 };
 
-/// How signs look. On a fill without an ink they are black or white, whichever contrasts more.
+/// The style of signs. On a fill without an ink they are black or white, whichever contrasts more.
 struct Style {
   std::optional<PaletteColor> ink{};
   std::optional<PaletteColor> fill{};
@@ -43,7 +43,7 @@ struct Span {
   Style style{};
 };
 
-/// What stands beside each other.
+/// Spans beside each other.
 struct Line {
   std::vector<Span> spans;
 
@@ -54,10 +54,10 @@ struct Line {
   void put(Line line);
   /// Blank columns.
   void space(std::size_t columns) { put(std::string(columns, ' ')); }
-  /// `text`, and blank columns behind it up to a width of `columns`.
+  /// Adds `text`, padded on the right with blank columns to a width of `columns`.
   void put_padded(std::string_view text, std::size_t columns, const Style& style = {});
 
-  /// Columns of a terminal.
+  /// The width in columns of a terminal.
   std::size_t width() const;
 };
 
@@ -70,24 +70,24 @@ struct Page {
   void blank() { lines.emplace_back(); }
 };
 
-/// Lines ending in '\n', without the blank spans at their ends that nothing fills. Every styled run
-/// ends in a reset, so that a cut line does not bleed. `depth` is the one that the page's colours
-/// were chosen for; with ColorDepth::kNone it is to_plain().
+/// Lines ending in '\n', without trailing blanks that have no fill. Every styled run ends in a
+/// reset, so that a cut line does not bleed. `depth` is the one that the page's colours were chosen
+/// for; with ColorDepth::kNone the result is that of to_plain().
 std::string to_ansi(const Page& page, ColorDepth depth);
 
-/// The same without any style.
+/// The same without styles.
 std::string to_plain(const Page& page);
 
-// The signs that a page is written with: the one place that knows whether it is 7-bit.
+// The signs on a page: the one place that knows whether it is 7-bit.
 
-/// Unicode, or 7 bits where is_7_bit(style). A sign and its 7-bit form differ in
-/// width ("…" and "..", "猫" and "\u{732B}"), so a page cannot be turned into 7 bits when it has
-/// been laid out: views ask here for what they lay out.
+/// Unicode, or 7 bits if is_7_bit(style). A sign and its 7-bit form differ in width ("…" and "..",
+/// "猫" and "\u{732B}"), so a page cannot be converted after its layout: views get their signs here
+/// before they lay out.
 class Charset {
  public:
   explicit Charset(TerminalStyle style) noexcept : is_ascii_(is_7_bit(style)) {}
 
-  /// For words that are written elsewhere.
+  /// For text from elsewhere.
   bool is_ascii() const noexcept { return is_ascii_; }
 
   const char* ellipsis() const noexcept { return is_ascii_ ? ".." : "…"; }
@@ -96,46 +96,45 @@ class Charset {
   const char* masked() const noexcept { return is_ascii_ ? "." : "·"; }
   const char* space() const noexcept { return is_ascii_ ? "\\s" : "␠"; }
 
-  /// Foreign text as a label: safe to print, with blanks that are seen.
+  /// Foreign text as a label: safe to print, with visible blanks.
   std::string label(std::string_view text) const;
-  /// A sentence on one line: safe to print whoever wrote it; in 7 bits with signs of formulas
-  /// spelled.
+  /// A sentence on one line: safe to print even if foreign; in 7 bits with spelled signs of
+  /// formulas.
   std::string sentence(std::string_view text) const;
   /// Own text with signs of formulas: · √ ÷ − …
   std::string formula(std::string_view text) const;
-  /// Text of this charset in at most `columns`, ending in the ellipsis when cut.
+  /// Text of this charset in at most `columns`, ending in the ellipsis if cut.
   std::string fitted(std::string_view text, std::size_t columns) const;
 
-  /// `share` (0 to 1) of a bar `columns` wide, in eighths of a column, or of #. Not padded;
-  /// whatever is more than 0 is seen, and NaN is no bar.
+  /// `share` (0 to 1) of a bar `columns` wide, in eighths of a column, or in #. Not padded; any
+  /// share above 0 is visible, and NaN has no bar.
   std::string bar(double share, std::size_t columns) const;
-  /// The same, growing to the left from the end of its columns, in halves of one: padded.
+  /// The same, growing to the left from the end of its columns, in half columns: padded.
   std::string bar_to_left(double share, std::size_t columns) const;
-  /// The line that bars to both sides begin at.
+  /// The line from which bars extend to both sides.
   const char* zero_line() const noexcept { return is_ascii_ ? "|" : "│"; }
 
  private:
   bool is_ascii_;
 };
 
-// Lines on a terminal, in dots: 2 by 4 of them in a column's cell. The colours of groups on a
-// terminal.
+// Lines on a terminal, in dots: a cell has 2 by 4 dots. The colours of groups on a terminal.
 
-/// A place among the dots: x to the right, y down.
+/// The position of a dot: x to the right, y down.
 struct DotPoint {
   std::size_t x = 0;
   std::size_t y = 0;
 };
 
-/// Dots of U+2800 to U+28FF. A cell has one style: that of the last line through it.
+/// Dots of U+2800 to U+28FF. A cell has the style of the last line through it.
 class BrailleCanvas {
  public:
   BrailleCanvas(std::size_t columns, std::size_t rows);
 
   std::size_t dots_across() const noexcept { return 2 * columns_; }
 
-  /// A straight line with every `period`-th dot of it, at least 1; `thick`: two dots across. What
-  /// lies outside is left out.
+  /// Draws a straight line with every `period`-th dot, at least 1; `thick`: two dots across. Parts
+  /// outside the canvas are clipped.
   void line(DotPoint from, DotPoint to, std::size_t period, bool thick, const Style& style);
 
   /// One row of cells; those without dots are blank.
@@ -159,7 +158,7 @@ inline Style group_ink(std::size_t number, ColorDepth depth) noexcept {
   if (depth == ColorDepth::kNone) {
     return {};
   }
-  constexpr int kFillOfInk = 10;  // codes of 16 colours are those of fills
+  constexpr int kFillOfInk = 10;  // the 16 colours are codes of fills
   const GroupColor& color = group_color(number);
   return {.ink = PaletteColor{
               depth == ColorDepth::k16 ? color.terminal_code + kFillOfInk : color.terminal_256,

@@ -1,4 +1,4 @@
-// How text is drawn for a terminal.
+// Options for drawing text on a terminal.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,15 @@
 
 namespace attnviz {
 
-/// blocks   cells filled with colour, or without colour with shades.
+/// blocks   cells filled with colours, or with shades on terminals without colours.
 /// ascii    a ramp of 7-bit characters.
-/// dots     bigger dots for more; a scale around zero has rings below it.
+/// dots     bigger dots for larger values; a scale around zero has rings for negative values.
 /// numbers  the weights.
-/// mask     only who may see whom: # and ., 7-bit. Panels with one mask are drawn once.
-/// arcs     lines between two columns of tokens, in dots; what has no lines as with blocks without
-///          colour.
-/// arcs, 7-bit: a list of the strongest lines; what has no lines as with ascii.
+/// mask     only the mask: # for visible and . for hidden keys, 7-bit. Panels with the same mask
+///          are drawn once.
+/// arcs     lines between two columns of tokens, in dots; pictures without lines look like blocks
+///          without colour.
+/// arcs, 7-bit: a list of the strongest lines; pictures without lines look like ascii.
 enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask, kArcs, kArcsAscii };
 
 constexpr bool draws_arcs(TerminalStyle style) noexcept {
@@ -37,10 +38,10 @@ struct TerminalOptions {
   TerminalStyle style = TerminalStyle::kAscii;
   ColorDepth color = ColorDepth::kNone;
   std::size_t columns = 80;
-  bool values = true;  // numbers over colours, in cells that have room for them
+  bool values = true;  // numbers on colours, in cells with room for them
 };
 
-/// Views take at least 20 columns.
+/// Views need at least 20 columns.
 inline TerminalOptions wide_enough(TerminalOptions options) {
   options.columns = std::max<std::size_t>(options.columns, 20);
   return options;

@@ -14,13 +14,13 @@ namespace attnviz {
 
 namespace {
 
-// Picked from the cube by eye: what the nearest colours would give is less even.
+// Picked from the cube by eye, because the nearest colours are less even.
 constexpr PaletteColor kViridis256[] = {
     {53, {95, 0, 95}},   {55, {95, 0, 175}},  {24, {0, 95, 135}},   {30, {0, 135, 135}},
     {36, {0, 175, 135}}, {77, {95, 215, 95}}, {148, {175, 215, 0}}, {220, {255, 215, 0}}};
 constexpr PaletteColor kNan256 = {160, {215, 0, 0}};
 
-// Backgrounds by their SGR code, with the colours of xterm. Foregrounds are 10 less.
+// Backgrounds by SGR code, with the colours of xterm. Foreground codes are 10 less.
 constexpr PaletteColor kBlack = {40, {0, 0, 0}};
 constexpr PaletteColor kRed = {41, {205, 0, 0}};
 constexpr PaletteColor kGreen = {42, {0, 205, 0}};
@@ -62,26 +62,27 @@ constexpr Ramp16 kRamps16[] = {
     {"blue-red", kBlueRed16, kMagenta}, {"purple-green", kPurpleGreen16, kBlue},
 };
 
-// Grow with lightness and are about even: the cube root of the luminance.
+// An approximately uniform lightness: the cube root of the luminance.
 double lightness(Rgb color) noexcept {
   return std::cbrt(luminance(color));
 }
 
 constexpr double kLeastRise = 0.02;
 
-// A colour that every terminal with 256 of them shows alike.
+// A colour that looks the same on every terminal with 256 colours.
 struct Candidate {
   PaletteColor color;
   double lightness;
   Oklab seen;
 };
 
-// Hue counts double: that the lightness fits its neighbours is seen to apart from this.
+// Hue counts double, because lightness is constrained separately.
 double distance(const Oklab& a, const Oklab& b) noexcept {
   return std::hypot(a[0] - b[0], 2.0 * (a[1] - b[1]), 2.0 * (a[2] - b[2]));
 }
 
-// The 6 × 6 × 6 cube and the 24 greys, from dark to light. Themes redefine the 16 before them.
+// The 6 × 6 × 6 cube and the 24 greys, from dark to light. Themes redefine the 16 colours before
+// them.
 std::vector<Candidate> fixed_colors() {
   std::vector<PaletteColor> colors;
   colors.reserve(240);
@@ -106,8 +107,8 @@ std::vector<Candidate> fixed_colors() {
   return candidates;
 }
 
-// For each target, from dark to light, a candidate darker than `below`, so that every one is
-// lighter than the one before and the whole lies as near as can be: the cheapest path.
+// Chooses a candidate darker than `below` for each target, from dark to light, so that each is
+// lighter than the one before and the total distance is least: the cheapest path.
 std::vector<PaletteColor> rising_ramp(std::span<const Candidate> candidates,
                                       std::span<const Rgb> targets, double below) {
   constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
@@ -119,7 +120,7 @@ std::vector<PaletteColor> rising_ramp(std::span<const Candidate> candidates,
     const Oklab target = oklab_from(targets[step]);
     std::vector<double> next(n, std::numeric_limits<double>::infinity());
     std::size_t cheapest = kNobody;
-    std::size_t darker = 0;  // candidates that may stand before this one
+    std::size_t darker = 0;  // number of candidates allowed before this one
     for (std::size_t i = 0; i < n && candidates[i].lightness <= below; ++i) {
       while (step > 0 && candidates[darker].lightness + kLeastRise <= candidates[i].lightness) {
         cheapest = cheapest == kNobody || cost[darker] < cost[cheapest] ? darker : cheapest;
@@ -186,17 +187,17 @@ std::vector<PaletteColor> diverging_256(std::span<const Candidate> candidates,
   return ramp;
 }
 
-// Contrasts of 3 : 1 with black and with white.
+// Luminances with a contrast of 3 : 1 to black and to white.
 constexpr double kDarkestInk = 0.10;
 constexpr double kLightestInk = 0.30;
 
-// Darkened, or mixed with white, as far as it must be.
+// Darkens the colour, or mixes it with white, as far as necessary.
 Rgb legible(Rgb color) noexcept {
   const double y = luminance(color);
   if (y >= kDarkestInk && y <= kLightestInk) {
     return color;
   }
-  // A little inside of the range, for the rounding.
+  // Slightly inside the range, to allow for rounding.
   const double factor = y > kLightestInk ? 0.98 * kLightestInk / y : 1.0;
   const double white = y < kDarkestInk ? (1.03 * kDarkestInk - y) / (1.0 - y) : 0.0;
   const auto channel = [factor, white](std::uint8_t c) {
@@ -289,7 +290,7 @@ PaletteColor TerminalPalette::ink(float t) const {
     case ColorDepth::k256:
       return std::isnan(t) ? nan_ : inks_[level(t)];
     case ColorDepth::k16:
-      // Bright blue and bright red are the colours that both backgrounds leave legible.
+      // Only bright blue and bright red are legible on both backgrounds.
       return std::isnan(t) || (colormap_.diverging() && t >= 0.5f) ? kBrightRed : kBrightBlue;
     case ColorDepth::kNone:
       break;

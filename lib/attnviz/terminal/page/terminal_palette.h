@@ -1,4 +1,4 @@
-// Colour maps in the colours that a terminal has.
+// Colour maps in the colours of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace attnviz {
 
-/// One colour map on terminals of one depth.
+/// One colour map on terminals of one colour depth.
 ///
 ///   true colour  the map itself.
 ///   256          about ten colours of the cube and the grey ramp, the nearest ones whose lightness
@@ -23,15 +23,15 @@ class TerminalPalette {
   /// The colour of `t` in [0, 1], clamped; NaN has its own.
   PaletteColor color(float t) const;
 
-  /// The same as the foreground of a sign: as light as contrasts by 3 : 1 or more with white and
-  /// with black. With 16 colours only the halves of a diverging map differ.
+  /// The same as a foreground: its lightness gives contrasts of 3 : 1 or more with white and with
+  /// black. With 16 colours only the halves of a diverging map differ.
   PaletteColor ink(float t) const;
 
-  /// The ink of a share: from the middle on where the map diverges.
+  /// The ink of a share; in a diverging map, from the middle up.
   PaletteColor share_ink(float share) const {
     return ink(colormap_.diverging() ? 0.5f + share / 2.0f : share);
   }
-  /// And of one of what lies below 0: from the middle down.
+  /// The ink of a share of negative values; in a diverging map, from the middle down.
   PaletteColor share_below_ink(float share) const {
     return ink(colormap_.diverging() ? 0.5f - share / 2.0f : share);
   }
@@ -44,7 +44,7 @@ class TerminalPalette {
   Colormap colormap_;
   ColorDepth depth_;
   std::vector<PaletteColor> ramp_;
-  std::vector<PaletteColor> inks_;  // for 256 colours: of the ramp's levels
+  std::vector<PaletteColor> inks_;  // for 256 colours: inks of the ramp's levels
   PaletteColor nan_;
 };
 

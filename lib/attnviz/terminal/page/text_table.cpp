@@ -37,7 +37,7 @@ class TableDrawing {
  private:
   std::size_t start() const noexcept { return table_.indent + label_width_; }
 
-  // As many columns as fit, at least one with what belongs to it.
+  // The end of the columns that fit, at least one with the columns that belong to it.
   std::size_t end_of_band(std::size_t first) const {
     std::size_t width = start();
     std::size_t end = first;
@@ -67,7 +67,7 @@ class TableDrawing {
     used += room;
   }
 
-  // Whether words of the cell can go on below it; bars have none.
+  // Whether the words of the cell can continue below it; bars have no words.
   bool flows(const TextColumn& column, const Span& cell, std::size_t room) const {
     return !column.to_right && room > 0 && display_width(cell.text) > room &&
            cell.text.find(' ') != std::string::npos &&
@@ -131,8 +131,8 @@ std::size_t TextColumn::width() const {
 
 std::size_t label_columns(const TextTable& table, std::size_t columns) {
   constexpr std::size_t kNarrowest = 6;
-  constexpr std::size_t kReadable = 20;  // labels that tell rows apart,
-  constexpr std::size_t kBeside = 20;    // which leave as much to a column
+  constexpr std::size_t kReadable = 20;  // enough for labels to distinguish rows,
+  constexpr std::size_t kBeside = 20;    // if they leave as much to a column
   std::size_t widest = display_width(table.corner.text);
   for (const Span& label : table.labels) {
     widest = std::max(widest, display_width(label.text));
@@ -232,7 +232,7 @@ void RunningText::put(std::string_view word, const Style& style, bool is_close,
       add(part, width, gap, style, blank);
       rest -= width;
     } else if (is_new) {
-      return;  // one sign that is wider than a line
+      return;  // one sign wider than a line
     }
     if (next != clusters.end()) {
       end_line();

@@ -37,7 +37,7 @@ std::string where(const GgufMetadata& metadata, std::string_view key) {
   return fmt::format("{}: {}", metadata.gguf().file(), key);
 }
 
-// Special tokens, as keys name them.
+// Special tokens, as named in keys.
 constexpr std::pair<std::string_view, std::optional<TokenId> SpecialIds::*> kRoles[] = {
     {"bos", &SpecialIds::bos},       {"eos", &SpecialIds::eos},       {"padding", &SpecialIds::pad},
     {"unknown", &SpecialIds::unk},   {"seperator", &SpecialIds::sep},  // as the format spells it
@@ -47,31 +47,31 @@ std::string id_key(std::string_view role) {
   return fmt::format("tokenizer.ggml.{}_token_id", role);
 }
 
-// The pieces by id, with what the file says of each.
+// The pieces by id, with the file's data for each.
 struct Pieces {
   std::vector<SentencePiece> list;
   std::deque<std::string> names;  // of pieces without a text; others are views into the file
 };
 
-// An id of a special token; nothing when the file does not tell one of the vocabulary.
+// The id of a special token; nothing if the file does not give one, or one outside the vocabulary.
 std::optional<TokenId> special_id(const GgufMetadata& metadata, const Pieces& pieces,
                                   std::string_view role) {
   const auto id = metadata.id(id_key(role));
   return id && *id < pieces.list.size() ? id : std::nullopt;
 }
 
-// What is usual, where the vocabulary has it.
+// The usual id, if the vocabulary has it.
 std::optional<TokenId> id_below(TokenId id, const Pieces& pieces) {
   return id < pieces.list.size() ? std::optional(id) : std::nullopt;
 }
 
-// The piece that stands for what the vocabulary lacks, where the file says it.
+// The piece for text that the vocabulary lacks, if the file names one.
 std::optional<std::string> unknown_piece(const GgufMetadata& metadata, const Pieces& pieces) {
   const auto id = special_id(metadata, pieces, "unknown");
   return id ? std::optional(std::string(pieces.list[*id].text)) : std::nullopt;
 }
 
-// Files without types: the names of bytes tell them, and their ids the special ones.
+// For files without types: recognises bytes by their names, and special pieces by their ids.
 void guess_types(const GgufMetadata& metadata, Pieces& pieces) {
   for (SentencePiece& piece : pieces.list) {
     if (piece.text.size() == 6 && piece.text.starts_with("<0x") && piece.text.ends_with('>')) {
@@ -98,7 +98,7 @@ void read_types(const GgufMetadata& metadata, Pieces& pieces) {
                                       counted(pieces.list.size(), "type"), numbers.size()));
   }
   for (std::size_t id = 0; id < pieces.list.size(); ++id) {
-    // 0 is "undefined": a piece like others.
+    // 0 is "undefined": an ordinary piece.
     if (!(numbers[id] >= 0 && numbers[id] <= 6)) {
       metadata.fail(kTypes, fmt::format("expected types from 1 (normal) to 6 (byte), found {} of "
                                         "token {}",
@@ -110,7 +110,8 @@ void read_types(const GgufMetadata& metadata, Pieces& pieces) {
   }
 }
 
-// What is known by its name is found as a whole, although some converters call it normal.
+// Pieces with well-known names are matched as a whole, although some converters mark them as
+// normal.
 void make_named_special(std::span<const std::string_view> texts, Pieces& pieces) {
   for (const GgufNamedToken& token : gguf_named_tokens(texts)) {
     SentencePiece& piece = pieces.list[token.id];
@@ -166,7 +167,7 @@ Vocabulary vocabulary_of(const GgufMetadata& metadata, const Pieces& pieces) {
   return vocabulary_of(pieces.list, where(metadata, kTokens));
 }
 
-// Ids by role: the file's, then those that are known already, then by their usual names.
+// Ids by role: those in the file, else those already known, else by their usual names.
 void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, TokenizerParts& parts) {
   for (const auto& [role, id] : kRoles) {
     if (const auto said = special_id(metadata, pieces, role)) {
@@ -176,7 +177,7 @@ void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, Tokeniz
   find_special_ids(parts);
 }
 
-// BOS and EOS around a text, as the file says or else as is usual for the model. If there are both,
+// Adds BOS and EOS around a text, as the file says or by the model's default. If both are added,
 // encoders take pairs of texts as RoBERTa does.
 void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
                      TokenizerParts& parts, bool is_encoder = false) {
@@ -197,7 +198,7 @@ void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
                    : surrounding(first, last);
 }
 
-// The settings of SentencePiece, but for what BPE and Unigram have of their own.
+// The settings of SentencePiece that BPE and Unigram share.
 SentencePieces sentence_pieces(const GgufMetadata& metadata, const Pieces& pieces,
                                TokenId usual_unknown) {
   SentencePieces settings;
@@ -216,7 +217,7 @@ SentencePieces sentence_pieces(const GgufMetadata& metadata, const Pieces& piece
   return settings;
 }
 
-// Phi-3's special tokens take the spaces behind them, which files do not say.
+// Phi-3's special tokens take the spaces after them, which its files do not say.
 void strip_behind_special(const GgufMetadata& metadata, TokenizerParts& parts) {
   const std::string name = ascii_lower(metadata.text_or("general.name", ""));
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) {
@@ -242,7 +243,7 @@ TokenizerParts read_llama(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
-// Bytes as numbers or, as Ollama writes them, a string for each character of their base64.
+// Bytes as numbers or, as Ollama writes them, as one string for each character of their Base64.
 std::string read_charsmap(const GgufMetadata& metadata) {
   std::string bytes;
   const GgufValue* const value = metadata.find(kCharsmap);
@@ -332,8 +333,8 @@ TokenizerParts read_gpt2(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
-// Gemma 4's: ranked merges as GPT-2 has them, over characters and ▁ for spaces; line ends are cut
-// off, and what is no piece is its bytes. Texts begin with BOS, whatever the file says.
+// Gemma 4: ranked merges as in GPT-2, over characters and ▁ for spaces; texts are cut at line ends,
+// and text without a piece becomes bytes. Texts begin with BOS, regardless of the file.
 TokenizerParts read_gemma4(const GgufMetadata& metadata, const Pieces& pieces) {
   if (metadata.text_or(kPre, "gemma4") != "gemma4") {
     metadata.fail(kPre, "expected gemma4, as the model says");

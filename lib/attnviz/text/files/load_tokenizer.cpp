@@ -45,8 +45,8 @@ void set_special_ids(TokenizerParts& parts, const TokenizerSettings& settings) {
   }
 }
 
-// BOS and EOS as the settings ask for them. What they do not say is as the file itself has it, and
-// so is a template of other tokens.
+// Adds BOS and EOS as the settings ask for. Otherwise the file's own setting stays, and so does a
+// template with other tokens.
 void add_surrounding_tokens(TokenizerParts& parts, std::optional<bool> adds_bos,
                             std::optional<bool> adds_eos) {
   const Template& items = parts.post.single;
@@ -75,13 +75,13 @@ void add_surrounding_tokens(TokenizerParts& parts, std::optional<bool> adds_bos,
   parts.post = surrounding(first, last);
 }
 
-// What tokenizer.json has is said again in the settings, where transformers may give its own
-// tokenizers, those of a class with a name, another value.
+// Checks values of tokenizer.json that the settings repeat: if they differ, transformers may use
+// the settings' value for tokenizers of a named class.
 void check_agreement(const TokenizerParts& parts, const TokenizerSettings& settings) {
   if (parts.adds_prefix_space) {
     settings.check_flag("add_prefix_space", "add_prefix_space", *parts.adds_prefix_space);
   }
-  // Where the settings say it, these are made anew of the vocabulary.
+  // If the settings have the flag, transformers rebuilds these tokenizers from the vocabulary.
   const std::string kind = settings.tokenizer_class();
   if (parts.prepends_space && (kind.starts_with("LlamaTokenizer") || kind.starts_with("T5"))) {
     settings.check_flag("add_prefix_space",
@@ -91,14 +91,14 @@ void check_agreement(const TokenizerParts& parts, const TokenizerSettings& setti
   if (parts.bert_normalization && !settings.tokenizer_class().starts_with("PreTrainedTokenizer")) {
     const BertNormalization& does = *parts.bert_normalization;
     settings.check_flag("do_lower_case", "lowercase", does.lowercase);
-    // As letters that become small ones, when it is null.
+    // null means the same value as lower case.
     settings.check_flag("strip_accents", "strip_accents", does.strip_accents, does.lowercase);
     settings.check_flag("tokenize_chinese_chars", "handle_chinese_chars",
                         does.handle_chinese_chars);
   }
 }
 
-// A model takes types that it is not given for 0.
+// A model treats missing token types as 0.
 void leave_out_token_types(PostProcessor& post) {
   for (Template* items : {&post.single, &post.pair}) {
     for (TemplateItem& item : *items) {
@@ -107,7 +107,7 @@ void leave_out_token_types(PostProcessor& post) {
   }
 }
 
-// The tokens that are named stand around a text, those of `cls` and `sep` when they are not.
+// Surrounds a text with the named tokens, by default those of `cls` and `sep`.
 void surround(TokenizerParts& parts, const TokenizerSettings& settings, std::string_view cls,
               std::string_view sep, PostProcessor (*post)(TokenId cls, TokenId sep)) {
   const auto first = find_token(parts, settings.token("cls_token").value_or(std::string(cls)));
@@ -199,7 +199,7 @@ TokenizerParts read_parts(const MappedFile& file, const fs::path& path,
 fs::path find_in_folder(const fs::path& folder) {
   struct Named {
     std::string_view name;
-    std::string_view with = {};  // a file that must be there, too
+    std::string_view with = {};  // a second file that must exist
   };
   for (const auto& [name, with] :
        {Named{"tokenizer.json"}, Named{"tokenizer.model"}, Named{kT5Model},
@@ -221,7 +221,7 @@ fs::path find_in_folder(const fs::path& folder) {
                                           folder.string()));
 }
 
-// Of one of several files the first, which has the tokenizer.
+// The first of several files, which has the tokenizer.
 fs::path first_shard(const fs::path& path) {
   const std::string file = path.filename().string();
   const std::optional<ShardName> shard = parse_shard_name(file);
@@ -240,8 +240,8 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// transformers' order: files of the templates alone, then the tokenizer's settings, then those of
-// a model that reads more than texts.
+// transformers' order: files with only templates, then the tokenizer's settings, then those of a
+// multimodal processor.
 std::optional<ChatTemplate> find_chat_template(const fs::path& folder,
                                                const TokenizerSettings& settings,
                                                OpenFiles& files) {

@@ -29,14 +29,14 @@ struct ProtobufField {
   bool is_bytes = false;
 };
 
-// Fields of a protocol buffer, read one after the other, within bounds.
+// Reads the fields of a protocol buffer one by one, within bounds.
 class ProtobufReader {
  public:
-  // The bytes must outlive the reader. `name` stands in front of every message.
+  // The bytes must outlive the reader. `name` is a prefix of every message.
   ProtobufReader(std::string_view bytes, std::string_view name) : bytes_(bytes), name_(name) {}
 
-  // The next field into `field`; false at the end. Throws Error{kMalformed} for what breaks the
-  // encoding.
+  // Reads the next field into `field`; returns false at the end. Throws Error{kMalformed} for a
+  // broken encoding.
   bool next(ProtobufField& field);
 
  private:
@@ -118,7 +118,7 @@ bool ProtobufReader::next(ProtobufField& field) {
 constexpr std::uint64_t kUnigram = 1;
 constexpr std::uint64_t kBpe = 2;
 
-// The settings as the file tells them, with its defaults.
+// The settings in the file, with its defaults.
 struct Trainer {
   std::uint64_t model_type = kUnigram;
   std::uint64_t bos_id = 1;

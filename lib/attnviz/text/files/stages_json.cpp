@@ -20,8 +20,8 @@ namespace attnviz {
 
 namespace {
 
-// What the name of a type or of a setting stands for. Throws as fail_type() when it is none of
-// them.
+// The value that the name of a type or setting stands for. Throws as fail_type() does for other
+// names.
 template <class Choices>
 auto read_choice(const JsonNode& name, std::string_view what, const Choices& choices) {
   if (const auto value = choice_named(choices, name.as_string())) {
@@ -30,12 +30,12 @@ auto read_choice(const JsonNode& name, std::string_view what, const Choices& cho
   fail_type(name, what, choice_words(choices));
 }
 
-// A stage's name in the file, and what reads it.
+// A stage's name in the file, and its reader.
 template <class Stage>
 using Reader = Choice<Stage (*)(const JsonNode& node)>;
 using Reading = const JsonNode&;
 
-// What a template has multiplies with the ids of its tokens, and is put around every text.
+// A template's items multiply by the number of ids per token, and they surround every text.
 void check_template_size(const Template& items, const JsonNode& node) {
   constexpr std::size_t kMost = 4096;
   if (items.size() > kMost) {
@@ -59,7 +59,7 @@ std::string text_at(const JsonNode& node, std::string_view key) {
   return std::string(node.at(key).as_string());
 }
 
-// What is looked for in texts: a place takes as many steps as it has bytes.
+// A string to search for in texts: each position takes as many steps as the string has bytes.
 std::string sought(const JsonNode& node) {
   constexpr std::size_t kLongest = 1024;
   const std::string_view text = node.as_string();
@@ -161,7 +161,8 @@ TokenId special_id(const JsonNode& pair) {
   return read_id(items[1]);
 }
 
-// Names to lists of ids. In order: the file chooses them, and could make some that hash alike.
+// From names to lists of ids. An ordered map: the names come from the file, which could choose
+// colliding hashes.
 using SpecialTokens = std::map<std::string_view, JsonNode>;
 
 void append_item(const JsonNode& node, const SpecialTokens& special_tokens, Template& items) {
@@ -286,7 +287,7 @@ void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
   }
 }
 
-// A stage of `type`: this one, or one of a sequence.
+// A stage of `type`: the node itself, or one in a sequence.
 std::optional<JsonNode> find_stage(const JsonNode& node, std::string_view type) {
   if (node.kind() != JsonKind::kObject) {
     return std::nullopt;

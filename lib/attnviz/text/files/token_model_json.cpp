@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMostReserved = std::size_t{1} << 20;
 
-// Files of before 2020 name no type: only one of the models has each of these members.
+// Files from before 2020 do not name a type, but each of these members occurs in only one of the
+// models.
 std::string type_of(const JsonNode& node, const PieceList& pieces) {
   if (const auto type = find_value(node, "type")) {
     return std::string(type->as_string());
@@ -31,7 +32,7 @@ std::string type_of(const JsonNode& node, const PieceList& pieces) {
   return node.find("fuse_unk") || node.find("merges") ? "BPE" : "WordLevel";
 }
 
-// What stands before or behind characters; each of them is looked up with it.
+// A prefix or suffix of characters; each character is looked up together with it.
 std::string read_affix(const JsonNode& node, std::string_view key, std::string_view otherwise) {
   constexpr std::size_t kMost = 64;
   const std::string_view affix = text_or(node, key, otherwise);
@@ -122,7 +123,7 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
 PieceList scan_pieces(JsonReader& reader) {
   PieceList list;
   bool is_first = true;
-  // Room for as many as there can be: what is not used is never touched.
+  // Reserves the largest possible number: unused memory is never touched.
   list.pieces.reserve(std::min(reader.rest().size() / 6, kMostReserved));
   if (reader.take('{')) {
     while (reader.next_item('}', is_first)) {

@@ -21,7 +21,7 @@ namespace attnviz {
 
 namespace {
 
-// Without the Tokenizer behind them.
+// Class names without the ending "Tokenizer".
 constexpr std::string_view kLikeRoberta[] = {"Roberta", "Bart", "Longformer", "LED", "Mvp"};
 constexpr std::string_view kByteLevelBpe[] = {"GPT2", "GPTNeoX", "CodeGen", "Qwen2", "Qwen3"};
 constexpr std::string_view kWordPiece[] = {
@@ -33,7 +33,7 @@ constexpr std::string_view kSentencePiece[] = {
     "Llama", "LLaMA", "CodeLlama", "Gemma", "Baichuan", "InternLM", "InternLM2", "Yi", "Orion"};
 constexpr std::string_view kT5[] = {"T5", "MT5"};
 
-// Types of models whose tokenizers, in files of these forms, are not the form's first.
+// Types of models whose tokenizer class is not the default of these forms of files.
 constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"albert", "Albert"},
     {"bart", "Bart"},
@@ -104,7 +104,7 @@ std::string_view file_of(VocabularyForm form) {
 }
 
 bool is_known(VocabularyForm form, std::string_view name) {
-  // A class without a way of its own.
+  // A class without behaviour of its own.
   if (name.empty() || name.starts_with("PreTrainedTokenizer")) {
     return true;
   }
@@ -166,7 +166,7 @@ TokenizerClass find_tokenizer_class(const std::filesystem::path& folder,
 
 namespace {
 
-// Adds tokens to those of a tokenizer, each once.
+// Adds tokens to a tokenizer, each only once.
 class TokenAdder {
  public:
   explicit TokenAdder(TokenizerParts& parts)
@@ -176,12 +176,12 @@ class TokenAdder {
     }
   }
 
-  // One that is there already, by what it says.
+  // A token that already exists, by its content.
   AddedToken* find(const std::string& content) {
     const auto found = places_.find(content);
     return found == places_.end() ? nullptr : &parts_.added[found->second];
   }
-  // That which a token has in the vocabulary or gets behind it.
+  // The id of a token in the vocabulary, or the next free one.
   std::size_t id_of(const std::string& content) const {
     const auto id = parts_.model->vocabulary().find(content);
     return id ? *id : next_;
@@ -199,11 +199,11 @@ class TokenAdder {
   }
 
   TokenizerParts& parts_;
-  std::size_t next_;  // behind all ids
+  std::size_t next_;  // after all ids
   std::map<std::string, std::size_t> places_;
 };
 
-// Of those with one id the last.
+// If several have the same id, keeps the last.
 void add_with_ids(TokenizerParts& parts, std::vector<AddedToken> tokens) {
   std::vector<AddedToken> all = std::move(parts.added);
   all.insert(all.end(), std::move_iterator(tokens.begin()), std::move_iterator(tokens.end()));

@@ -1,4 +1,4 @@
-// Tokenizers as each kind of file describes them.
+// Tokenizers as described by each kind of file.
 #pragma once
 
 #include <cstddef>
@@ -22,55 +22,54 @@ namespace attnviz {
 
 /// Reads `tokenizer.ggml.…`: pieces, their types and scores, merges and settings. Models:
 ///
-/// llama  SentencePiece's BPE: the piece with the highest score is merged first; bytes stand for
-///        what is no piece.
+/// llama  SentencePiece's BPE: the piece with the highest score is merged first; text without a
+///        piece becomes bytes.
 /// gpt2   byte-level BPE by merges; `tokenizer.ggml.pre` names how texts are cut into words.
-/// gemma4 SentencePiece's BPE by merges in place of scores, cut at line ends.
+/// gemma4 SentencePiece's BPE with merges instead of scores, cut at line ends.
 /// bert   WordPiece; pieces that begin a word are written with a ▁ in front.
 /// t5     SentencePiece's Unigram, with its character map.
 ///
-/// Texts become the ids that llama.cpp makes of them: they are not normalized but for what the
-/// model itself does, and an id of a special token that is outside of the vocabulary counts as not
-/// said. Whether BOS and EOS are added is as the file says, else as usual for the model.
+/// Texts get the same ids as in llama.cpp: they are only normalized as the model itself does, and
+/// the id of a special token outside the vocabulary counts as missing. Whether BOS and EOS are
+/// added is read from the file; the default is that of the model.
 ///
-/// Throws Error{kMalformed} `file: key: …`, Error{kUnsupported} for other models, for a way of
-/// cutting that is not known and for a key of which it is not known what it changes, and Error{kIo}
-/// when there is no tokenizer at all. Source:
-/// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; llama.cpp's llama-vocab.cpp.
+/// Throws Error{kMalformed} `file: key: …`, Error{kUnsupported} for other models, for an unknown
+/// way of cutting and for a key whose effect is unknown, and Error{kIo} for a file without a
+/// tokenizer. Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; llama.cpp's
+/// llama-vocab.cpp.
 TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata);
 
-/// The keys that were not read: harmless ones, each with the reason, and unknown ones, which
-/// llama.cpp has no names for. Throws Error{kUnsupported} for one that llama.cpp knows and whose
-/// value is not 0, false, empty or known to be harmless.
+/// The keys that were not read: harmless ones, each with the reason, and keys that llama.cpp does
+/// not know either. Throws Error{kUnsupported} for a key that llama.cpp knows and whose value is
+/// not 0, false, empty or known to be harmless.
 UnreadKeys unread_tokenizer_keys(const GgufMetadata& metadata);
 
-/// `name` stands in front of every message. With `legacy` (as transformers calls it) a text behind
-/// a special token gets a leading space too; without `may_add_space` no text gets one, whatever the
-/// file says. BOS and EOS are known by id, but not added.
-/// Throws Error{kMalformed} where the file breaks the format, and Error{kUnsupported} for model
-/// types other than BPE and Unigram.
+/// `name` is a prefix of every message. With `legacy` (as in transformers), a text after a special
+/// token gets a leading space, too. Without `may_add_space`, texts never get one, even if the file
+/// says so. BOS and EOS are known by id, but not added.
+/// Throws Error{kMalformed} if the file breaks the format, and Error{kUnsupported} for model types
+/// other than BPE and Unigram.
 /// Source: sentencepiece_model.proto; encoding of protocol buffers.
 TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view name, bool legacy,
                                         bool may_add_space = true);
 
-/// The same of T5's spiece.model: EOS is added behind a text, and `n_extra` tokens that stand for
-/// gaps are numbered behind the pieces, the last of them <extra_id_0>.
+/// The same for T5's spiece.model: EOS is added after a text, and `n_extra` tokens that stand for
+/// gaps are numbered after the pieces, the last of them <extra_id_0>.
 TokenizerParts read_t5_model(std::string_view bytes, std::string_view name, std::size_t n_extra);
 
-/// The same of Marian's source.spm or target.spm, whose pieces have the ids of a vocab.json for
-/// both;
-/// </s> is added behind a text. What begins with >> and ends with << in it names a language.
+/// The same for Marian's source.spm or target.spm, whose pieces have the ids of a vocab.json shared
+/// by both. </s> is added after a text. A piece >>…<< in the vocabulary names a language.
 TokenizerParts read_marian_model(const NamedBytes& model, const NamedBytes& vocabulary);
 
-/// `name` stands in front of every message. Throws Error{kMalformed} for what is not as it should
-/// be, with its path, and Error{kUnsupported} for stages that there are not. Ids of special tokens
-/// are told by their usual names.
+/// `name` is a prefix of every message. Throws Error{kMalformed} for malformed values, with their
+/// path, and Error{kUnsupported} for unknown stages. Special tokens are recognised by their usual
+/// names.
 TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name);
 
-/// One of "added_tokens" but for its id. Throws Error{kMalformed} at a member that is wrong.
+/// One of "added_tokens", without its id. Throws Error{kMalformed} at a malformed member.
 AddedToken read_added_token(const JsonNode& node, TokenId id);
 
-/// Sets those special ids that are not known yet and whose usual names are tokens.
+/// Sets the special ids that are still unknown and whose usual names are tokens.
 void find_special_ids(TokenizerParts& parts);
 
 /// Byte-level BPE: {"piece": id, …}, and merges as lines `left right` in order of rank, after a
@@ -78,25 +77,26 @@ void find_special_ids(TokenizerParts& parts);
 TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& merges,
                                bool add_prefix_space);
 
-/// Texts are cut by `pattern`, bytes are characters: all stages but the model of a byte-level one.
+/// Sets all stages of a byte-level tokenizer except the model: texts are cut by `pattern`, and
+/// bytes are mapped to characters.
 void use_byte_level_words(TokenizerParts& parts, const SplitPattern& pattern);
 
-/// BERT's normalization, and words cut at white space and punctuation.
+/// Sets BERT's normalization, and words cut at white space and punctuation.
 void use_bert_words(TokenizerParts& parts, const BertNormalization& normalization);
 
-/// Makes a tokenizer of GPT-2's files cut and normalize (NFC) as Qwen2 and Qwen3 do.
+/// Makes a tokenizer from GPT-2's files cut and normalize (NFC) as Qwen2 and Qwen3 do.
 void use_qwen2_words(TokenizerParts& parts);
 
-/// WordPiece: a piece a line, numbered from 0; `unknown` is that which stands for what they lack.
-/// Throws Error{kMalformed}.
+/// WordPiece: one piece per line, numbered from 0; `unknown` is the piece for words that the
+/// vocabulary lacks. Throws Error{kMalformed}.
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
                                     const BertNormalization& normalization,
                                     std::string_view unknown = "[UNK]");
 
-// Which of transformers' tokenizers reads a folder's files: files of one form differ by it. Tokens
-// that the settings beside a tokenizer add to it.
+// The class of transformers that reads a folder's files: the same form of files may have several.
+// Tokens that the settings add to a tokenizer.
 
-/// Files that hold less than a tokenizer.json.
+/// Files that contain less than a tokenizer.json.
 enum class VocabularyForm {
   kByteLevelBpe,   // vocab.json with merges.txt
   kWordPiece,      // vocab.txt
@@ -105,35 +105,35 @@ enum class VocabularyForm {
 };
 
 struct TokenizerClass {
-  std::string name;   // "RobertaTokenizer", also for …TokenizerFast; empty when nobody says it
-  std::string where;  // in front of messages: "config.json: model_type: "
+  std::string name;   // "RobertaTokenizer", also for …TokenizerFast; may be empty
+  std::string where;  // prefix of messages: "config.json: model_type: "
 
-  /// RoBERTa, BART and their like: <s> … </s> around a text, and a <mask> that takes the space
+  /// RoBERTa, BART and similar classes: <s> … </s> around a text, and a <mask> that takes the space
   /// before it.
   bool is_like_roberta() const;
 };
 
-/// As AutoTokenizer does: tokenizer_class of tokenizer_config.json, that of config.json, the class
-/// of config.json's model_type. Throws Error{kUnsupported}, naming the key, for a class whose
-/// tokenizer makes other ids of such files than those that attnviz knows.
+/// As in AutoTokenizer: the tokenizer_class of tokenizer_config.json, else that of config.json,
+/// else the class of config.json's model_type. Throws Error{kUnsupported}, naming the key, for a
+/// class whose ids for these files differ from those that attnviz computes.
 TokenizerClass find_tokenizer_class(const std::filesystem::path& folder,
                                     const TokenizerSettings& settings, VocabularyForm form,
                                     OpenFiles& files);
 
-/// Beside a file of a vocabulary alone: tokens with ids take the place of those that the file's own
-/// names suggest; then those that are only named, with their id in the vocabulary or the next one
-/// behind it. `lstrip_of_mask` as TokenizerSettings::named_tokens() has it.
+/// For a file with only a vocabulary: tokens with ids replace those that the file's own names
+/// suggest; then come tokens with names only, which take their id in the vocabulary or the next
+/// free one. `lstrip_of_mask` as in TokenizerSettings::named_tokens().
 void add_own_tokens(TokenizerParts& parts, const TokenizerSettings& settings,
                     bool lstrip_of_mask = false);
 
-/// Beside a tokenizer.json: those that it lacks, as transformers' PreTrainedTokenizerFast adds
-/// them; for those that it has, the flags (lstrip and such) that added_tokens_decoder says. Flags
-/// of tokens that are only named are of no account: transformers 5 takes tokenizer.json's for them
-/// (PreTrainedTokenizerBase._from_pretrained()). Throws Error{kUnsupported} where the settings give
-/// one another id than that would have.
+/// For a tokenizer.json: adds the tokens that it lacks, as transformers' PreTrainedTokenizerFast
+/// does; sets the flags of tokens that it has (lstrip and others) to those in added_tokens_decoder.
+/// Flags of tokens with names only are ignored: transformers 5 uses those of tokenizer.json
+/// (PreTrainedTokenizerBase._from_pretrained()). Throws Error{kUnsupported} if the settings give a
+/// token another id than it would get.
 void add_missing_tokens(TokenizerParts& parts, const TokenizerSettings& settings);
 
-// SentencePiece's pieces and settings, whatever file they come from, and the tokenizer they make.
+// SentencePiece's pieces and settings from any kind of file, and the tokenizer that they define.
 
 inline constexpr std::string_view kSentencePieceSpace = "▁";
 
@@ -154,34 +154,34 @@ struct SentencePiece {
 
 /// Views into the file.
 struct SentencePieces {
-  std::vector<SentencePiece> pieces;  // by id; different ones, scores that are finite
-  bool is_unigram = false;            // else BPE
+  std::vector<SentencePiece> pieces;  // by id; distinct, with finite scores
+  bool is_unigram = false;            // otherwise BPE
   bool byte_fallback = false;
   std::string_view charsmap;
-  std::string charsmap_where;    // stands in front of messages about it
-  bool adds_space = true;        // in front of a text
-  bool legacy = true;            // … and of what follows a special token
-  bool space_is_suffix = false;  // it stands behind a text instead
-  bool removes_spaces = true;    // more than one, and at the ends
+  std::string charsmap_where;    // prefix of messages about it
+  bool adds_space = true;        // before a text
+  bool legacy = true;            // … and after a special token
+  bool space_is_suffix = false;  // after a text instead
+  bool removes_spaces = true;    // repeated ones, and those at the ends
   bool escapes_spaces = true;
-  // User-defined pieces are found in the source, before all else, as llama.cpp finds them; or in
-  // the normalized text, which has them as they are, as SentencePiece does: in BPE before all else,
-  // in Unigram by their scores.
+  // User-defined pieces are searched for in the source before all other pieces, as in llama.cpp.
+  // Or, as in SentencePiece, they stay unchanged in the normalized text and are found there: in BPE
+  // before all other pieces, in Unigram by their scores.
   bool user_defined_in_source = true;
-  std::optional<TokenId> unknown;  // else the last piece of that type
+  std::optional<TokenId> unknown;  // otherwise the last piece of that type
   std::optional<TokenId> bos, eos, pad;
 };
 
 /// BOS and EOS are known by id, but not added to texts. Throws what vocabulary_of throws, and
-/// Error{kMalformed} for a faulty character map.
+/// Error{kMalformed} for an invalid character map.
 TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
                                              std::string_view where);
 
-/// Throws Error{kMalformed} `where: …` for a piece that comes twice or is too long.
+/// Throws Error{kMalformed} `where: …` for a piece that occurs twice or is too long.
 Vocabulary vocabulary_of(std::span<const SentencePiece> pieces, std::string_view where);
 
-/// Makes added tokens of pieces that are found as a whole: control pieces, unknown ones and
-/// user-defined ones, the last of these not special.
+/// Adds the pieces that are matched as a whole as added tokens: control, unknown and user-defined
+/// pieces. User-defined ones are not special.
 void add_special_pieces(std::span<const SentencePiece> pieces, TokenizerParts& parts);
 
 }  // namespace attnviz

@@ -16,10 +16,9 @@ namespace attnviz {
 
 namespace {
 
-// The document without what takes long to read, and that. null stands where it was. A tree is how
-// everything else is read with its path in the messages, but of a vocabulary and its merges,
-// hundreds of thousands of strings, it would take several times as long: every run of the program
-// waits for it.
+// The document with null instead of the parts that take long to read, and these parts. A tree is
+// used for the rest, so that messages have paths. For a vocabulary and its merges, hundreds of
+// thousands of strings, a tree would take several times as long, in every run of the program.
 struct Scanned {
   std::string rest;
   bool has_model = false;
@@ -30,7 +29,7 @@ struct Scanned {
 
 void append_member(std::string& rest, std::string_view key, std::string_view value) {
   rest += rest.ends_with('{') ? "\"" : ",\"";
-  for (const char c : key) {  // a key with escapes was decoded
+  for (const char c : key) {  // a key with escapes is decoded already
     rest += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? '?' : c;
   }
   rest += "\":";
@@ -79,7 +78,7 @@ Scanned scan(JsonReader& reader) {
   return scanned;
 }
 
-// Syntax errors are told as they are in the whole file: with its lines.
+// Reports syntax errors with the line numbers of the whole file.
 JsonTree parse_rest(const std::string& rest, std::string_view bytes, std::string_view name) {
   try {
     return JsonTree::parse(rest, name);
@@ -89,7 +88,7 @@ JsonTree parse_rest(const std::string& rest, std::string_view bytes, std::string
   }
 }
 
-// Files without a decoder: pieces say what their stage wrote.
+// The usual decoder for files without one: it inverts the pre-tokenizer.
 Decoder usual_decoder(const JsonNode& root, bool is_byte_level) {
   if (is_byte_level) {
     return Decoder({{DecoderStep::Kind::kByteLevel, "", ""}});
@@ -101,7 +100,7 @@ Decoder usual_decoder(const JsonNode& root, bool is_byte_level) {
   return {};
 }
 
-// Ids in the template must be tokens: others would be looked up in the model's embeddings.
+// Ids in the template must be tokens: other ids would be looked up in the model's embeddings.
 void check_template(const TokenizerParts& parts, const JsonNode& node) {
   std::unordered_set<TokenId> added;
   for (const AddedToken& token : parts.added) {
@@ -211,7 +210,7 @@ namespace {
 // Each stage goes through the whole text, and each decoder through every piece.
 constexpr std::size_t kMostStages = 256;
 
-// To compile a pattern of a few bytes may take a millisecond and a hundred kilobytes.
+// Compiling a pattern of a few bytes may take a millisecond and a hundred kilobytes.
 constexpr std::size_t kMostPatternBytes = std::size_t{1} << 14;
 
 struct StageCount {
@@ -219,7 +218,7 @@ struct StageCount {
   std::size_t n_pattern_bytes = 0;
 };
 
-// Stages of a sequence and of those within it.
+// Stages of a sequence, including nested ones.
 StageCount count_stages(const JsonNode& node, std::string_view key) {
   StageCount count;
   if (node.kind() != JsonKind::kObject) {

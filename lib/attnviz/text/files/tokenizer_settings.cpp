@@ -42,7 +42,7 @@ AddedToken special_token(const JsonNode& value) {
   return token;
 }
 
-// Several with names, as newer files have them, or a list.
+// The values of an object, as in newer files, or of a list.
 std::vector<JsonNode> values_of(const JsonNode& value) {
   if (value.kind() == JsonKind::kObject) {
     return value.as_object();
@@ -147,7 +147,7 @@ std::vector<AddedToken> TokenizerSettings::added_tokens() const {
       member.fail("expected a token, found an empty string");
     }
     token.special = special.contains(token.content);
-    token.normalized = false;  // the tokenizers of these files look in the text as it is
+    token.normalized = false;  // the tokenizers of these files search the original text
     tokens.push_back(std::move(token));
   }
   return tokens;
@@ -293,7 +293,8 @@ void TokenizerSettings::check_words() const {
 
 namespace {
 
-// Behind "tokenizer.ggml.". What the chosen model of tokenizer does not use changes no ids.
+// Keys after "tokenizer.ggml.". A key that the chosen model of tokenizer does not use cannot change
+// ids.
 constexpr std::string_view kOtherModel = "another model of tokenizer uses it";
 constexpr IgnorableKey kHarmless[] = {
     {"add_bos_token", "BERT's texts always begin with [CLS]"},
@@ -313,7 +314,7 @@ constexpr IgnorableKey kHarmless[] = {
     {"*_token_ids", "the ids of tokens"},
 };
 
-// Which of these keys end a text is asked by who reads the model.
+// These keys, which end a text, are read with the model.
 constexpr std::string_view kOfModel[] = {"eot_token_id", "eom_token_id", "eos_token_ids"};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the files beside a tokenizer say of it: tokenizer_config.json and its like.
+// The settings in the files that accompany a tokenizer: tokenizer_config.json and others.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,12 @@
 
 namespace attnviz {
 
-/// A JSON file of a folder; nullopt when there is none. Throws what OpenFiles::open() and
+/// A JSON file of a folder; nullopt if it does not exist. Throws what OpenFiles::open() and
 /// JsonTree::parse() throw.
 std::optional<JsonTree> read_beside(const std::filesystem::path& folder, const char* name,
                                     OpenFiles& files);
 
-/// Whether something is there by this name that is no folder.
+/// Whether the path exists and is not a folder.
 bool is_file(const std::filesystem::path& path);
 
 /// The template that is used if no other is chosen.
@@ -28,13 +28,13 @@ inline constexpr const char* kDefaultTemplate = "default";
 /// "chat_template" of a file: "…", [{"name": "default", "template": "…"}, …] or {"default": "…",
 /// …}.
 std::vector<NamedTemplate> templates_in(const JsonNode& value);
-/// Adds one; it replaces another of its name.
+/// Adds a template, replacing one of the same name.
 void add_template(std::vector<NamedTemplate>& all, NamedTemplate one);
-/// Sets the default template, the named ones, and where they are from.
+/// Sets the default template, the named ones, and where they come from.
 void set_templates(ChatTemplate& chat, std::vector<NamedTemplate> all);
 
-/// tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as they are there.
-/// Throws Error{kMalformed} at a member of the wrong kind, when that is asked for.
+/// tokenizer_config.json, special_tokens_map.json and added_tokens.json, those that exist. Queries
+/// throw Error{kMalformed} for a member of the wrong kind.
 class TokenizerSettings {
  public:
   /// Throw as read_beside() does.
@@ -45,45 +45,47 @@ class TokenizerSettings {
   bool flag(std::string_view key, bool otherwise) const { return flag(key).value_or(otherwise); }
   std::size_t number(std::string_view key, std::size_t otherwise) const;
 
-  /// "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
+  /// "RobertaTokenizer" or "RobertaTokenizerFast"; empty if not given.
   std::string tokenizer_class() const;
 
-  /// Whether a model is given the types of tokens, text A or text B: as model_input_names says, or
-  /// else as RoBERTa's and XLM-RoBERTa's tokenizers, which give none.
+  /// Whether a model receives token types (text A or text B): according to model_input_names, by
+  /// default not for the tokenizers of RoBERTa and XLM-RoBERTa.
   bool asks_for_token_types() const;
 
-  /// Tokens with ids: "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}, else
-  /// {"<|user|>": 32000, …} of added_tokens.json, of which those are special that are named. Throws
-  /// Error{kMalformed} for an id that no vocabulary has.
+  /// Tokens with ids: "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}, otherwise
+  /// {"<|user|>": 32000, …} of added_tokens.json, where tokens that are also named are special.
+  /// Throws Error{kMalformed} for an id beyond any vocabulary.
   std::vector<AddedToken> added_tokens() const;
-  /// Whether they are of "added_tokens_decoder", which says their flags, too.
+  /// Whether they come from "added_tokens_decoder", which also has their flags.
   bool has_added_tokens_decoder() const { return in_config("added_tokens_decoder").has_value(); }
-  /// In front of what is wrong with them.
+  /// The prefix of messages about them.
   std::string added_tokens_where() const;
 
   /// "bos_token": "<s>" or {"content": "<s>", …}.
   std::optional<std::string> token(std::string_view key) const;
-  /// All that have a name in the order in which transformers adds them to a vocabulary, without
-  /// ids; "mask_token" with `lstrip` where only its text is said.
+  /// All named tokens, without ids, in the order in which transformers adds them to a vocabulary;
+  /// `lstrip_of_mask` is the flag `lstrip` of a "mask_token" that is only given as a text.
   std::vector<AddedToken> named_tokens(bool lstrip_of_mask) const;
-  /// Whether the file says that there is no such token.
+  /// Whether the file states that this token does not exist.
   bool denies(std::string_view key) const;
 
-  /// Of tokenizer_config.json: one text, which is the default one, or several with names.
+  /// The templates of tokenizer_config.json: a single text, which is the default template, or
+  /// several with names.
   std::vector<NamedTemplate> chat_templates() const;
-  /// These with the tokens that templates use; nothing without templates.
+  /// These templates with the tokens that they use; nothing without templates.
   std::optional<ChatTemplate> chat_template(std::vector<NamedTemplate> all) const;
 
-  /// Throws Error{kUnsupported} when the flag `key` is said and, null being `null_means`, another
-  /// one than `expected`, which tokenizer.json calls `name`.
+  /// Throws Error{kUnsupported} if the flag `key` is set (null means `null_means`) and is not
+  /// `expected`, the value of `name` in tokenizer.json.
   void check_flag(std::string_view key, std::string_view name, bool expected,
                   std::optional<bool> null_means = std::nullopt) const;
-  /// Throws Error{kUnsupported} for what BertTokenizer would do otherwise than BERT.
+  /// Throws Error{kUnsupported} for settings that make BertTokenizer cut words differently from
+  /// BERT.
   void check_words() const;
 
  private:
   std::optional<JsonNode> in_config(std::string_view key) const;
-  // Where a special token is named first.
+  // The first mention of a special token.
   std::optional<JsonNode> named(std::string_view key) const;
 
   std::optional<JsonTree> config_;

@@ -139,8 +139,8 @@ TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
 
 namespace {
 
-// SentencePiece lets user-defined pieces compete with the others, by a score that nearly always
-// wins: the largest one is, by a slip that became the standard, never below FLT_MIN.
+// SentencePiece lets user-defined pieces compete with the others by a score that nearly always
+// wins. By a slip that became the standard, the largest score used for it is never below FLT_MIN.
 void score_user_defined(std::span<const SentencePiece> pieces, std::vector<double>& scores,
                         UnigramOptions& options) {
   float least = std::numeric_limits<float>::max();
@@ -161,7 +161,8 @@ void score_user_defined(std::span<const SentencePiece> pieces, std::vector<doubl
 }
 
 std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::string_view where) {
-  // Merges make neither special pieces nor bytes: in a text, their names are plain characters.
+  // Merges produce neither special pieces nor bytes: in a text, their names are ordinary
+  // characters.
   std::vector<double> scores(settings.pieces.size(), std::numeric_limits<double>::quiet_NaN());
   std::optional<TokenId> unknown = settings.unknown;
   for (std::size_t id = 0; id < settings.pieces.size(); ++id) {

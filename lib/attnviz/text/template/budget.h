@@ -1,5 +1,5 @@
-// What a template may take: it is input, and may be hostile. Where in a template something stands,
-// for messages.
+// The limits of a template, which is input and may be hostile. Positions in a template, for
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace attnviz::templates {
 
-/// Throws Error{kMalformed}; whoever runs the template adds where.
+/// Throws Error{kMalformed}; the code that runs the template adds the position.
 [[noreturn]] inline void fail(const std::string& message) {
   throw Error(ErrorKind::kMalformed, message);
 }
 
-/// Of a template that takes too much: it would do so with other texts, too.
+/// The error of a template that exceeds its budget, which it would also do with other texts.
 class TooMuch : public Error {
  public:
   explicit TooMuch(const std::string& message) : Error(ErrorKind::kMalformed, message) {}
 };
 
-/// An error that has its place in the template already.
+/// An error that already has its position in the template.
 class HasPlace {};
 template <class Base>
 class Placed : public Base, public HasPlace {
@@ -31,13 +31,13 @@ class Placed : public Base, public HasPlace {
   using Base::Base;
 };
 
-/// Counts what has been taken, and throws TooMuch when that is too much. A rendering of a
-/// usual talk takes a thousandth of it.
+/// Counts what a template uses, and throws TooMuch above the limits. Rendering an ordinary chat
+/// uses a thousandth of them.
 class Budget {
  public:
-  static constexpr std::size_t kMostItems = 100000;  // of one list
-  static constexpr std::size_t kBytesPerItem = 40;   // about: what a value takes in a list
-  static constexpr std::size_t kReadPerValue = 16;   // what a look at one costs, whatever its size
+  static constexpr std::size_t kMostItems = 100000;  // in one list
+  static constexpr std::size_t kBytesPerItem = 40;   // approximate size of a value in a list
+  static constexpr std::size_t kReadPerValue = 16;   // cost of reading a value of any size
 
   void step(std::size_t count = 1) {
     steps_ += count;
@@ -45,16 +45,16 @@ class Budget {
       throw TooMuch("too many steps");
     }
   }
-  /// A turn of a loop, which makes its scope and, where that is asked for, `loop`.
+  /// One iteration of a loop, which creates its scope and, if needed, `loop`.
   void turn(bool makes_loop) { step(makes_loop ? kStepsOfNamedTurn : kStepsOfTurn); }
-  /// Text that was made, in bytes.
+  /// Bytes of text that is created.
   void make(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ > kMostBytes) {
       throw TooMuch("the texts are too long");
     }
   }
-  /// Text of the result: all of it will be tokens.
+  /// Bytes of output, all of which become tokens.
   void write(std::size_t bytes) {
     n_written_ += bytes;
     if (n_written_ > kMostWritten) {
@@ -62,14 +62,14 @@ class Budget {
     }
     make(bytes);
   }
-  /// What one step looks at, in bytes or items: it may be all of a long text, again and again.
+  /// What one step reads, in bytes or items: possibly all of a long text, again and again.
   void read(std::size_t size) {
     n_read_ += size;
     if (n_read_ > kMostRead) {
       throw TooMuch("long texts or many names are read too often");
     }
   }
-  /// Where `what` begins in a text, or npos. Unlike find() of a text, takes linear time.
+  /// The position of `what` in a text, or npos. Unlike std::string_view::find(), takes linear time.
   std::size_t find(std::string_view text, std::string_view what) {
     const void* const found = memmem(text.data(), text.size(), what.data(), what.size());
     const std::size_t at =
@@ -78,21 +78,21 @@ class Budget {
     read(1 + (found == nullptr ? text.size() : at + what.size()));
     return at;
   }
-  /// A text whose letters are made capital or small.
+  /// A change of a text to upper or lower case.
   void recase(std::size_t bytes) {
-    constexpr std::size_t kOfChange = 8;  // times as long as to read it
+    constexpr std::size_t kOfChange = 8;  // times the cost of reading it
     read(kOfChange * bytes);
   }
-  /// A search for `what`, which may be compared with the text at each of its places.
+  /// A search for `what`, which may be compared with the text at every position.
   void search(std::size_t text, std::size_t what) {
     read(text > kMostRead ? kMostRead : text * (1 + std::min(what, text) / kAtOnce));
   }
-  /// A search among so many names, each of which may begin as `name` does.
+  /// A search among `names` names, each of which may begin like `name`.
   void look_up(std::size_t names, std::string_view name) {
     read(1 + names * (1 + name.size() / kAtOnce));
   }
-  /// Items of one list, before they are made. Each may be as much work as a step, and the list
-  /// itself as several: it takes memory twice, and gives it back.
+  /// Items of one list, before they are created. Each may cost as much as a step, and the list
+  /// itself as much as several: its memory is allocated twice, and freed.
   void make_items(std::size_t count) {
     if (count > kMostItems) {
       throw TooMuch("a list is too long");
@@ -101,7 +101,7 @@ class Budget {
     step(kStepsOfList + count);
   }
 
-  /// One level deeper, as long as it lives.
+  /// One level deeper, as long as this object lives.
   class Level {
    public:
     explicit Level(Budget& budget) : budget_(budget) {
@@ -119,7 +119,7 @@ class Budget {
   };
 
  private:
-  static constexpr std::size_t kAtOnce = 64;  // bytes that a comparison looks at in the time of one
+  static constexpr std::size_t kAtOnce = 64;  // bytes that are compared in the time of one
   static constexpr std::size_t kStepsOfTurn = 6;
   static constexpr std::size_t kStepsOfNamedTurn = 20;
   static constexpr std::size_t kStepsOfList = 4;
@@ -139,7 +139,7 @@ class Budget {
 /// "line 3, column 14", counted from 1, the column in characters.
 std::string place_in(std::string_view source, std::size_t at);
 
-/// Throws what went wrong at a place; `where` stands in front of messages.
+/// Throws `message` with its position; `where` is a prefix of messages.
 [[noreturn]] void fail_at(std::string_view where, std::string_view source, std::size_t at,
                           std::string_view message, ErrorKind kind = ErrorKind::kMalformed);
 

@@ -31,8 +31,8 @@ using templates::Value;
   throw Error(kind, fmt::format("{}: {}", where, what));
 }
 
-// Makes values of JSON as Python reads it: members keep their order, and the last of two members
-// with the same name counts.
+// Makes values from JSON as Python does: members keep their order, and the last of two members with
+// the same name counts.
 class ValueReader {
  public:
   ValueReader(std::string_view json, const std::string& where)
@@ -68,9 +68,8 @@ class ValueReader {
 
   void check_depth(std::size_t depth) const {
     if (depth > templates::kDeepestLists) {
-      fail_in(where_,
-              fmt::format("expected at most {} lists and objects in one another, found more",
-                          templates::kDeepestLists));
+      fail_in(where_, fmt::format("expected at most {} nested lists and objects, found more",
+                                  templates::kDeepestLists));
     }
   }
 
@@ -181,7 +180,7 @@ std::string joined_parts(const List& parts, const std::string& where) {
   return text;
 }
 
-// Keys beside the content that hold what is not text, as Ollama and others write it.
+// Keys for content other than text, as Ollama and others write it.
 constexpr const char* kOtherMedia[] = {"image", "images", "audio", "audios", "video", "videos"};
 
 ChatMessage message_of(const Value& value, std::string where) {

@@ -1,4 +1,4 @@
-// Reads chats from JSON, with everything that templates may use of a message.
+// Reads chats from JSON, including everything in a message that templates may use.
 #pragma once
 
 #include <memory>

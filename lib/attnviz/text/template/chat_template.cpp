@@ -32,7 +32,7 @@ using templates::Written;
 
 std::string formatted(const std::string& format, const std::tm& time) {
   std::array<char, 4096> text{};
-  // With a sign at its end, so that only what is too long gives nothing.
+  // The added full stop makes sure that only a text that is too long gives 0.
   const std::size_t size = std::strftime(text.data(), text.size(), (format + ".").c_str(), &time);
   if (size == 0) {
     throw Error(ErrorKind::kMalformed,
@@ -41,10 +41,10 @@ std::string formatted(const std::string& format, const std::tm& time) {
   return {text.data(), size - 1};
 }
 
-// strftime_now, of which a template may ask for much again and again.
+// strftime_now, which a template may call again and again with long formats.
 templates::Function time_function(const std::tm& now) {
   return [now, budget = std::make_shared<templates::Budget>()](const Arguments& given) -> Value {
-    constexpr std::size_t kReadsOfField = 1000;  // some look for the time zone each time
+    constexpr std::size_t kReadsOfField = 1000;  // some fields look up the time zone each time
     const std::string format(given.values.empty()
                                  ? std::string_view()
                                  : templates::needed_text(given.values.front(), "strftime_now"));
@@ -54,14 +54,14 @@ templates::Function time_function(const std::tm& now) {
   };
 }
 
-// What is said of a text, however long it is: looking for its clusters takes long.
+// The part of a text that a message quotes: finding the clusters of a long text takes long.
 std::string beginning_of(std::string_view text) {
   constexpr std::size_t kMostColumns = 1000;
   constexpr std::size_t kMostBytes = 4 * kMostColumns;
   return fit_width(text.substr(0, valid_utf8_prefix(text, kMostBytes)), kMostColumns);
 }
 
-// transformers passes on those that there are; llama.cpp those two in any case.
+// transformers passes only the tokens that exist; llama.cpp always passes these two.
 void add_special_tokens(const ChatTemplate& with, Map& globals) {
   const auto add = [&](const std::string& name, const std::string& token, bool in_any_case) {
     if (!token.empty() || in_any_case) {
@@ -82,11 +82,11 @@ void add_special_tokens(const ChatTemplate& with, Map& globals) {
   }
 }
 
-// Input of a template.
+// The input of a template.
 struct Given {
   std::span<const ChatMessage> messages;
-  Value tools;                     // None: there are none
-  std::vector<ContentForm> forms;  // one a message
+  Value tools;                     // None without tools
+  std::vector<ContentForm> forms;  // one per message
 };
 
 Written run_jinja_template(const ChatTemplate& with, const Given& given,
@@ -112,15 +112,15 @@ Written run_jinja_template(const ChatTemplate& with, const Given& given,
   return templates::run_jinja(with.source, with.where, globals);
 }
 
-// --- Ollama's way of filling a Go template
+// --- How Ollama fills a Go template
 
 struct Joined {
   ChatMessage message;
-  std::size_t first = 0;  // of the messages that it was made of
+  std::size_t first = 0;  // index of the first message joined here
 };
 
-// Joins consecutive messages of one role, with an empty line between them; answers of tools stay
-// apart.
+// Joins consecutive messages of the same role, with an empty line between them; answers of tools
+// stay separate.
 std::vector<Joined> joined(std::span<const ChatMessage> messages) {
   std::vector<Joined> all;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -160,7 +160,8 @@ void append(Written& to, const Written& more) {
   }
 }
 
-// Once for each prompt and its response; the last, open one up to where the response begins.
+// Runs the template once for each prompt and its response; for the last pair only up to the
+// response.
 Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined>& messages,
                      const templates::GoDates& dates) {
   Written all;
@@ -186,7 +187,7 @@ Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined
   return all;
 }
 
-// A message or tools as Ollama has them; adds their place to error messages.
+// A message or tools in Ollama's form; adds their position to error messages.
 template <class Make>
 Value go_part(const std::string& where, const Make& make) {
   try {
@@ -231,7 +232,7 @@ Written run(const ChatTemplate& with, const Given& given, const ChatRequest& req
                                                    : run_go_template(with, given, request);
 }
 
-// --- what a template accepts, and leaves out
+// --- What a template accepts and leaves out
 
 struct Trial {
   std::vector<ContentForm> forms;
@@ -280,7 +281,7 @@ class Trials {
   Value tools_;
 };
 
-// Templates join content with texts, which fails for a null: the error says nothing of where it is.
+// Templates concatenate content with texts, which fails for null: the error does not say where.
 [[noreturn]] void fail_at_null(const Error& error, std::span<const ChatMessage> messages) {
   const auto found = std::ranges::find(messages, true, &ChatMessage::is_null);
   if (found == messages.end()) {
@@ -337,7 +338,7 @@ Trial best_trial(const Trials& trials, const ChatTemplate& with, const Given& gi
   return best;
 }
 
-// How often `what` stands in `text`.
+// The number of occurrences of `what` in `text`.
 std::size_t count_in(std::string_view text, std::string_view what, templates::Budget& budget) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = budget.find(text, what)) != std::string_view::npos; ++count) {
@@ -346,10 +347,10 @@ std::size_t count_in(std::string_view text, std::string_view what, templates::Bu
   return count;
 }
 
-// Which of the places whose marks are missing are missing in the prompt, too. Templates that cut or
-// compare texts treat marks differently. A text is there if it stands in the prompt more often than
-// in the template's own words, which are those around the marks, and in the texts whose marks are
-// there. Letters may be small or capital.
+// The places with missing marks that are missing in the prompt, too: templates that cut or compare
+// texts treat marks differently. A text is present if it occurs in the prompt more often than in
+// the template's own words, which are those around the marks, and in the texts whose marks are
+// present. Case is ignored.
 std::vector<templates::ChatPlace> left_out_of(const std::string& prompt, const Trial& trial,
                                               const std::vector<templates::ChatPlace>& places) {
   std::vector<templates::ChatPlace> missing = trial.missing ? *trial.missing : places;
@@ -385,7 +386,7 @@ std::vector<templates::ChatPlace> left_out_of(const std::string& prompt, const T
   return left_out;
 }
 
-// Of several templates the one for this chat, as transformers chooses it.
+// The template for this chat, chosen among several as in transformers.
 ChatTemplate chosen(const ChatTemplate& among, bool has_tools) {
   ChatTemplate with = among;
   const auto found =

@@ -15,7 +15,7 @@ namespace attnviz::templates {
 
 namespace {
 
-// A stretch of the text that no turn has yet, and whether it is the last one.
+// A part of the text that does not belong to a turn yet, and whether it is the last one.
 struct Gap {
   std::size_t begin, end;
   bool is_last;
@@ -53,9 +53,9 @@ class Turns {
   }
 
  private:
-  // Finds the messages that have no turn yet by their text, in what belongs to no turn. A turn
-  // reaches from where the template's words in front of it begin to where those of the next turn
-  // do. Each is looked for after those found before it.
+  // Finds the messages without a turn by their text, outside the turns. A turn reaches from the
+  // beginning of the template's words before it to that of the words before the next turn. Each
+  // message is searched for after the previous ones.
   void find_others() {
     std::vector<bool> is_found(messages_.size());
     for (const ChatTurn& turn : turns_) {

@@ -1,4 +1,4 @@
-// Which stretch of a prompt is the turn of which message.
+// Which part of a prompt is the turn of which message.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace attnviz::templates {
 
-/// The turns in the order of the prompt, without the token that begins it: from the template's
-/// loops and, for other messages, from the place of their text. Throws Error{kMalformed} naming the
-/// template if that takes too many steps.
+/// The turns in the order of the prompt, without the token that begins it. They come from the
+/// template's loops and, for other messages, from the position of their text. Throws
+/// Error{kMalformed} naming the template if that takes too many steps.
 std::vector<ChatTurn> chat_turns(const Written& written, const ChatTemplate& with,
                                  std::span<const ChatMessage> messages);
 

@@ -20,12 +20,12 @@ bool is_blank(std::string_view text) {
   return stripped(text, Side::kBoth).empty();
 }
 
-// A copy with members of its own, which can be changed.
+// A copy with its own members, which can be changed.
 Value copied(const Value& object) {
   return std::make_shared<Map>(*object.map());
 }
 
-// A mark for a text that is not blank; null pointers and other values stay.
+// Marks a text that is not blank; null pointers and other values stay.
 void mark(Value* value, ChatPlace place, Marks& marks) {
   if (value != nullptr && value->text() != nullptr && !is_blank(*value->text())) {
     place.text = stripped(*value->text(), Side::kBoth);
@@ -69,12 +69,12 @@ using GoFields = std::span<const GoField>;
 
 enum class GoKind { kPlain, kOne, kList, kMap };
 
-// A field by its name in JSON; `fields` are those of the objects that it holds.
+// A field by its JSON name; `fields` are those of the objects that it contains.
 struct GoField {
   std::string_view name;
   GoKind kind = GoKind::kPlain;
   GoFields (*fields)() = nullptr;
-  bool is_always = false;  // written even if it is empty
+  bool is_always = false;  // written even if empty
 };
 
 GoFields property_fields() {
@@ -257,7 +257,7 @@ ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks) 
   if (calls != nullptr && calls->list() != nullptr) {
     *calls = with_marked_names(*calls, place, "tool_calls", marks);
   }
-  Value* const call = member(fields, "function_call");  // as OpenAI wrote calls before tool_calls
+  Value* const call = member(fields, "function_call");  // OpenAI's form of calls before tool_calls
   if (call != nullptr && call->map() != nullptr) {
     *call = copied(*call);
     mark(member(*call, "name"), {place, "function_call.name"}, marks);

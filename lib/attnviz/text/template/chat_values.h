@@ -13,7 +13,7 @@
 
 namespace attnviz::templates {
 
-/// How a Jinja template gets the content of a message.
+/// The form in which a Jinja template gets the content of a message.
 enum class ContentForm : std::uint8_t {
   kGiven,   // a text or a list of parts, as the message has it
   kParts,   // a text as a list of one part
@@ -24,16 +24,16 @@ enum class ContentForm : std::uint8_t {
 struct ChatPlace {
   std::optional<std::size_t> message;  // nothing: of the tools
   std::string part;       // "content", "tool_calls[0].function.name", "[2].function.name"
-  std::string text = {};  // without the white space around it; empty: content in blank parts
+  std::string text = {};  // without surrounding white space; empty: content in blank parts
 };
 
-/// Numbers that replace the texts of a chat: they are found in the output of a template that trims
-/// texts or changes their case, too.
+/// Numbers that replace the texts of a chat. They are also recognised in the output of a template
+/// that trims texts or changes their case.
 class Marks {
  public:
   /// The mark for a place.
   std::string next(ChatPlace place);
-  /// The places whose marks are missing in `text`. A mark in a list as Python prints it does not
+  /// The places whose marks are missing in `text`. A mark inside a printed Python list does not
   /// count: a template that prints a list was not made for one.
   std::vector<ChatPlace> missing_in(std::string_view text) const;
   const std::vector<ChatPlace>& places() const noexcept { return places_; }
@@ -42,24 +42,24 @@ class Marks {
   std::vector<ChatPlace> places_;
 };
 
-/// A member of a mapping; null if there is none, and for other values.
+/// A member of a mapping; null if it is missing, and for other values.
 Value* member(const Value& object, std::string_view name);
 
-/// Whether its content is a list.
+/// Whether the content is a list.
 bool has_parts(const ChatMessage& message);
-/// The same message with marks for its texts and the names of the functions that it calls. Blank
-/// texts stay as they are; where all parts are blank, one mark shows how the template takes them.
-/// `place` is the index of the message.
+/// The same message with marks for its texts and for the names of the functions that it calls.
+/// Blank texts stay; if all parts are blank, one mark shows how the template treats them. `place`
+/// is the index of the message.
 ChatMessage marked(const ChatMessage& message, std::size_t place, Marks& marks);
 /// A list of tools with marks for their names.
 Value marked_tools(const Value& tools, Marks& marks);
 
-/// A message with all of its keys; `place` is its index.
+/// A message with all its keys; `place` is its index.
 Value jinja_message(const ChatMessage& message, std::size_t place, ContentForm form);
 
-/// A message and tools as Ollama gives them to templates: the fields that it knows, by their names
-/// in JSON, in its order. Throws Error{kMalformed} for arguments of a call that are not an object,
-/// and for fields that are not of Ollama's kind.
+/// A message and tools as Ollama gives them to templates: the fields that it knows, by their JSON
+/// names, in its order. Throws Error{kMalformed} if the arguments of a call are not an object, and
+/// for fields of another kind than Ollama's.
 Value go_message(const ChatMessage& message, std::size_t place);
 Value go_tools(const Value& tools);
 

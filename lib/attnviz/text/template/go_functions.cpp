@@ -27,12 +27,13 @@ std::size_t go_length(const Value& value) {
                                    : 0;
 }
 
-// What is not there, which is a zero value of a kind that nobody knows.
+// Whether a value is missing: a zero value of unknown kind.
 bool is_missing(const Value& value) noexcept {
   return value.is_none() || value.undefined() != nullptr;
 }
 
-// printf of %s, %d, %v, %q and %%. What Go notes in the text, as %!d(string=a), is refused.
+// printf with %s, %d, %v, %q and %%. Refuses formats for which Go writes errors into the text, such
+// as %!d(string=a).
 std::string go_printf(std::span<const Value> arguments, Budget& budget) {
   std::string out;
   std::size_t next = 1;
@@ -68,7 +69,7 @@ std::string go_printf(std::span<const Value> arguments, Budget& budget) {
   return out;
 }
 
-// Spaces between operands that are no texts, or with a line feed between all.
+// Puts spaces between operands that are not texts, or between all if a line feed follows.
 std::string go_print(std::span<const Value> arguments, bool with_line_feed, Budget& budget) {
   std::string all;
   bool joins = true;  // to what was written before
@@ -81,7 +82,7 @@ std::string go_print(std::span<const Value> arguments, bool with_line_feed, Budg
   return all + (with_line_feed ? "\n" : "");
 }
 
-// A zero value is like an empty text.
+// A zero value equals an empty text.
 bool are_alike(const Value& one, const Value& other, Budget& budget) {
   const auto is_empty = [](const Value& value) {
     return is_missing(value) || (value.text() != nullptr && value.text()->empty());
@@ -150,7 +151,7 @@ std::string go_text(const Value& value, Budget& budget) {
     return *flag ? "true" : "false";
   }
   if (const auto real = value.real()) {
-    constexpr double kFirstExponent = 1e21;  // from where Go's %v writes one
+    constexpr double kFirstExponent = 1e21;  // Go's %v writes an exponent from here on
     const bool is_whole = *real == std::trunc(*real) && std::abs(*real) < kFirstExponent;
     return is_whole ? fmt::format("{:.0f}", *real) : fmt::format("{}", *real);
   }

@@ -31,7 +31,7 @@ bool mentions_field(const std::vector<GoNode>& nodes, const std::string& lower) 
   });
 }
 
-// Without what stands behind the first action that has .Response.
+// Drops everything after the first action with .Response.
 std::vector<GoNode> cut(const std::vector<GoNode>& nodes, bool& is_cut) {
   std::vector<GoNode> kept;
   for (const GoNode& node : nodes) {
@@ -94,7 +94,7 @@ class GoRun {
         if (std::string_view(error.what()).starts_with(where_)) {
           throw;
         }
-        // Of all errors only this one is known apart later.
+        // Callers distinguish only this kind of error.
         if (dynamic_cast<const TooMuch*>(&error) != nullptr) {
           throw TooMuch(
               fmt::format("{}: {}: {}", where_, place_in(source_, node.at), error.what()));
@@ -147,7 +147,7 @@ class GoRun {
     out.add(text, message_);
   }
 
-  // The pairs that a range goes through: keys of mappings in their order.
+  // The pairs that a range iterates over: keys of mappings in their order.
   std::vector<std::pair<Value, Value>> pairs_of(const Value& value) {
     std::vector<std::pair<Value, Value>> pairs;
     if (const Map* const map = value.map()) {
@@ -258,7 +258,7 @@ class GoRun {
     return go_call(first.name, arguments, dates_, budget_);
   }
 
-  // The first that decides, or the last.
+  // The first operand that decides, or the last.
   Value either(const std::vector<GoOperand>& command, const Value& dot,
                const std::optional<Value>& piped) {
     const bool wants = command.front().name == "or";

@@ -42,7 +42,8 @@ class GoParser {
     fail(at_, "nested too deep");
   }
 
-  // Up to {{ end }} or {{ else … }}, which stands in ending_ then, at the action's rest.
+  // Parses up to {{ end }} or {{ else … }}, which is then in ending_, with the rest of the action
+  // ahead.
   std::vector<GoNode> parse_list() {
     const Budget::Level deeper = level();
     std::vector<GoNode> nodes;
@@ -74,7 +75,7 @@ class GoParser {
     }
   }
 
-  // The text up to an action, less what the action's marks take off it.
+  // Takes the text up to an action, without the white space that the action's marks remove.
   void take_text(std::vector<GoNode>& nodes) {
     const std::size_t begin = std::min(source_.find("{{", at_), source_.size());
     std::string_view text = source_.substr(at_, begin - at_);
@@ -104,7 +105,7 @@ class GoParser {
     take_end(begin);
   }
 
-  // }}, or -}} behind white space.
+  // }}, or -}} after white space.
   bool take_end_if_there() {
     const std::size_t before = at_;
     skip_white();
@@ -292,7 +293,7 @@ class GoParser {
     }
   }
 
-  // In decimals: Go's others (0x1F, 017, 1_000, 2i) are none here.
+  // Decimal numbers only: Go's other forms (0x1F, 017, 1_000, 2i) are not accepted.
   Value parse_number_constant() {
     const std::size_t begin = at_;
     at_ += has("-") || has("+") ? 1U : 0U;
@@ -385,7 +386,7 @@ class GoParser {
   bool strips_next_ = false;
   std::string ending_;
   std::size_t ending_at_ = 0;
-  std::size_t n_ranges_ = 0;  // around what is read
+  std::size_t n_ranges_ = 0;  // around the current position
   Budget budget_;
 };
 

@@ -1,4 +1,4 @@
-// Templates of Go's text/template, as Ollama keeps them. The tree of a Go template.
+// Templates of Go's text/template, as used by Ollama. The tree of a Go template.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@ namespace attnviz::templates {
 
 struct GoNode;
 
-/// What Ollama's functions currentDate and yesterdayDate give: "2025-07-26".
+/// The values of Ollama's functions currentDate and yesterdayDate: "2025-07-26".
 struct GoDates {
   std::string today, yesterday;
 };
 
 class GoTemplate {
  public:
-  /// Throws Error{kMalformed} `where: line 3, column 14: …` for what is no template,
-  /// Error{kUnsupported} for templates in templates.
+  /// Throws Error{kMalformed} `where: line 3, column 14: …` for an invalid template,
+  /// Error{kUnsupported} for nested templates.
   GoTemplate(std::string_view source, std::string_view where);
   ~GoTemplate();
   GoTemplate(const GoTemplate&) = delete;
   GoTemplate& operator=(const GoTemplate&) = delete;
 
-  /// Whether a field is looked up anywhere, by its name in any case.
+  /// Whether a field is used anywhere; the case of its name is ignored.
   bool mentions(std::string_view field) const;
 
-  /// Executes it. What is not there is a zero value, which prints nothing. With `until_response`
-  /// nothing behind the first .Response is executed. Throws Error{kMalformed} as run_jinja() does,
-  /// and what the budget throws: one for all runs of a chat.
+  /// Executes the template. Missing values are zero values, which print nothing. With
+  /// `until_response`, stops after the first .Response. Throws Error{kMalformed} as run_jinja()
+  /// does, and what the budget throws, which is shared by all runs of a chat.
   Written run(const Value& data, const GoDates& dates, Budget& budget,
               bool until_response = false) const;
 
@@ -52,14 +52,14 @@ struct GoOperand {
   std::string name = {};  // of variables and functions
   Value constant = {};
   std::shared_ptr<const GoPipe> pipe = {};  // in parentheses
-  std::vector<std::string> fields = {};     // .A.B behind it
+  std::vector<std::string> fields = {};     // .A.B after it
 };
 
 struct GoPipe {
   std::size_t at = 0;
-  std::vector<std::string> variables;            // that take the value
+  std::vector<std::string> variables;            // variables that receive the value
   bool declares = false;                         // := rather than =
-  std::vector<std::vector<GoOperand>> commands;  // each gives its value to the next one
+  std::vector<std::vector<GoOperand>> commands;  // each passes its value to the next one
 };
 
 struct GoNode {
@@ -77,11 +77,11 @@ std::vector<GoNode> parse_go(std::string_view source, std::string_view where);
 
 // Functions of Go's templates, and those that Ollama adds.
 
-/// What an action prints: nothing for what is not there.
+/// What an action prints: nothing for missing values.
 std::string go_text(const Value& value, Budget& budget);
 
-/// All but "and" and "or", which may not look at all of their arguments. Throws Error{kMalformed}
-/// for arguments that a function does not take, and for one that nobody knows.
+/// Calls any function except "and" and "or", which may not evaluate all their arguments. Throws
+/// Error{kMalformed} for arguments that a function does not accept, and for unknown functions.
 Value go_call(const std::string& name, const std::vector<Value>& arguments, const GoDates& dates,
               Budget& budget);
 

@@ -17,7 +17,7 @@
 namespace attnviz::templates {
 
 enum class JinjaTokenKind {
-  kText,        // between tags, white space around them taken off as they say
+  kText,        // between tags, without the white space that these remove
   kPrintBegin,  // {{
   kPrintEnd,
   kBlockBegin,  // {%
@@ -36,13 +36,13 @@ struct JinjaToken {
   std::size_t at = 0;  // byte in the source
 };
 
-/// As jinja2 does with trim_blocks and lstrip_blocks, which transformers sets: removes a line feed
+/// As in jinja2 with trim_blocks and lstrip_blocks, which transformers sets: removes a line feed
 /// after a block or comment and the white space before one in its line; `-` removes all white space
-/// on its side, `+` none. Also removes one line feed at the template's end. Lines must end with
-/// line feeds, which run_jinja() ensures.
+/// on its side, `+` none. Also removes one line feed at the end of the template. Lines must end
+/// with line feeds, which run_jinja() ensures.
 ///
-/// Throws Error{kMalformed} `where: line 3, column 14: …` for tags and texts without end and signs
-/// that no expression has.
+/// Throws Error{kMalformed} `where: line 3, column 14: …` for tags and strings that do not end, and
+/// for characters that are not part of expressions.
 std::vector<JinjaToken> jinja_tokens(std::string_view source, std::string_view where);
 
 // The tree of a Jinja template.
@@ -55,7 +55,7 @@ enum class ExpressionKind {
   kDict,     // parts: key, value, key, value, …
   kUnary,    // name: "not", "-", "+"
   kBinary,   // name: "+", "-", "*", "/", "//", "%", "**", "~"
-  kCompare,  // parts: as many as names and one more; names: "==", "in", "not in", …
+  kCompare,  // parts: one more than names; names: "==", "in", "not in", …
   kAnd,      // parts: two
   kOr,
   kConditional,  // parts: value, condition, otherwise (may be null)
@@ -87,7 +87,7 @@ using ExpressionPtr = std::unique_ptr<Expression>;
 enum class StatementKind {
   kText,
   kPrint,
-  kIf,        // branches, the last of which may have no condition
+  kIf,        // branches; the last may lack a condition
   kFor,       // target, value, condition (may be null), body, otherwise
   kSet,       // target, value
   kSetBlock,  // target, body
@@ -108,13 +108,13 @@ struct Branch {
 
 struct Parameter {
   std::string name;
-  ExpressionPtr otherwise;  // null: it has no default
+  ExpressionPtr otherwise;  // null: without a default
 };
 
 struct Statement {
   StatementKind kind = StatementKind::kText;
   std::size_t at = 0;
-  std::string text = {};      // of texts, and names of macros and tags
+  std::string text = {};      // a text, or the name of a macro or tag
   ExpressionPtr target = {};  // a name, a tuple of names, or an attribute of a namespace
   ExpressionPtr value = {};
   ExpressionPtr condition = {};
@@ -122,16 +122,16 @@ struct Statement {
   std::vector<Parameter> parameters = {};
   Body body = {};
   Body otherwise = {};
-  bool names_loop = false;  // the body of a loop: it may ask for `loop`
+  bool names_loop = false;  // of a loop's body: it may use `loop`
 };
 
-/// Throws Error{kMalformed} `where: line 3, column 14: …` for what is no template.
+/// Throws Error{kMalformed} `where: line 3, column 14: …` for an invalid template.
 Body parse_jinja(std::string_view source, std::string_view where);
 
-// Expressions of Jinja: what stands in {{ }} and in the tags of blocks.
+// Jinja expressions: the content of {{ }} and of block tags.
 
-/// Takes tokens one by one. All throw Error{kMalformed} `where: line 3, column 14: …` at a token
-/// that does not fit.
+/// Takes tokens one by one. All functions throw Error{kMalformed} `where: line 3, column 14: …` at
+/// an unexpected token.
 class JinjaExpressionParser {
  public:
   JinjaExpressionParser(std::string_view source, std::string_view where)
@@ -141,7 +141,7 @@ class JinjaExpressionParser {
   [[noreturn]] void fail(std::string_view message) const;
   [[noreturn]] void fail(std::size_t at, std::string_view message,
                          ErrorKind kind = ErrorKind::kMalformed) const;
-  /// Deep trees are walked by functions that call themselves.
+  /// Limits the depth of trees, which are walked by recursion.
   Budget::Level level();
 
   const JinjaToken& next() const noexcept { return tokens_[at_]; }
@@ -152,7 +152,7 @@ class JinjaExpressionParser {
     n_loop_words_ += next().text == "loop" ? 1U : 0U;
     return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_];
   }
-  /// How often a word "loop" has been taken.
+  /// The number of words "loop" taken so far.
   std::size_t n_loop_words() const noexcept { return n_loop_words_; }
   bool is_operator(std::string_view text) const noexcept;
   bool is_word(std::string_view text) const noexcept;
@@ -164,13 +164,13 @@ class JinjaExpressionParser {
   void expect(JinjaTokenKind kind, std::string_view what);
   std::string expect_name();
 
-  /// "a, b" is a tuple, also without parentheses.
+  /// "a, b" is a tuple even without parentheses.
   ExpressionPtr parse_tuple(bool with_condition = true);
   ExpressionPtr parse_expression();
   ExpressionPtr parse_or();
-  /// One filter of `of`, behind its |.
+  /// One filter of `of`, after its |.
   ExpressionPtr parse_filter(ExpressionPtr of);
-  /// Filters, tests, and calls of what these give.
+  /// Filters, tests, and calls of their results.
   ExpressionPtr parse_filters(ExpressionPtr node);
 
   static ExpressionPtr made(ExpressionKind kind, std::size_t at, std::string name = {});
@@ -210,57 +210,58 @@ class JinjaExpressionParser {
 
 // Filters, tests, methods and functions that every Jinja template may use.
 
-// All throw Error{kMalformed} without a place for wrong values, and what the budget throws. The
-// first argument is what stands in front of the | or the "is".
+// All throw Error{kMalformed} without a position for wrong values, and what the budget throws. The
+// first argument is the value before the | or the "is".
 
-/// What a filter makes. Throws for one that nobody knows, too.
+/// The result of a filter. Also throws for an unknown filter.
 Value jinja_filter(std::string_view name, const Arguments& arguments, Budget& budget);
 
-/// Throws Error{kUnsupported} for a name among those that jinja2 or Python know and attnviz does
-/// not run; `what` it is: "filter".
+/// Throws Error{kUnsupported} if `name` is one of `known`, which jinja2 or Python know but attnviz
+/// does not run; `what` is its kind: "filter".
 void fail_if_known(std::string_view name, std::string_view known, std::string_view what);
 
-/// Whether a test passes. Throws for one that nobody knows, too.
+/// Whether a test passes. Also throws for an unknown test.
 bool jinja_test(std::string_view name, const Arguments& arguments, Budget& budget);
 
-/// value.name as a function, of texts, lists and mappings; nothing when there is no such method.
+/// value.name as a function, for texts, lists and mappings; nothing if the method does not exist.
 /// `budget` must outlive it.
 std::optional<Value> jinja_method(const Value& value, std::string_view name, Budget& budget);
 
-/// A text that was made, with what it takes counted.
+/// A newly created text, whose cost is counted.
 Value made_text(std::string text, Budget& budget);
 
-/// `change` of a text, which makes its letters capital or small, with what it takes counted.
+/// `change` of a text, which makes it upper or lower case; its cost is counted.
 Value recased(std::string (*change)(std::string_view), std::string_view text, Budget& budget);
 
-/// text.replace(from, to, most), with what it takes counted before it is made.
+/// text.replace(from, to, most), whose cost is counted in advance.
 Value replaced_text(std::string_view text, std::string_view from, std::string_view to,
                     std::size_t most, Budget& budget);
 
-/// What a loop goes through: items of lists, what is left of generators, which then are empty, keys
-/// of mappings, characters of texts, nothing of what is undefined. Throws for other values.
+/// The items that a loop iterates over: items of lists, the remaining items of generators, which
+/// are empty afterwards, keys of mappings, characters of texts, none for undefined values. Throws
+/// for other values.
 std::vector<Value> items_of(const Value& value, Budget& budget);
 
 /// Python's `item in values`.
 bool contains(const Value& values, const Value& item, Budget& budget);
 
-/// An attribute of a value by name, as filters take it: "function.name", or an index.
+/// An attribute of a value by name, as filters accept it: "function.name", or an index.
 Value attribute_of(const Value& value, std::string_view path, Budget& budget);
 
-/// One that must be there, of its kind; throws what it expected.
+/// A required argument or a value of this kind; otherwise throws what was expected.
 const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name);
 std::int64_t needed_integer(const Value& value, std::string_view what);
 const std::string& needed_text(const Value& value, std::string_view what);
-/// Throws for more arguments by place than there are words in `parameters`, behind the first ones,
-/// and for names that are none of them; "_" is one that goes by its place alone.
+/// Throws for more positional arguments than words in `parameters`, not counting the first
+/// `n_first`, and for names that are not among them; "_" is a positional-only parameter.
 void check_arguments(std::string_view function, std::string_view parameters, const Arguments& given,
                      std::size_t n_first = 0);
-/// A text, or as many spaces as a number says.
+/// A text, or the given number of spaces.
 std::string needed_margin(const Value& value, std::string_view what, Budget& budget);
-/// At most how often something is done: any number for -1 and None, and when nobody says.
+/// The maximum number of repetitions: unlimited for -1, for None, and by default.
 std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_view name);
 
-/// dict(), with what it is given by name behind the members of a dict.
+/// dict(): the members of a dict, followed by the named arguments.
 Value made_dict(const Arguments& arguments, Budget& budget);
 
 /// Filters of numbers: int, float and abs.
@@ -268,7 +269,7 @@ Value to_int(const Arguments& arguments, Budget& budget);
 Value to_float(const Arguments& arguments, Budget& budget);
 Value absolute(const Arguments& arguments, Budget& budget);
 
-/// What `loop` is in a loop at item i.
+/// The value of `loop` at item i.
 Value loop_value(const std::vector<Value>& items, std::size_t i);
 
 /// jinja2's range(): a list of at most Budget::kMostItems numbers.
@@ -276,11 +277,12 @@ Value made_range(const Arguments& arguments, Budget& budget);
 
 // Runs a Jinja template.
 
-/// What a template wrote, and for which message: parts of bytes [begin, end), in order.
+/// The text that a template wrote, and the message that each part belongs to: bytes [begin, end),
+/// in order.
 struct Written {
   struct Part {
     std::size_t begin = 0, end = 0;
-    std::optional<std::size_t> message;  // whose turn of a loop wrote it; nothing: no one's
+    std::optional<std::size_t> message;  // the message whose iteration wrote it, if any
   };
   std::string text;
   std::vector<Part> parts;
@@ -288,10 +290,10 @@ struct Written {
   void add(std::string_view more, std::optional<std::size_t> message);
 };
 
-/// Renders a template with these globals, as jinja2 does set up as in transformers: what is not
-/// there prints nothing, is false, and may be tested; asking more of it is an error. Throws
-/// Error{kMalformed} `where: line 3, column 14: …` for whatever goes wrong, also more steps, text
-/// or depth than a Budget has, Error{kUnsupported} for what is known and not run.
+/// Renders a template with these globals, as in jinja2 with the settings of transformers: an
+/// undefined value prints nothing, is false, and may be tested; any other use is an error. Throws
+/// Error{kMalformed} `where: line 3, column 14: …` for all errors, including more steps, text or
+/// depth than a Budget has, and Error{kUnsupported} for known features that are not run.
 Written run_jinja(std::string_view source, std::string_view where, const Map& globals);
 
 }  // namespace attnviz::templates

@@ -80,7 +80,7 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
                                [&](const Value& one) { return are_equal(one, item, budget); });
   }
   if (List* const left = values.generator()) {
-    // As far as it goes to find the item.
+    // Uses up the generator only as far as the item.
     const auto found = std::ranges::find_if(
         left->items, [&](const Value& one) { return are_equal(one, item, budget); });
     const bool is_in = found != left->items.end();
@@ -96,7 +96,7 @@ bool contains(const Value& values, const Value& item, Budget& budget) {
 Value attribute_of(const Value& value, std::string_view path, Budget& budget) {
   budget.make(path.size());
   Value found = value;
-  // Only as far as there is something: a path may have thousands of names.
+  // Stops at the first missing member: a path may have thousands of names.
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string name(path.substr(begin, end - begin));
@@ -121,7 +121,7 @@ Value attribute_of(const Value& value, std::string_view path, Budget& budget) {
 const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name) {
   const Value* const found = arguments.find(place, name);
   if (found == nullptr) {
-    fail(fmt::format("expected {}, found no such argument", name));
+    fail(fmt::format("expected {}, but the argument is missing", name));
   }
   return *found;
 }
@@ -255,7 +255,8 @@ Value made_dict(const Arguments& arguments, Budget& budget) {
 
 namespace {
 
-// A number as Python's int() and float() read it, as strtod() does; empty when it is none.
+// A number as read by Python's int() and float(), in a form that strtod() reads; empty if it is not
+// one.
 std::string plain_number(std::string_view text) {
   const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };
   text = stripped(text, Side::kBoth);
@@ -289,7 +290,7 @@ std::optional<double> real_of(const std::string& number) {
 
 }  // namespace
 
-constexpr std::size_t kReadsOfNumber = 8;  // times as long as to read a text
+constexpr std::size_t kReadsOfNumber = 8;  // times the cost of reading a text
 
 Value to_int(const Arguments& arguments, Budget& budget) {
   const Value& value = arguments.values.front();

@@ -35,7 +35,7 @@ void JinjaExpressionParser::fail(std::size_t at, std::string_view message, Error
   fail_at(where_, source_, at, message, kind);
 }
 
-// Deep trees are walked by functions that call themselves.
+// Limits the depth of trees, which are walked by recursion.
 Budget::Level JinjaExpressionParser::level() try {
   return Budget::Level(budget_);
 } catch (const Error&) {
@@ -172,7 +172,7 @@ ExpressionPtr JinjaExpressionParser::parse_not() {
   return node;
 }
 
-// The comparison that comes next; empty when there is none.
+// The next comparison operator; empty if another token follows.
 std::string JinjaExpressionParser::take_comparison() {
   for (const char* const sign : {"==", "!=", "<=", ">=", "<", ">"}) {
     if (take_operator(sign)) {
@@ -403,7 +403,7 @@ ExpressionPtr JinjaExpressionParser::parse_filter(ExpressionPtr of) {
   return node;
 }
 
-// Filters, tests, and calls of what these give.
+// Filters, tests, and calls of their results.
 ExpressionPtr JinjaExpressionParser::parse_filters(ExpressionPtr node) {
   for (;;) {
     const std::size_t at = next().at;

@@ -68,12 +68,12 @@ Value otherwise(const Arguments& arguments, Budget& /*budget*/) {
   return !is_absent ? value : given == nullptr ? Value("") : *given;
 }
 
-// Of map, select and their like, for which false things are empty.
+// For map, select and similar filters, which treat false values as empty.
 std::vector<Value> items_if_true(const Arguments& arguments, Budget& budget) {
   return subject(arguments).is_true() ? items_of(subject(arguments), budget) : std::vector<Value>();
 }
 
-// An item, or what of it is asked for.
+// An item, or the requested attribute of it.
 Value part_of(const Value& item, const Value* attribute, Budget& budget) {
   return attribute == nullptr || attribute->is_none()
              ? item
@@ -102,7 +102,7 @@ Value join(const Arguments& arguments, Budget& budget) {
   return Value(std::move(text));
 }
 
-// What is chosen of items: by a test of them, or of an attribute of them.
+// The items chosen by a test of them, or of one of their attributes.
 Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool keeps) {
   const std::size_t test_at = by_attribute ? 2 : 1;
   const std::string path =
@@ -239,7 +239,7 @@ Value items(const Arguments& arguments, Budget& budget) {
   return generator_value(std::move(pairs), budget);
 }
 
-// In their order; texts without regard to case unless that matters.
+// Sorts in ascending order; ignores the case of texts unless it matters.
 void sort_values(std::vector<Value>& values, bool matters, bool reversed,
                  const std::function<Value(const Value&)>& key_of, Budget& budget) {
   std::vector<std::pair<Value, Value>> keyed;
@@ -281,7 +281,7 @@ Value dictsort(const Arguments& arguments, Budget& budget) {
   return list_value(std::move(pairs), budget);
 }
 
-// The first item or the last one: of a list without a look at the others.
+// The first or last item. For a list, the others are not read.
 Value end_of(const Arguments& arguments, Budget& budget, bool is_last) {
   if (List* const left = subject(arguments).generator()) {
     if (is_last) {
@@ -320,7 +320,7 @@ Value reverse(const Arguments& arguments, Budget& budget) {
   return made_text(std::move(text), budget);
 }
 
-// Without regard to the case of texts, unless that matters.
+// Ignores the case of texts unless it matters.
 Value unique(const Arguments& arguments, Budget& budget) {
   const bool matters = is_true(arguments.find(1, "case_sensitive"));
   const Value* const attribute = arguments.find(2, "attribute");
@@ -374,7 +374,7 @@ Value sum(const Arguments& arguments, Budget& budget) {
 
 struct NamedFilter {
   std::string_view name;
-  std::string_view parameters;  // behind the first; "*": any
+  std::string_view parameters;  // after the first; "*": any
   Value (*filter)(const Arguments& arguments, Budget& budget);
 };
 

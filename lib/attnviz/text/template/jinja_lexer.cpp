@@ -66,14 +66,14 @@ class JinjaLexer {
     return end_;
   }
 
-  // The text up to a tag, or to the end: what the tag takes off it is off.
+  // Takes the text up to a tag or the end, without the white space that the tag removes.
   void take_text(std::size_t begin) {
     std::string text(source_.substr(at_, begin - at_));
     const char sign = begin + 2 < end_ ? source_[begin + 2] : '\0';
     if (begin < end_ && sign == '-') {
       text.resize(stripped(text, Side::kRight).size());
     } else if (begin < end_ && sign != '+' && source_[begin + 1] != '{') {
-      const std::size_t line = text.rfind('\n') + 1;  // 0 when there is none
+      const std::size_t line = text.rfind('\n') + 1;  // 0 without a line feed
       if ((line > 0 || is_line_begin_) &&
           stripped(std::string_view(text).substr(line), Side::kLeft).empty()) {
         text.resize(line);
@@ -85,7 +85,7 @@ class JinjaLexer {
     at_ = begin;
   }
 
-  // Behind a tag that ends at `at_`: what it takes off the text that follows.
+  // After a tag that ends at `at_`: skips the white space that it removes from the following text.
   void finish_tag(bool is_stripping, bool takes_line_feed) {
     if (is_stripping) {
       skip_white();
@@ -145,7 +145,7 @@ class JinjaLexer {
   }
   void skip_white() { at_ = behind_white(at_); }
 
-  // The name behind `at`, and where the block that it opens ends; npos when it is another one.
+  // The end of the tag whose name is at `at`; npos if the tag has another name.
   std::size_t end_of_block(std::size_t at, std::string_view name, char& sign) const {
     at = behind_white(at);
     if (!has(at, name)) {
@@ -157,7 +157,7 @@ class JinjaLexer {
     return has(at, "%}") ? at + 2 : std::string_view::npos;
   }
 
-  // {% raw %} … {% endraw %}: the text between, whatever it looks like.
+  // {% raw %} … {% endraw %}: the text between, even if it looks like tags.
   bool take_raw(std::size_t begin) {
     char sign = '\0';
     const std::size_t text = end_of_block(at_, "raw", sign);
@@ -288,7 +288,7 @@ class JinjaLexer {
                                  : name == 'u' ? 4
                                  : name == 'U' ? 8
                                                : 0;
-    if (n_digits == 0) {  // as Python leaves it
+    if (n_digits == 0) {  // as in Python
       text += name == '\n' ? "" : fmt::format("\\{}", name);
       return;
     }

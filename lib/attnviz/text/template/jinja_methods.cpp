@@ -12,7 +12,7 @@ namespace attnviz::templates {
 
 namespace {
 
-// How often a text is split: into one part more than a list may have at most, which is refused
+// The maximum number of splits: one part more than a list may have, so that the list is refused
 // before all parts are made.
 std::size_t most_parts(const Arguments& arguments) {
   return std::min(most_of(arguments, 1, "maxsplit"), Budget::kMostItems);
@@ -80,7 +80,7 @@ Value split_from_end(const std::string& text, const Arguments& arguments, Budget
   return texts_value(std::move(parts), budget);
 }
 
-// With one text, or any of a tuple.
+// Compares with one text, or with any text of a tuple.
 Value has_end(const std::string& text, const Arguments& arguments, Budget& budget, bool at_end) {
   const auto has = [&](const Value& one) {
     const std::string& end = needed_text(one, at_end ? "endswith" : "startswith");
@@ -125,7 +125,7 @@ std::optional<Function> text_method(const std::string& text, std::string_view na
     return Function(
         [text, call, name = std::string(name), parameters, &budget](const Arguments& arguments) {
           check_arguments(name, parameters, arguments);
-          budget.read(text.size());  // a method may be kept, and called again and again
+          budget.read(text.size());  // a method may be kept and called again and again
           return call(text, arguments, budget);
         });
   };

@@ -13,7 +13,7 @@ namespace attnviz::templates {
 
 namespace {
 
-// Names, and those around them.
+// Names, and those of the enclosing scopes.
 struct Scope {
   Map own;
   std::shared_ptr<Scope> outer;
@@ -56,7 +56,7 @@ class JinjaRun {
   }
 
  private:
-  // What goes wrong inside gets the place of the innermost part.
+  // Errors in `work` get the position of the innermost part.
   template <class Work>
   auto placed(std::size_t at, const Work& work) {
     try {
@@ -134,7 +134,7 @@ class JinjaRun {
     out.add(text, message_);
   }
 
-  // What a body sets does not leave it.
+  // Names that a body sets stay inside it.
   void run_inside(const Body& body, Written& out) {
     const std::shared_ptr<Scope> outer =
         std::exchange(scope_, std::make_shared<Scope>(Scope{{}, scope_}));
@@ -142,14 +142,14 @@ class JinjaRun {
     scope_ = outer;
   }
 
-  // What a body writes, as a text.
+  // The output of a body, as a text.
   Value captured(const Body& body) {
     Written out;
     run_inside(body, out);
     return Value(std::move(out.text));
   }
 
-  // Through filters whose innermost operand is a constant that stands for the text.
+  // Applies filters whose innermost operand is a constant that stands for the text.
   Value filtered(const Expression* filters, const Value& text) {
     const Budget::Level deeper(budget_);
     if (filters == nullptr || filters->kind != ExpressionKind::kFilter) {
@@ -180,7 +180,7 @@ class JinjaRun {
     }
   }
 
-  // The items that the loop's condition lets through.
+  // The items that pass the loop's condition.
   std::vector<Value> loop_items(const Statement& loop) {
     std::vector<Value> items = items_of(value_of(*loop.value), budget_);
     if (loop.condition == nullptr) {
@@ -236,7 +236,7 @@ class JinjaRun {
                          macro.parameters.size(), arguments.values.size()));
       }
       for (const auto& [name, value] : arguments.named) {
-        budget_.look_up(2 * macro.parameters.size(), name);  // also when they are taken
+        budget_.look_up(2 * macro.parameters.size(), name);  // even if they are passed
         if (std::ranges::find(macro.parameters, name, &Parameter::name) == macro.parameters.end()) {
           fail(fmt::format("{} takes no argument {}", macro.text, name));
         }
@@ -403,7 +403,7 @@ class JinjaRun {
     const Value function = part(node, 0);
     require_defined(function);
     if (function.function() == nullptr) {
-      fail(fmt::format("{} is no function", function.kind()));
+      fail(fmt::format("{} is not a function", function.kind()));
     }
     return (*function.function())(arguments_of(node, std::nullopt));
   }
@@ -422,7 +422,7 @@ class JinjaRun {
   MapsInCircles namespaces_;
   std::shared_ptr<Scope> scope_;
   std::shared_ptr<Scope> top_;          // of the template
-  std::optional<std::size_t> message_;  // whose turn of a loop runs
+  std::optional<std::size_t> message_;  // of the current iteration
 };
 
 }  // namespace

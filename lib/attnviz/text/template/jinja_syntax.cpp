@@ -31,7 +31,7 @@ class JinjaParser : JinjaExpressionParser {
   }
 
  private:
-  // Up to the block that begins with one of `ends`, which stays, behind its {%.
+  // Parses up to the block that begins with one of `ends`, which remains, after its {%.
   Body parse_body(std::span<const std::string_view> ends) {
     const Budget::Level deeper = level();
     Body body;
@@ -103,7 +103,7 @@ class JinjaParser : JinjaExpressionParser {
     } else if (tag == "generation") {
       block.kind = StatementKind::kBody;
       expect(Kind::kBlockEnd, "%}");
-      // jinja2 makes a function of it, which a break would not leave.
+      // jinja2 makes it a function, which a break cannot leave.
       const std::size_t outer = std::exchange(n_loops_, 0);
       block.body = body_until("endgeneration");
       n_loops_ = outer;
@@ -111,7 +111,7 @@ class JinjaParser : JinjaExpressionParser {
       constexpr std::array<std::string_view, 9> kKnown = {
           "call", "include", "import", "from", "extends", "block", "with", "autoescape", "do"};
       const bool is_known = std::ranges::find(kKnown, tag) != kKnown.end();
-      fail(block.at, fmt::format("{}: {}", tag, is_known ? "this tag is not run" : "no such tag"),
+      fail(block.at, fmt::format("{}: {}", tag, is_known ? "this tag is not run" : "unknown tag"),
            is_known ? ErrorKind::kUnsupported : ErrorKind::kMalformed);
     }
     return block;
@@ -239,13 +239,13 @@ class JinjaParser : JinjaExpressionParser {
     return attribute;
   }
 
-  std::size_t n_loops_ = 0;  // around what is read
+  std::size_t n_loops_ = 0;  // around the current position
 };
 
 }  // namespace
 
 Expression::~Expression() {
-  // A chain of operators is a tree as deep as the chain is long: its parts go one after the other.
+  // A chain of operators is a tree as deep as the chain is long: its parts are freed one by one.
   std::vector<ExpressionPtr> turns;
   const auto take_parts = [&turns](Expression& of) {
     std::ranges::move(of.parts, std::back_inserter(turns));
@@ -264,7 +264,7 @@ Expression::~Expression() {
       }
     }
   } catch (const std::bad_alloc&) {
-    return;  // what was not moved is freed where it lies
+    return;  // parts that were not moved are freed in place
   }
 }
 

@@ -91,7 +91,7 @@ Value whole(std::string_view sign, std::int64_t left, std::int64_t right) {
     if (right == -1) {
       is_too_large = sign == "//" && left == std::numeric_limits<std::int64_t>::min();
       result = sign == "//" && !is_too_large ? -left : 0;
-    } else {  // towards below, as in Python
+    } else {  // rounds down, as in Python
       const std::int64_t rest = left % right;
       const bool is_below = rest != 0 && (rest < 0) != (right < 0);
       result = sign == "//" ? left / right - (is_below ? 1 : 0) : rest + (is_below ? right : 0);

@@ -15,7 +15,7 @@ namespace attnviz::templates {
 
 namespace {
 
-// Where the character at `at` ends.
+// The end of the character at `at`.
 std::size_t end_of(std::string_view text, std::size_t at) noexcept {
   return at + decode_utf8(text, at).length;
 }
@@ -30,7 +30,7 @@ std::vector<std::string_view> views_of(std::string_view text) {
   return views;
 }
 
-// Python's isspace(): also the separators of files, groups, records and units.
+// Python's isspace(): includes the separators of files, groups, records and units.
 bool is_space(char32_t point) noexcept {
   return is_white_space(point) || (point >= 0x1C && point <= 0x1F);
 }
@@ -54,7 +54,8 @@ utf8proc_category_t category_of(char32_t point) noexcept {
   return utf8proc_category(static_cast<utf8proc_int32_t>(point));
 }
 
-// The capital letters of a small letter, or the first one alone, as words begin: "FI", "Fi" of ﬁ.
+// The upper case of a lower-case letter, or its title case, as at the beginning of words: "FI",
+// "Fi" for ﬁ.
 void append_capital(std::string& out, char32_t point, bool only_first) {
   std::string one;
   append_utf8(one, point);
@@ -69,7 +70,7 @@ bool is_cased(char32_t point) noexcept {
   return uc_is_property_cased(point);
 }
 
-// Whether the Σ at `at` ends a word: a letter is in front of it, and none behind it.
+// Whether the Σ at `at` ends a word: a letter comes before it, and none after it.
 bool is_last_letter(std::string_view text, std::size_t at) noexcept {
   const auto is_letter = [&](bool backward) {
     for (std::size_t i = at;;) {
@@ -133,7 +134,7 @@ std::vector<std::size_t> indices_of(const SliceBounds& of) {
   return indices;
 }
 
-// Where the character of this index begins.
+// The beginning of the character with this index.
 std::size_t place_of(std::string_view text, std::int64_t index) noexcept {
   std::size_t at = 0;
   for (; at < text.size() && index > 0; --index) {
@@ -295,7 +296,7 @@ bool is_all_digits(std::string_view text) {
     const CodePoint step = decode_utf8(text, at);
     const auto category = step.valid ? category_of(step.value) : UTF8PROC_CATEGORY_CN;
     if (category == UTF8PROC_CATEGORY_NO) {
-      fail("isdigit of numbers that are no plain digits is not run");
+      fail("isdigit() is not supported for numbers other than plain digits");
     }
     if (category != UTF8PROC_CATEGORY_ND) {
       return false;
@@ -318,17 +319,17 @@ std::string upper_case(std::string_view text) {
 
 namespace {
 
-// A capital letter, then small ones as long as the word goes on behind each character.
+// One capital letter, then lower case as long as the word continues after each character.
 template <class GoesOn>
 std::string capitalized_words(std::string_view text, bool only_first, const GoesOn& goes_on) {
   bool is_inside = false;
-  std::size_t begin = 0;  // of what small letters are taken for a word of
+  std::size_t begin = 0;  // of the word that decides how letters are lowered
   return changed(text, [&](char32_t point, std::size_t at, std::string& out) {
     if (is_inside) {
       append_small(out, point, text.substr(begin), at - begin);
     } else {
       append_capital(out, point, only_first);
-      begin = only_first ? 0 : end_of(text, at);  // Jinja's filter looks at each part alone
+      begin = only_first ? 0 : end_of(text, at);  // Jinja's filter lowers each part separately
     }
     is_inside = goes_on(point);
   });

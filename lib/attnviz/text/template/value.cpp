@@ -26,7 +26,7 @@ std::string real_text(double number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-// Which repr() writes as they are.
+// Whether repr() writes the character unchanged.
 bool is_printable(char32_t point) noexcept {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
   return point == U' ' || (category != UTF8PROC_CATEGORY_CN && category < UTF8PROC_CATEGORY_ZS);
@@ -199,7 +199,7 @@ void Value::free_in_turn() noexcept {
   try {
     (waiting != nullptr ? *waiting : turns).push_back(std::move(data_));
   } catch (const std::bad_alloc&) {
-    return;  // not moved: it is freed where it lies
+    return;  // not moved: freed in place
   }
   if (waiting != nullptr) {
     return;
@@ -353,7 +353,7 @@ std::string printed(const Value& value, Budget& budget) {
 
 std::string place_in(std::string_view source, std::size_t at) {
   const std::string_view before = source.substr(0, std::min(at, source.size()));
-  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 when there is none
+  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 without a line feed
   const auto is_first_byte = [](char one) {
     return (static_cast<unsigned char>(one) & 0xC0U) != 0x80U;
   };

@@ -1,4 +1,4 @@
-// What chat templates compute with: the values of Python as Jinja has them, which Go's are part of.
+// The values that chat templates compute with: Python's, as in Jinja, which include Go's.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ namespace attnviz::templates {
 
 class Value;
 
-/// Arguments of a call: those by place, and those by name.
+/// Arguments of a call: positional and named ones.
 struct Arguments {
   std::vector<Value> values;
   std::vector<std::pair<std::string, Value>> named;
 
-  /// The one by name, or at `place`; null when there is none.
+  /// The argument with this name, or at `place`; null if it is missing.
   const Value* find(std::size_t place, std::string_view name) const noexcept;
 };
 
-/// A generator is what most filters make: true although it may be empty, without a length, and
-/// gone once it was gone through.
+/// A generator is the result of most filters: true even if empty, without a length, and used up by
+/// one iteration.
 enum class ListKind { kList, kTuple, kRange, kGenerator };
 
 struct List {
@@ -37,22 +37,22 @@ struct List {
   ListKind kind = ListKind::kList;
 };
 
-/// Members of a Go struct have the names that its fields have in JSON: tool_calls.
+/// Members of a Go struct have their fields' JSON names: tool_calls.
 enum class MapKind { kDict, kNamespace, kLoop, kStruct };
 
-/// A mapping in the order in which its keys came.
+/// A mapping that keeps its keys in the order of insertion.
 struct Map {
   struct Member;
   std::vector<Member> members;
-  std::optional<std::size_t> message;  // its place among the messages, of those that are one
+  std::optional<std::size_t> message;  // its index, if it is a message
   MapKind kind = MapKind::kDict;
 
-  /// Null when there is none.
+  /// Null if it is missing.
   const Value* find(std::string_view key, Budget& budget) const;
   void set(std::string_view key, Value value, Budget& budget);
-  /// One that is not there yet.
+  /// Adds a key that does not exist yet.
   void add(std::string_view key, Value value);
-  /// Keys of any kind. Only texts and whole numbers are taken; setting others throws.
+  /// Keys of any kind. Only texts and whole numbers are accepted; setting others throws.
   const Value* find_key(const Value& key, Budget& budget) const;
   void set_key(const Value& key, Value value, Budget& budget);
 
@@ -65,11 +65,11 @@ using Function = std::function<Value(const Arguments& arguments)>;
 
 struct Undefined {
   explicit Undefined(std::string of) : name(std::make_shared<const std::string>(std::move(of))) {}
-  std::shared_ptr<const std::string> name;  // of what is not there
+  std::shared_ptr<const std::string> name;  // of the missing value
 };
 
-/// Copies share lists and maps. However deep these lie in one another, the last one to go frees
-/// them one after the other.
+/// Copies share lists and maps. The last owner frees nested ones one after the other, without
+/// recursion.
 class Value {
  public:
   Value() noexcept = default;  // None, nil
@@ -98,15 +98,16 @@ class Value {
   std::optional<bool> flag() const noexcept { return plain<bool>(); }
   std::optional<std::int64_t> integer() const noexcept { return plain<std::int64_t>(); }
   std::optional<double> real() const noexcept { return plain<double>(); }
-  /// A number of any kind; flags count as 0 and 1.
+  /// A number of any kind; booleans count as 0 and 1.
   std::optional<double> number() const noexcept;
   const std::string* text() const noexcept;
-  List* list() const noexcept;       // null of a generator
-  List* generator() const noexcept;  // what is left of it
+  List* list() const noexcept;       // null for a generator
+  List* generator() const noexcept;  // its remaining items
   Map* map() const noexcept;
   const Function* function() const noexcept;
 
-  /// Python's truth: empty things but generators are false, as None and what is undefined.
+  /// Python's truth: empty values except generators are false, and so are None and undefined
+  /// values.
   bool is_true() const noexcept;
   /// "str", "int", …
   std::string_view kind() const noexcept;
@@ -135,8 +136,8 @@ struct Map::Member {
   Value key() const { return number ? Value(*number) : Value(name); }
 };
 
-/// Maps that may hold themselves, which would keep one another for ever. They are emptied when it
-/// ends.
+/// Maps that may contain themselves, and would then keep each other alive forever. They are emptied
+/// when this object is destroyed.
 class MapsInCircles {
  public:
   MapsInCircles() = default;
@@ -144,7 +145,7 @@ class MapsInCircles {
   MapsInCircles(const MapsInCircles&) = delete;
   MapsInCircles& operator=(const MapsInCircles&) = delete;
 
-  /// A map that is to have `member`. What stays is paid for.
+  /// Registers a map that is about to get `member`. The memory that stays is charged to the budget.
   void add(const Value& map, const Value& member, Budget& budget);
 
  private:
@@ -155,33 +156,33 @@ Value list_of(std::vector<Value> items);
 Value generator_of(std::vector<Value> items);
 Value function_of(Function function);
 
-// Lists hold lists that they share, and namespaces themselves: what goes through all of a value may
-// take for ever, so that each takes a budget.
+// Lists may share lists, and namespaces may contain themselves: walking through all of a value may
+// take forever, so each function has a budget.
 
 /// Python's ==; numbers of different kinds may be equal.
 bool are_equal(const Value& one, const Value& other, Budget& budget);
-/// Python's <, of numbers, texts and lists; nothing where they have no order.
+/// Python's < for numbers, texts and lists; nothing if they are not comparable.
 std::optional<bool> is_less(const Value& one, const Value& other, Budget& budget);
 
-constexpr std::size_t kDeepestLists = 64;  // lists in lists that become texts
+constexpr std::size_t kDeepestLists = 64;  // nesting of lists that become texts
 
 /// What `{{ value }}` prints: str(value) of Python.
 std::string printed(const Value& value, Budget& budget);
-/// What json.dumps() of Python is told.
+/// The options of Python's json.dumps().
 struct JsonStyle {
   bool ascii = false;
-  std::optional<std::string> indent = {};  // of a level; nothing: all on one line
-  std::string between = ", ";              // of members
+  std::optional<std::string> indent = {};  // per level; nothing: all on one line
+  std::string between = ", ";              // between members
   std::string colon = ": ";
-  bool sorted = false;  // by their keys
+  bool sorted = false;  // by keys
   bool html = false;    // <, > and & are escaped
 };
-/// As json.Marshal of Go, but members keep their order.
+/// As in Go's json.Marshal, but members keep their order.
 inline const JsonStyle kGoJson = {.between = ",", .colon = ":", .html = true};
-/// json.loads(text) of Python, for numbers of 64 bits. Throws Error{kMalformed} `where: …` for what
-/// is not JSON, lies deeper than kDeepestLists or has more than 4 million values.
+/// Python's json.loads(text), for numbers of 64 bits. Throws Error{kMalformed} `where: …` for text
+/// that is not JSON, is nested deeper than kDeepestLists or has more than 4 million values.
 Value json_value(std::string_view text, const std::string& where);
-/// json.dumps(value) of Python.
+/// Python's json.dumps(value).
 std::string json_of(const Value& value, const JsonStyle& style, Budget& budget);
 
 }  // namespace attnviz::templates

@@ -12,8 +12,8 @@
 namespace attnviz {
 
 void StageSteps::allow_for(std::size_t n_bytes) noexcept {
-  // What is white space to one pattern is read by several of its parts and back; ordinary text
-  // takes some ten steps a byte. Eight Unicode forms are more work than any known tokenizer makes.
+  // Several parts of a pattern may each read the same white space, and go back; ordinary text takes
+  // about ten steps per byte. Eight Unicode forms are more work than in any known tokenizer.
   constexpr std::uint64_t kStepsPerByte = 512;
   constexpr std::uint64_t kWorkPerByte = 256;
   n_left_.fetch_add(kStepsPerByte * n_bytes);
@@ -28,7 +28,7 @@ bool StageSteps::take(Left& left, std::uint64_t n) noexcept {
 }
 
 void AlignedText::pass(std::uint64_t n_per_byte) const {
-  constexpr std::size_t kAlways = 16;  // also of a text without bytes
+  constexpr std::size_t kAlways = 16;  // even for an empty text
   work(n_per_byte * text_.size() + kAlways);
 }
 
@@ -66,7 +66,7 @@ AlignedText AlignedText::part(ByteRange range) const {
 }
 
 AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
-  constexpr std::uint64_t kPerByte = 4;  // the byte and its place
+  constexpr std::uint64_t kPerByte = 4;  // the byte and its range
   from.pass(kPerByte);
   made_.is_changed_ = true;
   made_.offset_ = from.offset_;
@@ -76,7 +76,7 @@ AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
   made_.spans_.reserve(from.size() + from.size() / 4);
 }
 
-// Normalizers that each double a text would make it larger than any memory.
+// A series of normalizers that each double a text would exceed any memory.
 void AlignedBuilder::check_growth(std::size_t n_more) const {
   constexpr std::size_t kMostTimes = 64;
   // A text has many parts, with a token between each two.

@@ -1,4 +1,4 @@
-// A text on its way through normalisation, each byte knowing where in the source it comes from.
+// A text during normalisation, in which each byte knows its origin in the source.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// Stages that do too much; of which file they are is said by who knows it.
+/// The error of stages that do too much; the caller adds the file that they come from.
 class StagesTooLong : public Error {
  public:
   explicit StagesTooLong(const std::string& message) : Error(ErrorKind::kUnsupported, message) {}
@@ -33,9 +33,9 @@ class StagesTooLong : public Error {
 /// each byte made and each word. Safe to share between threads.
 class StageSteps {
  public:
-  /// For a text that comes next.
+  /// Adds the allowance for the next text.
   void allow_for(std::size_t n_bytes) noexcept;
-  /// False when there are not as many; then none is left.
+  /// Returns false if less than `n` is left; then nothing is left.
   bool take(std::uint64_t n) noexcept { return take(n_left_, n); }
   bool take_work(std::uint64_t n) noexcept { return take(work_left_, n); }
   std::uint64_t n_left() const noexcept { return n_left_.load(); }
@@ -53,8 +53,8 @@ class StageSteps {
 class AlignedText {
  public:
   AlignedText() = default;
-  /// `text` as it is, the source's bytes from `offset` on. The source must be below 4 GiB. `steps`
-  /// are those of its stages, which must outlive it; none are counted without.
+  /// `text` unchanged: the source's bytes from `offset` on. The source must be shorter than 4 GiB.
+  /// `steps` are those of its stages and must outlive it; without them nothing is counted.
   AlignedText(std::string_view text, std::size_t offset, StageSteps* steps = nullptr)
       : text_(text), offset_(offset), source_size_(text.size()), steps_(steps) {}
 
@@ -64,19 +64,18 @@ class AlignedText {
   }
   std::size_t size() const noexcept { return text_.size(); }
 
-  /// What the bytes [begin, end) stand for in the source. An empty range is the place before
-  /// `begin`.
+  /// The source range of the bytes [begin, end). An empty range gives the position before `begin`.
   ByteRange source(ByteRange range) const noexcept;
-  /// Whether nothing of the source lies before the text but what was left out of it.
+  /// Whether the text begins where the source does, ignoring what stages removed.
   bool begins_source() const noexcept { return offset_ == 0; }
-  /// The bytes of `range` as a text of their own.
+  /// The bytes of `range` as a separate text.
   AlignedText part(ByteRange range) const;
 
   StageSteps* steps() const noexcept { return steps_; }
-  /// Takes the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong if there is
-  /// not enough left.
+  /// Charges the work of one more stage, `n_per_byte` for each byte. Throws StagesTooLong if not
+  /// enough is left.
   void pass(std::uint64_t n_per_byte = 1) const;
-  /// Takes other work, and throws as pass() does.
+  /// Charges other work, and throws as pass() does.
   void work(std::uint64_t n) const;
 
  private:
@@ -87,22 +86,22 @@ class AlignedText {
   };
 
   std::string text_;
-  std::size_t offset_ = 0;       // of the source, where the text began before it was changed
-  std::size_t source_size_ = 0;  // bytes of it that the text was made of
+  std::size_t offset_ = 0;       // where the unchanged text began in the source
+  std::size_t source_size_ = 0;  // the bytes of the source that it was made from
   StageSteps* steps_ = nullptr;
   bool is_changed_ = false;
-  std::vector<Span> spans_;  // one a byte when is_changed_, else byte i is the source's offset_ + i
+  std::vector<Span> spans_;  // per byte if is_changed_; else byte i is the source's offset_ + i
 };
 
-/// Makes a changed text, from left to right, out of `from`, which must outlive the builder. Throws
-/// StagesTooLong when it becomes larger than 64 times its source and 4 KiB.
+/// Builds a changed text from left to right out of `from`, which must outlive the builder. Throws
+/// StagesTooLong if it becomes larger than 64 times its source plus 4 KiB.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const AlignedText& from);
 
-  /// Takes over a range as it is, byte for byte.
+  /// Keeps a range unchanged, byte for byte.
   void keep(ByteRange range);
-  /// Puts `text` in the place of a range; each of its bytes stands for all of what the range does.
+  /// Replaces a range by `text`, each byte of which stands for the whole source of the range.
   void put(std::string_view text, ByteRange range);
   AlignedText finish();
 
@@ -113,7 +112,7 @@ class AlignedBuilder {
   AlignedText made_;
 };
 
-/// `text` with each byte that is no UTF-8 replaced by U+FFFD.
+/// `text` with each invalid byte replaced by U+FFFD.
 AlignedText with_valid_utf8(AlignedText text);
 
 }  // namespace attnviz

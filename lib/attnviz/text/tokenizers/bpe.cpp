@@ -30,8 +30,9 @@ struct MergeEntry {
   Merged made;
 };
 
-// Two neighbours to what they make: a hash table of places in the list of merges. Files choose
-// ids, and with them what hashes alike: the seed differs from run to run, as addresses do.
+// Maps two neighbours to the result of their merge: a hash table of positions in the list of
+// merges. Files choose the ids and could make them collide: the seed differs from run to run, as
+// addresses do.
 class MergeTable {
  public:
   explicit MergeTable(std::vector<MergeEntry> entries)
@@ -67,20 +68,20 @@ class MergeTable {
   }
 
   std::vector<MergeEntry> entries_;
-  std::vector<std::uint32_t> slots_;  // 0: free, else the place in entries_ and 1
+  std::vector<std::uint32_t> slots_;  // 0: free, else the position in entries_ plus 1
   std::uint64_t seed_;
 };
 
 constexpr std::uint32_t kEnd = UINT32_MAX;
 
-// A linked list in an array; a symbol that was merged into its left neighbour has no bytes.
+// A linked list in an array; a symbol merged into its left neighbour has no bytes.
 struct Symbol {
   TokenId id;
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t previous;
   std::uint32_t next;
-  Merged merged;  // with the next
+  Merged merged;  // with the next symbol
 };
 
 class Bpe : public TokenModel {
@@ -113,12 +114,12 @@ class Bpe : public TokenModel {
   Vocabulary vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
-  std::optional<std::string> where_;  // of unk_token, if a text must not lack it
+  std::optional<std::string> where_;  // of unk_token, if unknown text is an error
   std::optional<TokenId> unknown_;
   std::array<TokenId, 256> bytes_{};
 };
 
-// The characters of a word as far as the vocabulary has them, before anything is merged.
+// The characters of a word that are in the vocabulary, before any merge.
 std::vector<Symbol> Bpe::characters(std::string_view word) const {
   std::vector<Symbol> symbols;
   symbols.reserve(word.size());
@@ -163,8 +164,8 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
 }
 
 void Bpe::merge(std::vector<Symbol>& symbols) const {
-  // Rank and, where ranks are equal, place from the left: the smallest is merged next. What is not
-  // true any more stays in the heap, and is known by a rank that is not the symbol's own.
+  // The smallest rank is merged next; among equal ranks, the leftmost. Outdated entries stay in the
+  // heap and are recognised by a rank that is not the symbol's own.
   std::vector<std::uint64_t> heap;
   heap.reserve(symbols.size());
   const auto find = [&](std::uint32_t i) {
@@ -244,7 +245,7 @@ void Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const
   }
 }
 
-// Looks up the pieces of some merges, and what they make.
+// Looks up the pieces of some merges and their results.
 void resolve(const Vocabulary& vocabulary, std::span<const Merge> merges, std::size_t n_prefix,
              std::span<MergeEntry> entries) {
   constexpr std::size_t kBatch = 64;
@@ -284,7 +285,7 @@ void fail_without_unknown(std::string_view where, std::string_view unknown, std:
 
 std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merge> merges,
                                      const BpeOptions& options, std::string_view where) {
-  // Looking pieces up is most of the work of loading a tokenizer.
+  // Looking up pieces is most of the work of loading a tokenizer.
   constexpr std::size_t kBlock = 8192;
   std::vector<MergeEntry> entries(merges.size());
   const std::size_t n_blocks = (merges.size() + kBlock - 1) / kBlock;
@@ -323,11 +324,11 @@ std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<con
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](TokenId a, TokenId b) { return scores[a] > scores[b]; });
-  constexpr std::size_t kLongest = 1024;  // no real piece is longer, and its cuts are many
+  constexpr std::size_t kLongest = 1024;  // no real piece is longer, and it has many cuts
   std::vector<MergeEntry> entries;
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // Equal scores are equal ranks: then the place from the left decides.
+    // Equal scores have equal ranks: then the leftmost is merged first.
     rank += i > 0 && scores[order[i]] < scores[order[i - 1]] ? 1u : 0u;
     const std::string_view piece = vocabulary.piece(order[i]);
     for (std::size_t cut = 0; cut < piece.size() && piece.size() <= kLongest;) {

@@ -84,7 +84,7 @@ std::string byte_level_decoded(std::string_view piece) {
 namespace {
 
 struct Found {
-  std::size_t length = 0;  // bytes of the text
+  std::size_t length = 0;  // in bytes of the text
   std::string_view replacement;
 };
 
@@ -94,8 +94,8 @@ class CharsMap {
   CharsMap(std::vector<std::uint32_t> units, std::string_view replacements)
       : units_(std::move(units)), replacements_(replacements) {}
 
-  // The longest entry that `text` begins with. A trie that leads back into itself has entries
-  // without end.
+  // The longest entry that `text` begins with. The limit guards against a trie that leads back into
+  // itself, whose entries never end.
   std::optional<Found> find(std::string_view text) const noexcept {
     constexpr std::size_t kLongest = 64;
     std::optional<Found> longest;
@@ -106,7 +106,7 @@ class CharsMap {
     std::size_t node = offset_of(units_[0]);
     for (std::size_t i = 0; i < text.size(); ++i) {
       node ^= static_cast<unsigned char>(text[i]);
-      // A unit's label is its lowest byte; the highest bit marks values, which no byte equals.
+      // A unit's label is its lowest byte; the highest bit marks values, and no byte equals it.
       constexpr std::uint32_t kLabel = 0x800000FF;
       if (node >= units_.size() || (units_[node] & kLabel) != static_cast<unsigned char>(text[i])) {
         break;
@@ -135,7 +135,7 @@ class CharsMap {
   std::string replacements_;
 };
 
-// The end of each is looked for wherever it is put.
+// Limits their length, because the end of a replacement is searched for at each use.
 void check_replacements(std::string_view replacements, std::string_view where) {
   constexpr std::size_t kLongest = 1024;
   for (std::size_t begin = 0; begin < replacements.size();) {
@@ -217,7 +217,7 @@ class CharsMapNormalizer {
   }
 
  private:
-  // Whether that changed some of it.
+  // Returns whether part of the string was changed.
   bool keep_string(std::string_view text, ByteRange range, bool behind_space,
                    AlignedBuilder& builder) const {
     bool is_changed = false;

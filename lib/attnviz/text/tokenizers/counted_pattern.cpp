@@ -46,7 +46,7 @@ class RoundsCount {
   struct Level {
     std::size_t all() const noexcept { return capped(before + last); }
     std::size_t before = 0;
-    std::size_t last = 0;  // what a repeat would repeat
+    std::size_t last = 0;  // what a following repeat applies to
   };
 
   static std::size_t capped(std::size_t rounds) noexcept {
@@ -60,11 +60,11 @@ class RoundsCount {
       levels_.pop_back();
       add(inside);
     } else {
-      levels_.back() = {0, inside};  // whatever a comment hid
+      levels_.back() = {0, inside};  // a comment may have hidden the opening parenthesis
     }
   }
 
-  // Returns where it ends; what is no {2}, {2,}, {,3} or {2,3} is a character.
+  // Returns where it ends. Anything but {2}, {2,}, {,3} or {2,3} is a character.
   std::size_t repeat(std::size_t begin) {
     const std::size_t end = pattern_.find_first_not_of("0123456789,", begin + 1);
     if (end == std::string_view::npos || pattern_[end] != '}') {
@@ -81,7 +81,7 @@ class RoundsCount {
     return end;
   }
 
-  // Returns where it ends: of \p{L} and \x{4E00} it is the whole.
+  // Returns where it ends; \p{L} and \x{4E00} are taken as a whole.
   std::size_t escape(std::size_t begin) {
     add(1);
     const std::string_view name = pattern_.substr(begin + 1, 2);
@@ -148,7 +148,7 @@ class PatternReader {
     }
   }
 
-  // Which part what a repeat means from what stands in front of it.
+  // Comments separate a repeat from the item before it.
   void read_comments() {
     while (rest().starts_with("(?#")) {
       std::size_t end = 3;
@@ -175,7 +175,7 @@ class PatternReader {
       if (c == '[') {
         read_class();
       } else if (c == '\\') {
-        is_long = rest().starts_with("\\X");  // as many marks as there are
+        is_long = rest().starts_with("\\X");  // any number of marks
         refuse_behind(is_long);
         read_escape();
       } else if (c == ')') {
@@ -187,7 +187,7 @@ class PatternReader {
     }
   }
 
-  // Behind what they repeat, which is no group or one that has its own count.
+  // Reads repeats after an item that is not a group, or a group that has its own count.
   void read_repeats(bool is_long) {
     std::size_t rounds = 1;
     read_comments();
@@ -205,7 +205,7 @@ class PatternReader {
     }
   }
 
-  // Of *, +, ? or {2,3}; 0 where none stands.
+  // The length of *, +, ? or {2,3}; 0 for other characters.
   std::size_t repeat_size() const {
     if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == kNowhere) {
       return 0;
@@ -230,21 +230,21 @@ class PatternReader {
     return largest;
   }
 
-  // There are no counts in a look-behind, hence nothing that needs them.
+  // A look-behind cannot contain counts, and so nothing that needs them.
   void refuse_behind(bool is_endless) const {
     if (behind_ && is_endless) {
-      refuse("what has no end in a look-behind");
+      refuse("an unbounded pattern in a look-behind");
     }
   }
 
-  // Whether it was a look-behind.
+  // Returns whether it was a look-behind.
   bool close_group() {
     copy(1);
     n_open_ -= n_open_ > 0 ? 1 : 0;
     if (!behind_ || n_open_ > behind_->n_open) {
       return false;
     }
-    // From each place that it may begin at.
+    // A look-behind is tried from each position where it may begin.
     const std::size_t rounds =
         RoundsCount(pattern_.substr(behind_->begin, at_ - behind_->begin)).most();
     stretch_ = std::min(stretch_ + rounds * rounds, kLongestStretch);
@@ -268,7 +268,7 @@ class PatternReader {
       }
       copy_through('>');
     } else if (rest().starts_with("(?")) {
-      // (?i: or (?i), which opens nothing
+      // (?i: or (?i), which does not open a group
       const std::size_t end = rest().find_first_not_of("-imDPSW", 2);
       if (end == kNowhere || (rest()[end] != ':' && rest()[end] != ')')) {
         refuse(rest().substr(0, 3));
@@ -299,11 +299,11 @@ class PatternReader {
     const char c = rest().size() > 1 ? rest()[1] : '\0';
     parts_flags_ |= c == 'X' || c == 'y' || c == 'Y';
     if (c == 'y' || c == 'Y') {
-      constexpr std::size_t kOfBoundary = 32;  // looks at the characters around, and their classes
+      constexpr std::size_t kOfBoundary = 32;  // reads the characters around it, and their classes
       stretch_ += kOfBoundary;
     }
     if (c == 'g') {
-      refuse("\\g");  // a call of groups, many times
+      refuse("\\g");  // may call groups many times
     } else if (c == 'k' || (c >= '1' && c <= '9')) {
       if (c != 'k' && rest().size() > 2 && rest()[2] >= '0' && rest()[2] <= '9') {
         refuse(rest().substr(0, 3));  // a group, or a character and a digit
@@ -324,7 +324,7 @@ class PatternReader {
     }
   }
 
-  // At its beginning a class has a ] as a character.
+  // A ] at the beginning of a class is a character.
   void open_class() {
     copy(rest().starts_with("[^") ? 2 : 1);
     if (rest().starts_with("]")) {
@@ -333,7 +333,7 @@ class PatternReader {
   }
 
   void read_class() {
-    // Oniguruma 6.9.8 leaves symbols out of these, those that tokenizers are built with do not.
+    // Oniguruma 6.9.8 leaves symbols out of these classes; the version used by tokenizers does not.
     constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
         {"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}};
     open_class();
@@ -358,7 +358,7 @@ class PatternReader {
     }
   }
 
-  // How long [:alpha:] is; 0 for what is none.
+  // The length of [:alpha:]; 0 if it is not a named class.
   std::size_t named_class() const {
     const std::size_t end = rest().find(']', 1);
     if (!rest().starts_with("[:") || end == kNowhere || end < 3 || rest()[end - 1] != ':') {
@@ -382,8 +382,8 @@ class PatternReader {
   std::string_view pattern_;
   std::string_view where_;
   std::optional<Behind> behind_;
-  std::set<std::string_view> names_;  // with what opens them
-  std::size_t n_open_ = 0;            // groups
+  std::set<std::string_view> names_;  // with their opening
+  std::size_t n_open_ = 0;            // open groups
   std::string text_;
   std::size_t at_ = 0;
   std::size_t stretch_ = 0;

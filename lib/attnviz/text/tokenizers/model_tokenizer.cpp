@@ -18,7 +18,7 @@ namespace {
 
 using Kind = TemplateItem::Kind;
 
-// What `work` makes; of stages that do too much with the file they are of.
+// The result of `work`; errors of stages that do too much get the name of their file.
 template <class Work>
 auto with_place(const std::string& where, const Work& work) {
   try {
@@ -28,7 +28,7 @@ auto with_place(const std::string& where, const Work& work) {
   }
 }
 
-// Says of all added tokens how they stand in a normalized text.
+// Sets the normalized form of all added tokens.
 TokenizerParts with_normalized_tokens(TokenizerParts parts, StageSteps& steps) {
   for (AddedToken& token : parts.added) {
     if (token.normalized && parts.normalizer && !token.as_normalized) {
@@ -40,7 +40,7 @@ TokenizerParts with_normalized_tokens(TokenizerParts parts, StageSteps& steps) {
   return parts;
 }
 
-// Added tokens that are looked for in the source, or in the normalized text.
+// The added tokens to search for in the source, or in the normalized text.
 std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, bool with_special) {
   std::vector<AddedToken> tokens;
   for (const AddedToken& token : parts.added) {
@@ -52,7 +52,7 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   return tokens;
 }
 
-// Leaves BOS out where it begins a text: the same token may end one, too.
+// Removes BOS from the beginning only: the same token may also end a text.
 template <class IsBos>
 void without_bos(Template& items, const IsBos& is_bos) {
   if (items.empty() || !is_bos(items.front())) {
@@ -72,7 +72,7 @@ struct PlacedId {
   ByteRange range;  // in the source
 };
 
-// Words come again and again: the pieces of short ones are remembered for the length of a text.
+// Words recur: the pieces of short words are remembered for the length of a text.
 class WordCache {
  public:
   explicit WordCache(const TokenModel& model)
@@ -117,7 +117,7 @@ struct ModelTokenizer::State {
         plain(parts, false),
         all(parts, true) {
     size = parts.model->vocabulary().size();
-    // Words of SentencePiece are not cut by its files, and a text is long.
+    // SentencePiece's files do not cut text into words, and texts are long.
     if (parts.model->keeps_apart("▁")) {
       parts.pre_tokenizer = sequence_cut({parts.pre_tokenizer, mark_cut("▁")});
     }
@@ -144,7 +144,7 @@ struct ModelTokenizer::State {
     return token != nullptr ? token->content
                             : parts.decoder.piece_text(parts.model->vocabulary().piece(id));
   }
-  // Adds a token to those of a text, and its bytes to theirs.
+  // Adds a token to those of a text, and its bytes to the total.
   void put(TokenId id, ByteRange range, std::size_t segment, std::vector<Token>& tokens,
            std::size_t& n_bytes) const {
     const AddedToken* found = added_token(id);
@@ -233,9 +233,10 @@ Template ModelTokenizer::State::chosen_template(const TokenizeOptions& options) 
   };
   if (!*options.bos) {
     if (!items.empty() && items.front().kind == Kind::kSpecial && !is_bos(items.front())) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("this {} tokenizer begins a text with {}, which is no BOS and stays",
-                              parts.model->kind(), in_quotes(text_of(items.front().id))));
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("this {} tokenizer begins a text with {}, which is not a BOS token and stays",
+                      parts.model->kind(), in_quotes(text_of(items.front().id))));
     }
     without_bos(items, is_bos);
   } else if (items.empty() || !is_bos(items.front())) {

@@ -14,7 +14,7 @@ namespace attnviz {
 
 namespace {
 
-// Rebuilds a text character by character: `change(builder, value, range)` puts or keeps it.
+// Rebuilds a text character by character: `change(builder, value, range)` replaces or keeps it.
 template <class Change>
 void each_character(AlignedText& text, const Change& change) {
   AlignedBuilder builder(text);
@@ -44,9 +44,9 @@ bool is_jamo_that_continues(char32_t point) noexcept {
   return (point >= 0x1160 && point <= 0x11FF) || (point >= 0xD7B0 && point <= 0xD7FF);
 }
 
-// Whether a character may be changed by, or change, the one before it: marks, and the parts of
-// Hangul syllables. All that composes in pairs is among them; compatibility jamo are when `options`
-// make other jamo of them.
+// Whether a character may change, or be changed by, the one before it: marks and parts of Hangul
+// syllables, which include all characters that compose in pairs. Compatibility jamo count if
+// `options` turn them into other jamo.
 bool continues(char32_t point, utf8proc_option_t options) noexcept {
   if (point < 0x300) {
     return false;
@@ -66,8 +66,8 @@ struct Cluster {
   std::vector<utf8proc_int32_t> points;
 };
 
-// Reads from `begin` a character with what continues it. utf8proc orders marks by insertion, which
-// takes quadratic time: hence the limit.
+// Reads a character at `begin` with those that continue it. The limit is needed because utf8proc
+// orders marks by insertion, in quadratic time.
 void read_cluster(std::string_view text, std::size_t begin, utf8proc_option_t options,
                   Cluster& cluster) {
   constexpr std::size_t kLongest = 256;
@@ -102,7 +102,7 @@ utf8proc_option_t options_of(UnicodeForm form) {
 std::string normalized(const Cluster& cluster, std::string_view text, utf8proc_option_t options) {
   const std::string_view bytes =
       text.substr(cluster.range.begin, cluster.range.end - cluster.range.begin);
-  // A character decomposes to at most 18 others.
+  // A character decomposes into at most 18 others.
   std::vector<utf8proc_int32_t> points(18 * cluster.points.size());
   const utf8proc_ssize_t n_points =
       utf8proc_decompose(reinterpret_cast<const utf8proc_uint8_t*>(bytes.data()),
@@ -146,7 +146,7 @@ void replace_ranges(AlignedText& text, const std::vector<ByteRange>& ranges, std
   if (ranges.empty()) {
     return;
   }
-  constexpr std::uint64_t kWorkOfRange = 24;  // a place in a list, and two pieces of text
+  constexpr std::uint64_t kWorkOfRange = 24;  // an item in a list, and two pieces of text
   text.work(kWorkOfRange * ranges.size());
   AlignedBuilder builder(text);
   std::size_t done = 0;
@@ -174,7 +174,8 @@ void lower(AlignedText& text) {
 
 void clean_for_bert(AlignedText& text) {
   each_character(text, [](AlignedBuilder& builder, char32_t point, ByteRange range) {
-    // White space that is a control character, as a vertical tab is, goes with the controls.
+    // White space that is also a control character, such as a vertical tab, is treated as a
+    // control.
     if (point == '\t' || point == '\n' || point == '\r' ||
         (is_white_space(point) && !is_control(point))) {
       builder.put(" ", range);
@@ -220,7 +221,7 @@ Normalizer strip_normalizer(bool left, bool right) {
       }
       i += point.length;
     }
-    if (kept.end == 0) {  // white space alone
+    if (kept.end == 0) {  // all white space
       kept = left || right ? ByteRange{} : ByteRange{0, text.size()};
     }
     kept = {left ? kept.begin : 0, right ? kept.end : text.size()};

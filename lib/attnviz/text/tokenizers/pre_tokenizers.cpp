@@ -18,10 +18,10 @@ struct Part {
   bool is_place;
 };
 
-// The lists that are made for a word, however short it is.
+// The lists that are made for a word of any length.
 constexpr std::uint64_t kWorkOfWord = 32;
 
-// Finds the places in a word, as ranges of the word.
+// Finds the matches in a word, as ranges of the word.
 using FindPlaces = std::function<std::vector<ByteRange>(std::string_view word)>;
 
 std::vector<Part> parts_of(std::string_view word, const std::vector<ByteRange>& places,
@@ -43,7 +43,7 @@ std::vector<Part> parts_of(std::string_view word, const std::vector<ByteRange>& 
   return parts;
 }
 
-// Appends what the parts of a word that begins at `offset` become.
+// Appends the words made from the parts of a word that begins at `offset`.
 void append_words(const std::vector<Part>& parts, CutBehavior behavior, std::size_t offset,
                   std::vector<ByteRange>& words) {
   const std::size_t first = words.size();
@@ -76,7 +76,7 @@ void append_words(const std::vector<Part>& parts, CutBehavior behavior, std::siz
       words.push_back(range);
     }
   }
-  // Places may be empty, such as ends of words: they cut, and are no words.
+  // Matches may be empty, such as ends of words: they cut, but are not words.
   const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
   words.erase(std::remove_if(begin, words.end(), [](ByteRange range) { return range.size() == 0; }),
               words.end());
@@ -110,7 +110,8 @@ std::vector<ByteRange> find_string(std::string_view text, std::string_view patte
   return places;
 }
 
-// Rebuilds the text word by word: `rewrite(builder, word)` says how many bytes it made.
+// Rebuilds the text word by word: `rewrite(builder, word)` returns the number of bytes that it
+// made.
 template <class Rewrite>
 void rewrite_words(WordCut& cut, const Rewrite& rewrite) {
   AlignedBuilder builder(cut.text);

@@ -58,7 +58,7 @@ VocabularyFit vocabulary_fit(const TokenizedText& text) {
 
 namespace {
 
-// What begins, ends or introduces a turn in the templates of well-known models.
+// Markers that begin, end or introduce a turn in the templates of well-known models.
 constexpr std::string_view kSigns[] = {"<|im_start|>",
                                        "<|im_end|>",
                                        "<|im_sep|>",
@@ -98,13 +98,13 @@ bool begins_twice(const TokenizedText& text, const ModelTokenizer& tokenizer) {
 
 // Whether all of these bytes are one special token.
 bool is_token(const TokenizedText& text, std::size_t begin, std::size_t end) {
-  // Ranges grow from token to token.
+  // Ranges ascend from token to token.
   const auto first = std::ranges::lower_bound(text.tokens, end, {}, &Token::end);
   const auto last = std::ranges::upper_bound(text.tokens, begin, {}, &Token::begin);
   return first < last && std::any_of(first, last, [](const Token& token) { return token.special; });
 }
 
-// The first sign that is plain text here.
+// The first marker that is plain text here.
 std::string_view plain_sign(const TokenizedText& text) {
   std::size_t first = text.source.size();
   std::string_view found;
@@ -142,8 +142,9 @@ std::string prompt_fault(const TokenizedText& text, const ModelTokenizer& tokeni
     return fmt::format("{}: the text looks like turns of a chat that were written by hand{}",
                        in_quotes(sign), way);
   }
-  return fmt::format("{} is no token of this model: the text looks like a chat of another one{}",
-                     in_quotes(sign), way);
+  return fmt::format(
+      "{} is not a token of this model: the text looks like a chat for another model{}",
+      in_quotes(sign), way);
 }
 
 }  // namespace attnviz

@@ -18,7 +18,7 @@
 
 namespace attnviz {
 
-// What Oniguruma made of a pattern, and how far a match goes between two counts.
+// A compiled pattern, and how far a match goes between two counts.
 struct CompiledRegex {
   CompiledRegex(OnigRegexType* regex, const CountedPattern& counted)
       : code(regex), stretch(counted.stretch), parts_flags(counted.parts_flags) {}
@@ -31,15 +31,15 @@ struct CompiledRegex {
   bool parts_flags;
 };
 
-// How far matches went, as the counts in the pattern tell, and how far they may yet go.
+// How far matches have gone, according to the counts in the pattern, and how far they may still go.
 class MatchCount {
  public:
-  // Of a place that is counted: what stands in the pattern between two of them goes that far.
+  // `stretch` is how far the pattern goes between two counts, and so the weight of each count.
   MatchCount(std::uint64_t n_steps, std::size_t stretch) noexcept
       : n_left_(n_steps), weight_(1 + stretch / kCheapSteps) {}
 
   void begin() noexcept { begin_ = nullptr; }
-  // False when there are not as many.
+  // Returns false if less than `n` is left.
   bool take(std::uint64_t n) noexcept {
     const bool has_enough = n <= n_left_;
     n_left_ -= has_enough ? n : n_left_;
@@ -47,7 +47,7 @@ class MatchCount {
   }
   std::uint64_t n_left() const noexcept { return n_left_; }
 
-  // Of a match that began at `begin` and is now at `at`. False when it went too far.
+  // Counts a match that began at `begin` and is now at `at`. Returns false if it went too far.
   bool count(const OnigUChar* begin, const OnigUChar* at, std::size_t n_more) noexcept {
     if (begin != begin_) {
       begin_ = at_ = begin;
@@ -71,11 +71,11 @@ namespace {
 // Patterns of tokenizers have hundreds of bytes; each class of characters takes kilobytes.
 constexpr std::size_t kLongestPattern = 1U << 14;
 constexpr int kDeepestPattern = 250;
-// What a match takes, however few characters are tried: a call and a place in a list.
+// The cost of a match, regardless of the characters tried: a call and an item in a list.
 constexpr std::uint64_t kStepsOfMatch = 96;
 
-// How often one match may go back. A run of white space takes a few for each of its characters,
-// hence more for longer texts.
+// How often one match may go back. A run of white space needs a few times for each character, hence
+// more for longer texts.
 std::uint32_t most_retries(std::size_t n_bytes) {
   constexpr std::size_t kLeast = 1'000'000;
   constexpr std::size_t kPerByte = 8;
@@ -87,8 +87,8 @@ const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
 }
 
-// Whether two regional indicators are parted depends on how many stand before them: Oniguruma goes
-// back over all of those, at each of them.
+// Whether two regional indicators are separated depends on how many come before them: at each of
+// them, Oniguruma goes back over all of those.
 std::uint64_t steps_over_flags(std::string_view text) noexcept {
   constexpr std::string_view kFirstBytes = "\xF0\x9F\x87";
   std::uint64_t steps = 0;
@@ -112,7 +112,7 @@ int count_step(OnigCalloutArgs* args, void* count) {
   return count_steps(args, count, 0);
 }
 
-// Whichever group is meant, it is no longer than the longest.
+// Counts the longest group, since the reference may mean any of them.
 int count_reference(OnigCalloutArgs* args, void* count) {
   int longest = 0;
   const int n_groups = onig_number_of_captures(onig_get_regex_by_callout_args(args));
@@ -123,13 +123,13 @@ int count_reference(OnigCalloutArgs* args, void* count) {
       longest = std::max(longest, end - begin);
     }
   }
-  constexpr std::size_t kGroupsAtOnce = 8;  // looking at them takes time, too
+  constexpr std::size_t kGroupsAtOnce = 8;  // reading them takes time, too
   return count_steps(
       args, count,
       static_cast<std::size_t>(longest) + static_cast<std::size_t>(n_groups) / kGroupsAtOnce);
 }
 
-// Between "(*" and ")".
+// The name is between "(*" and ")".
 void define_callout(std::string_view item, OnigCalloutFunc function) {
   std::string name(item.substr(2, item.size() - 3));
   auto* const first = reinterpret_cast<OnigUChar*>(name.data());
@@ -158,14 +158,14 @@ void check_size(std::string_view pattern, std::string_view where) {
   }
 }
 
-// Counting takes about as long as matching, so patterns that do not need it go without.
+// Counting takes about as long as matching, so patterns that do not need it do without.
 CountedPattern counted_where_needed(std::string_view pattern, std::string_view where) {
   if (is_linear_split_pattern(pattern)) {
     return {std::string(pattern)};
   }
   check_size(pattern, where);
   CountedPattern counted = counted_pattern(pattern, where);
-  // Long patterns without repeats count where they begin.
+  // Long patterns without repeats are counted at their beginning.
   constexpr std::size_t kLongStretch = 256;
   if (counted.stretch > kLongStretch) {
     counted.text.insert(0, kCountCallout);
@@ -224,7 +224,7 @@ class RegexMatcher {
     }
     onig_initialize_match_param(limits_.get());
     onig_set_callout_user_data_of_match_param(limits_.get(), &count_);
-    // Places to go back to, of some 40 bytes each.
+    // Positions to go back to, of about 40 bytes each.
     constexpr std::uint32_t kMostStack = 1U << 22;
     onig_set_match_stack_limit_size_of_match_param(limits_.get(), std::min(n_retries, kMostStack));
     onig_set_retry_limit_in_match_of_match_param(limits_.get(), n_retries);
@@ -232,8 +232,8 @@ class RegexMatcher {
 
   std::uint64_t n_taken() const noexcept { return n_given_ - count_.n_left(); }
 
-  // The first match in valid UTF-8 that begins at `begin` or later. Too long: it took more steps
-  // than there were.
+  // Finds the first match in valid UTF-8 that begins at or after `begin`. kTooLong: it took more
+  // steps than were left.
   Found match(std::string_view text, std::size_t begin, ByteRange& range) {
     const OnigUChar* const first = bytes_of(text.data());
     const OnigUChar* const end = first + text.size();
@@ -293,7 +293,7 @@ void RegexSearch::fail_too_long(std::string_view text) const {
                                                    regex_.name_, counted(text.size(), "byte")));
 }
 
-// Matches in valid UTF-8 that begins at `offset` of the whole text.
+// Finds matches in valid UTF-8 that begins at `offset` of the whole text.
 void RegexSearch::find(std::string_view text, std::size_t offset, std::vector<ByteRange>& matches) {
   using Found = RegexMatcher::Found;
   std::optional<std::size_t> last_end;
@@ -306,7 +306,7 @@ void RegexSearch::find(std::string_view text, std::size_t offset, std::vector<By
     if (found == Found::kNothing) {
       return;
     }
-    // \K may make a match begin anywhere.
+    // With \K, a match may begin anywhere.
     const bool is_new = range.begin >= i && (range.size() > 0 || range.begin != last_end);
     if (is_new && range.begin <= range.end) {
       matches.push_back({offset + range.begin, offset + range.end});
@@ -326,7 +326,7 @@ std::vector<ByteRange> RegexSearch::find_all(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = i + valid_utf8_prefix(text.substr(i));
     find(text.substr(i, end - i), i, matches);
-    i = end + 1;  // past the byte that is no UTF-8
+    i = end + 1;  // past the invalid byte
   }
   return matches;
 }

@@ -1,4 +1,4 @@
-// Regular expressions over UTF-8, as tokenizer files write them: Oniguruma's.
+// Regular expressions over UTF-8, as in tokenizer files: Oniguruma's.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,35 @@ namespace attnviz {
 struct CompiledRegex;
 class RegexMatcher;
 
-/// A pattern in Oniguruma's syntax and with its meaning, as Hugging Face's tokenizers read it. Safe
-/// to share between threads.
+/// A pattern with Oniguruma's syntax and meaning, as in Hugging Face's tokenizers. Safe to share
+/// between threads.
 class Regex {
  public:
-  /// Throws Error{kUnsupported}, with `where` in front of the message, for a pattern that Oniguruma
-  /// does not understand, that is longer than 16 KiB, deeper than 250 groups, goes round more than
-  /// 65,536 times at one place, as bounded repeats make it, or has what no tokenizer's pattern
-  /// needs: callouts, calls of groups (\g), conditions, absence (`(?~`), white space to be left out
-  /// (`(?x`), control characters (\c), more than nine groups to refer to by number, what has no
-  /// end in a look-behind.
+  /// `where` is a prefix of messages. Throws Error{kUnsupported} for a pattern that Oniguruma does
+  /// not understand, that is longer than 16 KiB, nested deeper than 250 groups or repeats more than
+  /// 65,536 times at one position by its bounded repeats, or that uses features which tokenizers do
+  /// not need: callouts, calls of groups (\g), conditions, absence (`(?~`), ignored white space
+  /// (`(?x`), control characters (\c), more than nine groups for references by number, and
+  /// unbounded repeats in a look-behind.
   Regex(std::string_view pattern, std::string_view where);
 
-  /// All matches, in order, without overlap; one that is empty only where it does not follow
-  /// another at once. Bytes that are no UTF-8 match nothing, and a match ends before them. Throws
-  /// Error{kUnsupported} when finding them takes more steps than StageSteps has for such a text.
+  /// All matches, in order and without overlap; an empty match only if it does not directly follow
+  /// another. Invalid bytes do not match, and a match ends before them. Throws Error{kUnsupported}
+  /// if this takes more steps than StageSteps allows for the text.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:
   friend class RegexSearch;
 
   std::shared_ptr<const CompiledRegex> compiled_;
-  std::string name_;  // in messages
+  std::string name_;  // for messages
 };
 
-/// The same in many texts, the words of one.
+/// The same search in many texts, such as the words of a text.
 class RegexSearch {
  public:
-  /// Of texts that have `n_bytes` in all, with the steps of all stages, or with steps of its own.
-  /// `regex` and `shared` must outlive it.
+  /// For texts of `n_bytes` in total, with the steps shared by all stages, or with its own. `regex`
+  /// and `shared` must outlive it.
   RegexSearch(const Regex& regex, std::size_t n_bytes, StageSteps* shared = nullptr);
   RegexSearch(const RegexSearch&) = delete;
   RegexSearch& operator=(const RegexSearch&) = delete;
@@ -60,30 +60,32 @@ class RegexSearch {
   std::unique_ptr<RegexMatcher> matcher_;
 };
 
-// Patterns for Oniguruma that tell how far a match goes.
+// Patterns for Oniguruma that report how far a match goes.
 
-/// Stand in every pattern where a match may have gone on for long: Oniguruma counts only how often
-/// it goes back, and what is atomic, looks around or refers back goes forward without end.
+/// Inserted into every pattern where a match may have gone on for long: Oniguruma counts only how
+/// often it goes back, but atomic groups, look-around and references can go forward without limit.
 inline constexpr std::string_view kCountCallout = "(*s)";
 inline constexpr std::string_view kCountReference = "(*r)";
 
-/// A pattern as it is compiled: with counts behind each repeat and where each group and alternative
-/// begins, and with symbols in classes of punctuation. Nothing that is put in stands before a
-/// repeat, which would repeat it, nor in a look-behind, which Oniguruma 6.9.8 then takes for
-/// another.
+/// A pattern as it is compiled: with counts after each repeat and at the beginning of each group
+/// and alternative, and with symbols in classes of punctuation. Nothing is inserted before a
+/// repeat, which would repeat it, nor into a look-behind, which Oniguruma 6.9.8 would confuse with
+/// another one.
 struct CountedPattern {
   std::string text;
-  std::size_t stretch = 0;   // characters and rounds between two counts at most
-  bool parts_flags = false;  // it asks where characters end that people see (\X, \y and \Y)
+  std::size_t stretch = 0;   // maximum of characters and rounds between two counts
+  bool parts_flags = false;  // uses grapheme boundaries (\X, \y and \Y)
 };
 
-/// Throws Error{kUnsupported}, with `where` in front of the message, for what would hide where
-/// groups and repeats are, and for more than 1024 counts, all of which each try of a match resets.
+/// `where` is a prefix of messages. Throws Error{kUnsupported} for syntax that would hide where
+/// groups and repeats are, and for more than 1024 counts, all of which are reset for each try of a
+/// match.
 CountedPattern counted_pattern(std::string_view pattern, std::string_view where);
 
-/// How often a pattern's bounded repeats go round at one place of a text at most, no more than
-/// kMostRounds + 1: what stands in a row adds up, a repeat multiplies what it repeats; * and + are
-/// left to the counts. Never less: what only looks like a repeat or a group makes it more.
+/// The maximum number of rounds of a pattern's bounded repeats at one position of a text, limited
+/// to kMostRounds + 1: items in sequence add up, and a repeat multiplies what it repeats; * and +
+/// are left to the counts. Never too low: text that only looks like a repeat or a group increases
+/// it.
 std::size_t most_rounds(std::string_view pattern);
 inline constexpr std::size_t kMostRounds = std::size_t{1} << 16;
 

@@ -8,7 +8,7 @@ namespace attnviz {
 
 namespace {
 
-// What patterns have in common. Contractions are of any case.
+// Common parts of patterns. The case of contractions is ignored.
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define BEFORE_WORD R"([^\r\n\p{L}\p{N}]?)"
 #define LINES_AND_SPACES R"(\s*[\r\n]+|\s+(?!\S)|\s+)"
@@ -29,8 +29,8 @@ constexpr const char* kQwen35[] = {
 constexpr const char* kGpt4o[] = {
     BEFORE_WORD UPPER "*" LOWER "+" CONTRACTIONS "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTIONS
                       R"(?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
-// Numbers in groups of three from the right. Lists the characters that continue a word, as they are
-// to the models' own engine.
+// Numbers in groups of three from the right. The list of characters that continue a word is that of
+// the models' own engine.
 constexpr const char* kTinyAya[] = {
     R"(\d{1,3}(?=(?:\d{3})*(?![\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149})"
     R"(\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])))",
@@ -65,7 +65,7 @@ constexpr const char* kExaoneMoe[] = {CONTRACTIONS
 constexpr const char* kTekken[] = {BEFORE_WORD UPPER
                                    "*" LOWER "+|" BEFORE_WORD UPPER "+" LOWER
                                    R"(*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" LINES_AND_SPACES};
-// The letters are those that have an upper or a lower case, of the scripts that it names.
+// The letters are those with an upper or lower case in the scripts listed here.
 constexpr const char* kDeepseekLlm[] = {
     R"([\r\n])",
     R"(\s?[A-Za-z\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}\x{1BC}-\x{1BF}\x{1C4}-\x{293})"
@@ -85,8 +85,9 @@ constexpr const char* kDeepseekLlm[] = {
     R"(\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF})"
     R"(\x{1E900}-\x{1E943}]+)",
     R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)",
-    // Not $, which to Oniguruma is before the end of every line. The last run of white space is
-    // found from where it begins: from each place of each run would take quadratic time.
+    // Not $, which in Oniguruma also matches before the end of every line. The last run of white
+    // space is only tried from its beginning: trying every position of each run would take
+    // quadratic time.
     R"((?<!\s)\s+\z)", R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)", R"(\p{N}+)"};
 constexpr const char* kDeepseekCoder[] = {
     R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
@@ -204,7 +205,7 @@ constexpr Named kPatterns[] = {
 }  // namespace
 
 bool is_linear_split_pattern(std::string_view regex) {
-  // Two of them look at a whole number ahead from each of its digits.
+  // Two of them look ahead over a whole number from each of its digits.
   return regex.find("(?=") == std::string_view::npos &&
          std::ranges::any_of(kPatterns, [&](const Named& named) {
            return std::ranges::find(named.pattern.patterns, regex) != named.pattern.patterns.end();

@@ -16,13 +16,13 @@ namespace {
 
 using StepKind = DecoderStep::Kind;
 
-// What decoders may make of one piece. Two of them that each make it ten thousand times as long
-// would fill any memory.
+// The limit for a decoded piece. Two decoders that each make it ten thousand times as long would
+// exceed any memory.
 struct MostBytes {
   MostBytes(std::string_view of, std::size_t piece_size) noexcept
       : where(of), count(kTimes * piece_size + kAlways) {}
 
-  std::string_view where;  // in front of the message
+  std::string_view where;  // prefix of the message
   std::size_t count;
 
  private:
@@ -73,7 +73,7 @@ void replace_byte(std::string& piece) {
   }
 }
 
-// What a step does to each piece, wherever it stands.
+// Applies a step that changes each piece independently of its position.
 void change_piece(const DecoderStep& step, std::string& piece, const MostBytes& most) {
   switch (step.kind) {
     case StepKind::kByteLevel:
@@ -152,7 +152,7 @@ void clean_up(std::string& text) {
       {" 're", "'re"},
   }};
   for (const auto& [from, to] : kChanges) {
-    replace_all(text, from, to, {{}, text.size()});  // all make it shorter
+    replace_all(text, from, to, {{}, text.size()});  // all of these make it shorter
   }
 }
 

@@ -31,7 +31,7 @@ void append_text(Template& items, const std::vector<TokenId>& first, TemplateIte
   }
 }
 
-// The texts of `outer` stand for what `inner` makes of a single text.
+// Replaces the texts in `outer` by the result of `inner` for a single text.
 Template composed(const Template& inner, const Template& outer) {
   Template items;
   items.reserve(inner.size() + outer.size());

@@ -87,7 +87,7 @@ bool Vocabulary::add(std::string_view piece, TokenId id) {
   Entry& entry = entries_[slot.entry - 1];
   entry.id = id;
   const Place place = entry.place;
-  // Most files have their ids in order.
+  // In most files, ids are in order.
   if (id == places_.size()) {
     places_.push_back(place);
   } else {
@@ -111,8 +111,8 @@ std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
 
 void Vocabulary::find(std::span<const std::string_view> pieces,
                       std::span<TokenId> ids) const noexcept {
-  // A large vocabulary lies outside the caches: what is needed of many pieces is on its way before
-  // the first is looked at.
+  // A large vocabulary does not fit the caches: the memory for many pieces is prefetched before the
+  // first is compared.
   constexpr std::size_t kBatch = 32;
   std::array<std::uint32_t, kBatch> hashes{};
   std::array<std::uint32_t, kBatch> entries{};
@@ -191,7 +191,7 @@ std::pair<std::size_t, std::size_t> PrefixIndex::narrow(std::size_t begin, std::
   const auto at = [&](std::size_t i) {
     return static_cast<unsigned char>(sorted_[i].piece[depth]);
   };
-  if (begin < end && at(begin) == byte && at(end - 1) == byte) {  // most often
+  if (begin < end && at(begin) == byte && at(end - 1) == byte) {  // the most common case
     return {begin, end};
   }
   std::size_t first = begin;
@@ -203,7 +203,7 @@ std::pair<std::size_t, std::size_t> PrefixIndex::narrow(std::size_t begin, std::
       last = middle;
     }
   }
-  // The run is short more often than not: look in steps that double.
+  // The run is usually short: search in steps that double.
   std::size_t behind = first;
   std::size_t step = 1;
   while (behind < end && at(behind) == byte) {

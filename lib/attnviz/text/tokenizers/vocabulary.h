@@ -1,4 +1,4 @@
-// Pieces and their ids, found in both directions.
+// Pieces and their ids, looked up in both directions.
 #pragma once
 
 #include <array>
@@ -15,30 +15,31 @@
 
 namespace attnviz {
 
-/// No id.
+/// Not an id.
 inline constexpr TokenId kNoToken = UINT32_MAX;
 
-/// Up to kMostIds pieces. One block of characters and one flat hash table, since a vocabulary is
-/// read anew by every run of a program.
+/// Up to kMostIds pieces. One block of characters and one flat hash table, since every run of the
+/// program reads the vocabulary anew.
 class Vocabulary {
  public:
   static constexpr std::size_t kMostIds = std::size_t{1} << 22;
 
-  /// Makes room, so that adding is faster.
+  /// Reserves memory, so that adding is faster.
   void reserve(std::size_t n_pieces, std::size_t n_bytes);
-  /// Returns false if the piece exists already: find() then gives the later id, as Hugging Face's
-  /// tokenizers do. If two pieces have one id, piece() gives the later. Throws Error{kMalformed}
-  /// for an id from kMostIds on, and for pieces that were made to collide in their hashes.
+  /// Returns false if the piece exists already: find() then gives the later id, as in Hugging
+  /// Face's tokenizers. If two pieces have the same id, piece() gives the later one. Throws
+  /// Error{kMalformed} for an id from kMostIds on, and for pieces constructed to have colliding
+  /// hashes.
   bool add(std::string_view piece, TokenId id);
 
   std::optional<TokenId> find(std::string_view piece) const noexcept;
-  /// The same for many pieces, which takes a third of the time; kNoToken for those not there.
+  /// The same for many pieces, which takes a third of the time; kNoToken for missing ones.
   void find(std::span<const std::string_view> pieces, std::span<TokenId> ids) const noexcept;
-  /// Empty for an id that is not there.
+  /// Empty for an unknown id.
   std::string_view piece(TokenId id) const noexcept;
-  /// The largest id and 1.
+  /// The largest id plus 1.
   std::size_t size() const noexcept { return places_.size(); }
-  /// Bytes of the longest piece.
+  /// The length of the longest piece in bytes.
   std::size_t longest() const noexcept { return longest_; }
 
  private:
@@ -52,15 +53,15 @@ class Vocabulary {
   };
   struct Slot {
     std::uint32_t hash = 0;
-    std::uint32_t entry = 0;  // 0: free, else the place in the entries and 1
+    std::uint32_t entry = 0;  // 0: free, else the position in the entries plus 1
   };
 
-  // In a table that is half full only pieces that were made for it lie so far from their places,
-  // and looking for them, or for others in a run of them, would take long.
+  // In a half-full table, only pieces constructed for it are this far from their slots, and
+  // searching for them, or for others in the same run, would take long.
   static constexpr std::size_t kLongestSearch = 512;
   static constexpr std::size_t kNoSlot = SIZE_MAX;
 
-  // The slot that holds the piece, or the free one where it belongs; kNoSlot where that is too far.
+  // The slot that holds the piece, or the free one where it belongs; kNoSlot if that is too far.
   std::size_t slot_of(std::string_view piece, std::uint32_t hash) const noexcept;
   std::string_view text_of(Place place) const noexcept {
     return {characters_.data() + place.begin, place.size};
@@ -70,7 +71,7 @@ class Vocabulary {
   std::vector<char> characters_;
   std::vector<Entry> entries_;
   std::vector<Place> places_;  // by id
-  std::vector<Slot> slots_;    // a power of 2, at most half of them taken
+  std::vector<Slot> slots_;    // a power of 2, at most half of them used
   std::size_t longest_ = 0;
 };
 
@@ -78,13 +79,13 @@ class Vocabulary {
 
 class PrefixIndex {
  public:
-  /// Finding takes as many steps as the longest piece that fits has bytes, and is done at each
-  /// place of a text: pieces of files must not be longer.
+  /// Finding takes as many steps as the longest matching piece has bytes, at each position of a
+  /// text: this limits the length of pieces in files.
   static constexpr std::size_t kLongestPiece = 1024;
 
   PrefixIndex() = default;
   /// The pieces must outlive the index; their positions in the list are their numbers. Empty ones
-  /// are never found, of equal ones the last.
+  /// are never found; of equal ones, the last is found.
   explicit PrefixIndex(std::vector<std::string_view> pieces);
 
   /// Calls `found(number, size)` for each piece that `text` begins with, from short to long.
@@ -98,7 +99,7 @@ class PrefixIndex {
     std::string_view piece;
     std::uint32_t number;
   };
-  // The items of [begin, end), which share their first `depth` bytes, that go on with `byte`.
+  // The items of [begin, end), which share their first `depth` bytes, that continue with `byte`.
   std::pair<std::size_t, std::size_t> narrow(std::size_t begin, std::size_t end, std::size_t depth,
                                              unsigned char byte) const noexcept;
 
@@ -114,7 +115,7 @@ void PrefixIndex::prefixes(std::string_view text, const Found& found) const {
   std::size_t begin = by_first_byte_[static_cast<unsigned char>(text[0])].first;
   std::size_t end = by_first_byte_[static_cast<unsigned char>(text[0])].second;
   for (std::size_t depth = 1; begin < end; ++depth) {
-    // A piece that ends here comes before those that go on.
+    // A piece that ends here comes before those that continue.
     if (sorted_[begin].piece.size() == depth) {
       found(sorted_[begin].number, depth);
       ++begin;

@@ -122,8 +122,8 @@ std::unique_ptr<TokenModel> make_word_level(Vocabulary vocabulary, const std::st
 
 namespace {
 
-// All pieces that a text begins with are looked at from each of its characters. Of a real
-// vocabulary they are a dozen.
+// From each character, all pieces that the text begins with are tried: a dozen in a real
+// vocabulary.
 void check_nesting(const PrefixIndex& index, const std::vector<std::string_view>& pieces) {
   constexpr std::size_t kMost = 128;
   for (const std::string_view piece : pieces) {
@@ -152,7 +152,7 @@ class Unigram : public TokenModel {
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
 
  private:
-  // The last piece of the best way to a place in the word.
+  // The last piece of the best path to a position in the word.
   struct Step {
     double score = -std::numeric_limits<double>::infinity();
     std::uint32_t begin = 0;
@@ -244,7 +244,7 @@ std::vector<Unigram::Step> Unigram::best_steps(std::string_view word) const {
 
 void Unigram::add_unknown(std::string_view word, ByteRange range,
                           std::vector<ModelToken>& tokens) const {
-  // A run of unknown characters may spell what is found only as a whole.
+  // A run of unknown characters may spell a piece that is only found as a whole.
   if (const auto id = vocabulary_.find(word.substr(range.begin, range.size()))) {
     tokens.push_back({*id, range});
   } else if (has_bytes_) {
@@ -260,8 +260,8 @@ void Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens) c
   const std::vector<Step> steps = best_steps(word);
   std::vector<ModelToken> path;
   for (std::size_t end = word.size(); end > 0; end = steps[end].begin) {
-    // Sums of large negative scores overflow to -infinity, which is no better than no step at all:
-    // nothing may lead to the end.
+    // Sums of large negative scores overflow to -infinity, which is not better than the initial
+    // value: then no step leads to the end.
     const std::size_t begin = std::min<std::size_t>(steps[end].begin, end - 1);
     const bool is_unknown = steps[end].id == kNoToken || steps[end].id == options_.unknown;
     path.push_back({is_unknown ? kNoToken : steps[end].id, {begin, end}});

@@ -122,7 +122,7 @@ void require_no_experts(const GgufMetadata& metadata, const GgufKeys& key) {
   }
 }
 
-// Of layers that may differ.
+// Reads sizes that may differ between layers.
 void read_shapes(const GgufMetadata& metadata, const GgufKeys& key, bool may_have_experts,
                  Traits& traits) {
   const std::string width = key("feed_forward_length");
@@ -157,7 +157,7 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const 
   return d_head;
 }
 
-// By llama.cpp's numbers: softmax of all, sigmoid, softmax of those that are chosen.
+// llama.cpp's numbers: softmax over all experts, sigmoid, softmax over the chosen ones.
 void require_gating(const GgufMetadata& metadata, const std::string& key, RouterKind kind) {
   constexpr std::uint32_t kSoftmax = 1;
   constexpr std::uint32_t kSigmoid = 2;
@@ -173,7 +173,8 @@ void require_gating(const GgufMetadata& metadata, const std::string& key, Router
   }
 }
 
-// Layers of multi-token prediction have tensors that others lack. Without them, the key is wrong.
+// Checks that the last layers have tensors of multi-token prediction; without them, the key is
+// wrong.
 void require_ahead(const GgufMetadata& metadata, const WeightReader& weights, std::size_t first,
                    std::size_t n_all) {
   for (std::size_t i = first; i < n_all; ++i) {

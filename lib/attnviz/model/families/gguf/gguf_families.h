@@ -25,7 +25,7 @@ struct GgufArchitecture {
   Model (*read)(const GgufMetadata& metadata, WeightReader weights);
 };
 
-/// All of them, by name.
+/// All architectures, sorted by name.
 std::span<const GgufArchitecture> gguf_architectures() noexcept;
 
 Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights);
@@ -72,7 +72,7 @@ Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_starcoder2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_t5(const GgufMetadata& metadata, WeightReader weights);
 
-// What the readers of GGUF architectures share.
+// Shared by the readers of GGUF architectures.
 
 /// The keys of a file's architecture: key("block_count") is "llama.block_count".
 class GgufKeys {
@@ -85,7 +85,7 @@ class GgufKeys {
   std::string prefix_;
 };
 
-/// In front of messages.
+/// The prefix of messages about the file.
 std::string gguf_where(const GgufMetadata& metadata);
 
 /// "nextn_predict_layers": how many of the last layers predict tokens further ahead; they are not
@@ -93,7 +93,7 @@ std::string gguf_where(const GgufMetadata& metadata);
 std::size_t n_nextn_layers(const GgufMetadata& metadata);
 
 /// Throws Error{kMalformed} unless a list under `key` has an item for each layer, with or without
-/// those that predict tokens further ahead.
+/// the layers that predict tokens further ahead.
 void require_each_layer(const GgufMetadata& metadata, std::string_view key, std::size_t n_items);
 
 /// Marks as read the keys of vision models that do not affect text: a text token has the same
@@ -105,7 +105,8 @@ class SizesOfLayers {
  public:
   /// 0 in all layers.
   SizesOfLayers() = default;
-  /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
+  /// Throws Error{kMalformed} for a list whose length is not the number of layers, and for sizes
+  /// below `least`.
   SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t least);
   std::size_t operator[](std::size_t layer) const noexcept {
     return listed_.empty() ? same_ : listed_[layer];
@@ -114,24 +115,25 @@ class SizesOfLayers {
 
  private:
   std::vector<std::size_t> listed_;
-  std::size_t same_ = 0;  // or the largest of them
+  std::size_t same_ = 0;  // or the largest size
 };
 
-/// What an architecture knows of its rotary positions; metadata may say otherwise.
+/// An architecture's defaults for its rotary positions; metadata may override them.
 struct GgufRopeFacts {
   std::size_t d_head = 0;
   std::size_t n_ctx = 0;
   RopePairing pairing = RopePairing::kHalves;
-  bool has_factors = false;  // files may have tensors of them: Llama, Phi-3
-  // "yarn_log_multiplier" is of the scores, which the architecture's reader sees to, and cosines
-  // and sines have no magnitude then: DeepSeek-V2.
+  bool has_factors = false;  // files may have tensors of factors: Llama, Phi-3
+  // "yarn_log_multiplier" scales the scores, which the architecture's reader does; then cosines and
+  // sines have no magnitude: DeepSeek-V2.
   bool scales_scores = false;
-  std::string_view scaling = "linear";  // what a factor is of where the file does not say
+  std::string_view scaling = "linear";  // the type of a factor if the file names none
 };
 
-/// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and
-/// longrope; the tensors rope_freqs (Llama 3) and rope_factors_short and _long (Phi-3) hold factors
-/// that the inverse frequencies are divided by. Of the architecture "llama" whole heads rotate.
+/// Reads "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn
+/// and longrope. The tensors rope_freqs (Llama 3) and rope_factors_short and _long (Phi-3) hold
+/// factors by which the inverse frequencies are divided. In the architecture "llama" whole heads
+/// rotate.
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
 /// another type, a Llama that rotates a part of its heads, other scaling beside rope_factors_*, and
@@ -139,42 +141,44 @@ struct GgufRopeFacts {
 std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
                                            const GgufRopeFacts& facts);
 
-/// Shapes and names. Files of any architecture may have fused matrices and biases of queries, keys
-/// and values; further tensors are read only for architectures that have them. Layers at the end
-/// that predict tokens further ahead are left out and their tensors passed over. Throws
-/// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
-/// experts unless there may be some. Heads of latents are as wide as read_gguf_latents() says.
+/// Reads shapes and names. Files of any architecture may have fused matrices and biases of queries,
+/// keys and values; further tensors are read only for architectures that have them. Layers at the
+/// end that predict tokens further ahead are left out and their tensors skipped. With latents,
+/// d_head stays 0 until the architecture's reader sets it. Throws Error{kMalformed} for numbers
+/// that are missing or contradict each other, Error{kUnsupported} for experts unless
+/// `may_have_experts`.
 Traits gguf_traits(const GgufMetadata& metadata, WeightReader& weights,
                    NormKind norm_kind = NormKind::kRms, bool may_have_experts = false,
                    bool has_latents = false);
 
-/// Experts, where "expert_count" says that there are some: how many of them, and where their
-/// tensors are, also those of files from before April 2024, which have a tensor for each. What
-/// else `experts` are is the architecture's.
+/// Sets the experts, if "expert_count" is present: their number and the names of their tensors,
+/// also for files from before April 2024, which have a tensor for each. The architecture sets the
+/// rest of `experts`.
 void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights,
                        ExpertTraits experts, Traits& traits);
 
 /// Granite: Llama with multipliers.
 Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool may_have_experts);
 
-/// Rotary positions that are the same in all layers.
+/// Uses the same rotary positions in all layers.
 void use_rope(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
               RopePairing pairing = RopePairing::kHalves, bool has_factors = false);
 
 using IsSliding = std::function<bool(std::size_t layer)>;
 
-/// All but every n-th layer.
+/// True for all layers but every n-th.
 IsSliding all_but_every(std::size_t n);
 
-/// What "attention.sliding_window_pattern" lists by layer, or all but every n-th for a number n in
-/// it; `otherwise` is that number where the file says nothing.
+/// The layers that "attention.sliding_window_pattern" lists, or all but every n-th if it holds a
+/// number n; `otherwise` is the default n.
 IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t otherwise);
 
-/// window:"attention.sliding_window" where `is_sliding` says so. 0: in no layer.
+/// Masks with window:"attention.sliding_window" the layers for which `is_sliding` is true. 0: none.
 void slide(const GgufMetadata& metadata, std::size_t otherwise, const IsSliding& is_sliding,
            Traits& traits);
 
-/// "attention.scale", "logit_scale" and the like, which are neutral at `neutral` and may be absent.
+/// "attention.scale", "logit_scale" and similar keys, which have no effect at `neutral` and may be
+/// absent.
 double scale_of(const GgufMetadata& metadata, std::string_view name, double neutral);
 
 }  // namespace attnviz

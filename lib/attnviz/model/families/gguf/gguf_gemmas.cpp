@@ -1,4 +1,4 @@
-// Gemma 1 to 4 and 3n as llama.cpp's converter writes them: norms hold 1 + w.
+// Gemma 1 to 4 and 3n in llama.cpp's GGUF form: norms hold 1 + w.
 
 #include <fmt/core.h>
 
@@ -20,7 +20,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kGlobalEvery = 6;  // of Gemma 3's layers every sixth sees everything
+constexpr std::size_t kGlobalEvery = 6;  // every sixth layer of Gemma 3 has global attention
 
 Traits gemma_traits(const GgufMetadata& metadata, WeightReader& weights,
                     bool may_have_experts = false) {
@@ -30,8 +30,8 @@ Traits gemma_traits(const GgufMetadata& metadata, WeightReader& weights,
   return traits;
 }
 
-// Gemma 2 and 3: files do not say what queries are scaled by; the largest model of each is the one
-// whose heads are not as wide as it assumes.
+// Gemma 2 and 3. Files do not state the scale of queries; in the largest model of each it follows
+// from d_model / n_heads, not from the heads' width.
 Traits later_gemma_traits(const GgufMetadata& metadata, WeightReader& weights,
                           std::size_t layers_of_27b) {
   Traits traits = gemma_traits(metadata, weights);
@@ -48,7 +48,7 @@ float soft_cap(const GgufMetadata& metadata, std::string_view name, double other
   return cap == 0.0 ? 0.0f : static_cast<float>(metadata.positive_or(key, otherwise));
 }
 
-// Layers that slide have another base, which nothing scales.
+// Sliding layers have another base and are not scaled.
 void rotate_gemma3(const GgufMetadata& metadata, WeightReader& weights, const IsSliding& is_sliding,
                    Traits& traits) {
   constexpr double kLocalBase = 10000.0;
@@ -60,7 +60,7 @@ void rotate_gemma3(const GgufMetadata& metadata, WeightReader& weights, const Is
   };
 }
 
-// Of heads of two widths. In the wider ones some dimensions stand still: llama.cpp's file divides
+// Heads have two widths. In the wider ones some dimensions do not rotate: llama.cpp's file divides
 // their frequencies by 1e30.
 void rotate_gemma4(const GgufMetadata& metadata, WeightReader& weights,
                    std::array<std::size_t, 2> d_heads, const IsSliding& is_sliding,
@@ -94,7 +94,7 @@ void rotate_gemma4(const GgufMetadata& metadata, WeightReader& weights,
   };
 }
 
-// Gemma 3n and 4: values are normed as queries and keys are, and scores are not scaled.
+// Gemma 3n and 4: values are normed like queries and keys, and scores are not scaled.
 Traits later_unscaled_traits(const GgufMetadata& metadata, WeightReader& weights,
                              bool may_have_experts = false) {
   const GgufKeys key(metadata);
@@ -108,8 +108,8 @@ Traits later_unscaled_traits(const GgufMetadata& metadata, WeightReader& weights
   return traits;
 }
 
-// The last layers take the keys and values of others; `otherwise` so many where nothing is said.
-// Returns how many layers have their own.
+// Returns how many layers have their own keys and values. The last layers take those of others;
+// `otherwise` is the default number of these.
 std::size_t n_with_keys(const GgufMetadata& metadata, const Traits& traits, std::size_t otherwise) {
   const std::string key = GgufKeys(metadata)("attention.shared_kv_layers");
   const std::size_t n_sharing = metadata.has(key) ? metadata.id(key).value_or(0) : otherwise;
@@ -129,7 +129,7 @@ void read_gemma4_experts(const GgufMetadata& metadata, const WeightReader& weigh
   read_gguf_experts(metadata, weights, std::move(experts), traits);
   TensorNames& names = traits.names;
   names.router_scale = "ffn_gate_inp.scale";
-  // Ollama's converter has a name of its own.
+  // Ollama's converter uses another name.
   constexpr std::string_view kOllamas = "ffn_gate_inp.per_expert_scale";
   names.expert_scale =
       weights.has(fmt::format("blk.0.{}", kOllamas)) ? kOllamas : "ffn_down_exps.scale";
@@ -141,7 +141,7 @@ void read_gemma4_experts(const GgufMetadata& metadata, const WeightReader& weigh
   names.shared_mlp_down = names.down;
 }
 
-// Files hold Φ⁻¹ of the share of gates that are 0, minus infinity for none.
+// Files hold Φ⁻¹ of the share of gates that are 0; minus infinity for none.
 std::vector<double> read_sparsities(const GgufMetadata& metadata, std::size_t n_layers) {
   const std::string key = GgufKeys(metadata)("activation_sparsity_scale");
   if (!metadata.has(key)) {
@@ -200,7 +200,7 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weights) {
-  constexpr std::size_t kNever = 0;  // no size of it has other heads
+  constexpr std::size_t kNever = 0;  // in no size heads have another width
   Traits traits = later_gemma_traits(metadata, weights, kNever);
   traits.query_key_norm = Presence::kYes;
   const IsSliding is_sliding = sliding_pattern(metadata, kGlobalEvery);
@@ -212,7 +212,7 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
   }
   for (const char* size :
        {"dense_2_feat_in", "dense_2_feat_out", "dense_3_feat_in", "dense_3_feat_out"}) {
-    metadata.find(GgufKeys(metadata)(size));  // of what comes behind pooling
+    metadata.find(GgufKeys(metadata)(size));  // for the layers after pooling
   }
   return read_transformer(traits, std::move(weights));
 }
@@ -226,7 +226,7 @@ Model read_gguf_gemma3n(const GgufMetadata& metadata, WeightReader weights) {
   traits.altup.n_streams = metadata.size_or(key("altup.num_inputs"), kGemma3nStreams);
   traits.altup.active = metadata.id(key("altup.active_idx")).value_or(0);
   traits.altup.input_scale = metadata.flag_or(key("altup.correct_scale"), true);
-  metadata.find(key("altup.lr_multiplier"));  // while a model is trained
+  metadata.find(key("altup.lr_multiplier"));  // used only in training
   if (traits.altup.n_streams < 2 || traits.altup.n_streams > kMostGemma3nStreams) {
     metadata.fail(key("altup.num_inputs"),
                   fmt::format("expected from 2 to {}", kMostGemma3nStreams));

@@ -1,4 +1,4 @@
-// Decoders with layer norms as llama.cpp's converter writes them.
+// Decoders with layer norms in llama.cpp's GGUF form.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -127,12 +127,11 @@ Model read_gguf_cohere2(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// Encoders as llama.cpp's converter writes them: without what guesses masked tokens. T5 as
-// llama.cpp's converter writes it, UMT5 among it.
+// Encoders in llama.cpp's GGUF form, without their masked-token heads; and T5 and UMT5.
 
 namespace {
 
-// BERT's layers, whatever says where tokens stand.
+// The layers of BERT, for any kind of positions.
 Traits bert_traits(const GgufMetadata& metadata, WeightReader& weights, std::size_t n_positions) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
   metadata.find(GgufKeys(metadata)("normalize_embeddings"));  // Ollama's key, for pooled outputs
@@ -197,7 +196,7 @@ Traits encoder_traits(const GgufMetadata& metadata, WeightReader& weights) {
   constexpr std::size_t kMostDistance = 128;  // files have no key for it
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights);
-  traits.n_ctx = 0;  // of training: relative positions know no end
+  traits.n_ctx = 0;  // used in training: relative positions have no limit
   TensorNames& names = traits.names;
   names.norm = "enc.output_norm";
   names.layer = "enc.blk.{}.";
@@ -227,10 +226,10 @@ Traits decoder_traits(const GgufMetadata& metadata, const Traits& encoder) {
   names.cross_output = "cross_attn_o";
   names.cross_norm = "cross_attn_norm";
   traits.n_layers = metadata.size_or(GgufKeys(metadata)("decoder_block_count"), encoder.n_layers);
-  traits.vary = {};  // what a file lists by layer is the encoder's
+  traits.vary = {};  // lists by layer describe the encoder
   traits.sees_all = false;
   traits.has_cross = true;
-  if (traits.tied) {  // llama.cpp leaves it out
+  if (traits.tied) {  // the scale that llama.cpp leaves out
     traits.logit_scale = 1.0f / std::sqrt(static_cast<float>(traits.d_model));
   }
   return traits;

@@ -1,5 +1,5 @@
-// Models with states instead of attention in most layers, or beside it in each, as llama.cpp's
-// converter writes them.
+// Models with states instead of attention in most layers, or beside it in each, in llama.cpp's GGUF
+// form.
 
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@ namespace attnviz {
 
 namespace {
 
-// What all kinds of states have in common.
+// Sets the common properties of all kinds of states.
 void add_gguf_states(const GgufMetadata& metadata, MixerKind kind, Traits& traits) {
   const GgufKeys key(metadata);
   Recurrence& shape = traits.states.shape;
@@ -63,9 +63,9 @@ IsSliding gguf_delta_layers(const GgufMetadata& metadata, const Traits& traits) 
   return all_but_every(interval);
 }
 
-// Whether rows of values are dealt out to the key heads in turn, as llama.cpp's converter writes
-// Qwen 3.5, or are grouped by key head. Ollama's converter writes a key for it, and Qwen3-Next
-// under the name of Qwen 3.5, with ssm_ba grouped by key head.
+// Whether rows of values are assigned to the key heads in turn, as llama.cpp's converter writes
+// Qwen 3.5, or are grouped by key head. Ollama's converter writes a key for this, and writes
+// Qwen3-Next under the name Qwen 3.5, with ssm_ba grouped by key head.
 bool are_dealt_out(const GgufMetadata& metadata, bool by_key_head) {
   const std::string key = GgufKeys(metadata)("ssm.v_head_reordered");
   const bool is_next = metadata.text("general.architecture") == "qwen3next";
@@ -80,7 +80,7 @@ bool are_dealt_out(const GgufMetadata& metadata, bool by_key_head) {
 Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   const GgufKeys key(metadata);
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
-  traits.qkv = QkvStorage::kSeparate;  // "attn_qkv" is that of states
+  traits.qkv = QkvStorage::kSeparate;  // "attn_qkv" belongs to states
   traits.names.mlp_norm = "post_attention_norm";
   traits.query_key_norm = Presence::kYes;
   traits.gated_output = true;
@@ -115,8 +115,8 @@ Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
   return traits;
 }
 
-// Reads the narrower stream that experts work on, under llama.cpp's names or Ollama's, whose
-// converter writes no key for the width.
+// Reads the projections of the narrower stream for experts, under llama.cpp's names or Ollama's,
+// whose converter does not write a key for the width.
 void read_latents(const GgufMetadata& metadata, const WeightReader& weights, Traits& traits) {
   TensorNames& names = traits.names;
   names.expert_latent_in = "ffn_latent_down";
@@ -143,11 +143,11 @@ Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// The converter has multiplied the weights by the family's multipliers.
+// The converter has already applied the family's multipliers to the weights.
 Model read_gguf_falcon_h1(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights);
   for (std::size_t layer = 0; layer < traits.n_layers; ++layer) {
-    const std::string norm = fmt::format("blk.{}.ffn_norm", layer);  // as llama.cpp calls it
+    const std::string norm = fmt::format("blk.{}.ffn_norm", layer);  // llama.cpp's name
     if (weights.has(norm)) {
       weights.rename(fmt::format("{}.weight", norm), norm);
     }
@@ -192,7 +192,7 @@ Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
   for (const char* same : {"rope.dimension_count", "rope.freq_base", "rope.scaling.finetuned",
                            "expert_shared_count"}) {
-    metadata.find(key(same));  // there are no positions
+    metadata.find(key(same));  // the model has no positions
   }
   remove_positions(traits);
   traits.output_bias = traits.mlp_bias = Presence::kOptional;

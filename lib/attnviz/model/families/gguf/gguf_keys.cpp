@@ -14,7 +14,8 @@ namespace attnviz {
 
 namespace {
 
-// A value that is read elsewhere, or beside other keys. Precondition: the key is there.
+// Refuses a value that attnviz does not support, or not beside other keys. Precondition: the key is
+// present.
 [[noreturn]] void refuse(const GgufMetadata& metadata, const std::string& key,
                          std::string_view expected) {
   throw Error(ErrorKind::kUnsupported, fmt::format("{}{} {}: expected {}", gguf_where(metadata),
@@ -26,7 +27,7 @@ std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size
   const std::size_t whole = d_head / 2 * 2;
   const bool is_llama = metadata.text("general.architecture") == "llama";
   std::size_t n_rotated = metadata.size_or(dimensions, whole);
-  // `ollama create` writes this where heads have another width; all of them is what it means.
+  // `ollama create` writes d_model / n_heads even if heads have another width: whole heads rotate.
   if (is_llama && n_rotated != d_head && whole == d_head &&
       n_rotated == metadata.size(key("embedding_length")) /
                        SizesOfLayers(metadata, key("attention.head_count"), 1).largest()) {
@@ -51,7 +52,7 @@ std::vector<double> divided_by(const std::vector<double>& frequencies, std::stri
   return divided(frequencies, factors);
 }
 
-// Ding et al. 2024: a factor for each dimension, others for long texts.
+// Ding et al. 2024: a factor for each dimension, and other factors for long texts.
 void read_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightReader& weights,
                    Rope& rope) {
   rope.original_n_ctx = rope.short_text =
@@ -77,7 +78,7 @@ void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, bool scales_sc
   const double of_all = all_dimensions > 0.0 ? yarn_magnitude(factor, all_dimensions) : 1.0;
   const double magnitude =
       scales_scores && all_dimensions > 0.0 ? 1.0 : yarn_magnitude(factor) / of_all;
-  // What the model's config says of it, which llama.cpp does not read.
+  // The magnitude in the model's config, which llama.cpp does not read.
   const std::string said = key("rope.scaling.yarn_attn_factor");
   constexpr double kRounding = 1e-5;
   if (const double own = metadata.positive_or(said, magnitude);
@@ -158,11 +159,11 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   const std::string_view type = metadata.text_or(type_key, facts.scaling);
   const std::string own_factor = key("rope.scaling.factor");
   const std::string factor_key = metadata.has(own_factor) ? own_factor : key("rope.scale_linear");
-  // 0 is as good as none: llama_model::load_hparams().
+  // 0 means none: llama_model::load_hparams().
   const bool has_factor = metadata.number_or(factor_key, 0.0) != 0.0;
   const double factor = has_factor ? metadata.positive(factor_key) : 1.0;
   if (type == "longrope" || (facts.has_factors && weights.has("rope_factors_long.weight"))) {
-    // llama.cpp scales what these have divided once more.
+    // llama.cpp would scale these divided frequencies once more.
     if (metadata.has(type_key) && type != "longrope" && type != "none") {
       refuse(metadata, type_key, "longrope or none beside rope_factors_long.weight");
     }
@@ -179,7 +180,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
       rope.scaling = "linear";
       rope.factor = factor;
       scale_linear(factor, rope);
-      rope.n_ctx = facts.n_ctx;  // the file's is that of the scaled positions
+      rope.n_ctx = facts.n_ctx;  // the file's n_ctx is already scaled
     }
   } else if (type != "none") {
     refuse(metadata, type_key, "none, linear, yarn or longrope");

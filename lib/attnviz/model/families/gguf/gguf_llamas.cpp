@@ -1,4 +1,4 @@
-// Llama and its descendants as llama.cpp's converter writes them.
+// Llama and its descendants in llama.cpp's GGUF form.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool 
   traits.branch_scale = static_cast<float>(scale_of(metadata, "residual_scale", 1.0));
   traits.score_scale = scale_of(metadata, "attention.scale", 0.0);
   traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", 1.0));
-  // Of this architecture it says whether there are positions.
+  // In this architecture the key states whether positions are used.
   if (!metadata.flag_or(GgufKeys(metadata)("rope.scaling.finetuned"), true)) {
     keep_unrotated(everywhere, traits);
   }
@@ -72,7 +72,7 @@ Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights);
   traits.query_key_norm = Presence::kYes;
   use_rope(metadata, weights, traits);
-  weights.pass_over({{"cls.output.*", kOtherTask}});  // rerankers
+  weights.pass_over({{"cls.output.*", kOtherTask}});  // of rerankers
   return read_transformer(traits, std::move(weights));
 }
 
@@ -84,13 +84,13 @@ Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// llama.cpp rounds the ends of YaRN's ramp, which the model was trained without.
+// llama.cpp rounds the ends of YaRN's ramp; the model was trained without rounding.
 Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
   constexpr float kLimit = 7.0f;
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
   const bool is_ollamas = metadata.text("general.architecture") == "gptoss";
   TensorNames& names = traits.names;
-  // Ollama's converter has names of its own for some.
+  // Ollama's converter uses other names for some tensors.
   const auto said = [&weights](std::string_view name, std::string_view other,
                                std::string_view behind) {
     return weights.has(fmt::format("blk.0.{}{}", other, behind)) ? other : name;
@@ -133,7 +133,7 @@ Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights) {
     metadata.find(GgufKeys(metadata)(of_pictures));
   }
   if (const std::string mscale = GgufKeys(metadata)("rope.scaling.mscale");
-      metadata.number_or(mscale, 1.0) != 1.0) {  // llama.cpp takes it as 1, too
+      metadata.number_or(mscale, 1.0) != 1.0) {  // llama.cpp assumes 1, too
     metadata.fail(mscale, "expected 1");
   }
   if (const double growth = scale_of(metadata, "attention.temperature_scale", 0.0); growth != 0.0) {
@@ -153,7 +153,7 @@ Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// Files from before February 2025 lack its multipliers: llama.cpp uses those of the first models.
+// Files from before February 2025 lack the multipliers: llama.cpp uses those of the first models.
 Model read_gguf_minicpm(const GgufMetadata& metadata, WeightReader weights) {
   constexpr double kEmbeddings = 12.0;
   constexpr double kDepth = 1.4;
@@ -174,7 +174,7 @@ Model read_gguf_chatglm(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 // Vision models store dimensions in the order in which rotary positions pair them. A text token has
-// the same position in all sections of these.
+// the same position in all sections.
 Model read_gguf_glm4(const GgufMetadata& metadata, WeightReader weights) {
   const std::vector<double> sections =
       metadata.numbers(GgufKeys(metadata)("rope.dimension_sections"));
@@ -202,7 +202,7 @@ Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// llama.cpp has no key for whether factors are normalised to a sum of 1: the architecture decides.
+// llama.cpp has no key for normalising the factors to a sum of 1: the architecture decides.
 Model read_gguf_qwen2moe(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
   use_rope(metadata, weights, traits);
@@ -242,7 +242,7 @@ Model read_gguf_lfm2(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 Model read_gguf_smollm3(const GgufMetadata& metadata, WeightReader weights) {
-  constexpr std::size_t kInterval = 4;  // no file says it
+  constexpr std::size_t kInterval = 4;  // not stated in any file
   Traits traits = llama_traits(metadata, weights);
   const IsSliding rotates = all_but_every(kInterval);
   keep_unrotated([rotates](std::size_t layer) { return !rotates(layer); }, traits);
@@ -259,7 +259,7 @@ Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights) {
   use_rope(metadata, weights, traits);
   const IsSliding is_sliding = sliding_pattern(metadata, kPattern);
   slide(metadata, 0, is_sliding, traits);
-  if (traits.mask) {  // what slides is not scaled
+  if (traits.mask) {  // sliding layers are not scaled
     const auto scaled = traits.rope(0);
     const double base =
         metadata.positive_or(GgufKeys(metadata)("rope.freq_base_swa"), scaled->theta);
@@ -271,12 +271,12 @@ Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
-// DeepSeek-V2 and V3 as llama.cpp's converter writes them.
+// DeepSeek-V2 and V3 in llama.cpp's GGUF form.
 
 namespace {
 
-// Newer files say sizes as latents have them when all heads share one key, and their own beside
-// these; their keys and values have a tensor each.
+// Newer files list sizes for heads that share one key of latents, and the heads' own sizes under
+// "_mla"; keys and values have a tensor each.
 void read_deepseek_latents(const GgufMetadata& metadata, WeightReader& weights, Traits& traits) {
   const GgufKeys key(metadata);
   const auto own_size = [&](const char* name) {
@@ -313,7 +313,8 @@ void read_deepseek_latents(const GgufMetadata& metadata, WeightReader& weights, 
   names.value_up = "attn_v_b.weight";
 }
 
-// YaRN's magnitude is one of all dimensions: scores have it, once for each side.
+// If YaRN's magnitude covers all dimensions, it scales the scores: once for queries and once for
+// keys.
 void rotate(const GgufMetadata& metadata, WeightReader& weights, Traits& traits) {
   GgufRopeFacts facts{traits.latents.n_shared, traits.n_ctx, RopePairing::kNeighbours};
   facts.scales_scores = true;
@@ -322,7 +323,7 @@ void rotate(const GgufMetadata& metadata, WeightReader& weights, Traits& traits)
   const double tenth =
       metadata.number_or(GgufKeys(metadata)("rope.scaling.yarn_log_multiplier"), 0.0);
   if (rope.scaling == "yarn" && tenth > 0.0) {
-    // A config says it in a few digits, and the file has a tenth of it as a float.
+    // A config has few digits, and the file has a tenth of its number as a float.
     constexpr double kDigits = 1e6;
     const double magnitude =
         yarn_magnitude(rope.factor, std::round(10.0 * tenth * kDigits) / kDigits);
@@ -333,7 +334,7 @@ void rotate(const GgufMetadata& metadata, WeightReader& weights, Traits& traits)
   };
 }
 
-// Files of V2 say nothing of the router: it is a softmax, and its groups are as good as their best
+// V2's files do not describe the router: it is a softmax, and a group's score is that of its best
 // expert.
 ExpertTraits expert_traits(const GgufMetadata& metadata, const WeightReader& weights,
                            const Traits& traits) {

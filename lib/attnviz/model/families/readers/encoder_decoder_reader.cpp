@@ -101,7 +101,7 @@ void share_embeddings(WeightReader& weights, bool with_unembedding) {
 }
 
 void check_buckets(std::string_view where, const DistanceBuckets& buckets) {
-  constexpr std::size_t kFewest = 4;  // of which encoders take half for each side
+  constexpr std::size_t kFewest = 4;  // encoders use half for each side
   constexpr std::size_t kFarthest = std::size_t{1} << 16;
   if (buckets.n < kFewest || buckets.n % 2 != 0) {
     throw Error(ErrorKind::kMalformed,
@@ -125,7 +125,7 @@ void check_buckets(std::string_view where, const DistanceBuckets& buckets) {
 Model read_encoder_decoder(const Traits& encoder, const Traits& decoder, WeightReader weights) {
   auto reader = std::make_shared<Model>(read_transformer(encoder, weights));
   reader->config.kind = ModelKind::kTransformer;
-  Model model = read_transformer(decoder, std::move(weights));  // what both have used is its own
+  Model model = read_transformer(decoder, std::move(weights));  // owns what both have used
   model.encoder = std::move(reader);
   return model;
 }

@@ -16,7 +16,7 @@ namespace attnviz {
 
 namespace {
 
-// One of each stream but the first: in one tensor behind one another, or in tensors of their own.
+// One for each stream but the first: one after another in one tensor, or in separate tensors.
 std::vector<Projection> of_streams(std::string_view name, const Traits& traits,
                                    WeightReader& weights) {
   const std::size_t d = traits.d_model;
@@ -225,14 +225,15 @@ class ExpertReader {
     }
   }
 
-  // MXFP4 whose blocks and scales are tensors of their own, or behind one another in one of bytes;
-  // rows are what comes out.
+  // MXFP4 with blocks and scales in separate tensors, or interleaved in one tensor of bytes; its
+  // rows are the outputs.
   std::vector<SplitBlocks> split(std::string_view name, std::size_t d_in, std::size_t d_out) {
     constexpr std::size_t kBlock = 32;
     constexpr std::size_t kBytes = 16;
     if (d_in % kBlock != 0) {
-      throw Error(ErrorKind::kMalformed,
-                  fmt::format("{}{} numbers are no whole blocks of MXFP4", traits_.where, d_in));
+      throw Error(
+          ErrorKind::kMalformed,
+          fmt::format("{}{} numbers do not fill whole blocks of MXFP4", traits_.where, d_in));
     }
     const std::size_t n_blocks = d_in / kBlock;
     std::vector<SplitBlocks> each;
@@ -316,7 +317,7 @@ class ExpertReader {
                      {traits_.norm_kind, traits_.norm_bias, traits_.epsilon, traits_.norm_offset});
   }
 
-  // An RMS norm without weights, and a vector and 1 / √d_model that its result is multiplied by.
+  // An RMS norm whose weights are a vector times 1 / √d_model.
   Norm router_norm() {
     const std::size_t d = traits_.d_model;
     const std::span<const float> scale = weights_.vector(named_(traits_.names.router_scale), d);
@@ -328,14 +329,14 @@ class ExpertReader {
     return {NormKind::kRms, weights_.keep(std::move(weight)), {}, traits_.epsilon, 0.0f};
   }
 
-  // Whether this layer's experts are in one tensor: files have it, or the family has no tensors
+  // Whether this layer's experts are in one tensor: the file has it, or the family has none named
   // `apart`.
   bool is_together(std::string_view apart, std::string_view together) const {
     return !together.empty() && (apart.empty() || weights_.has(named_(together)));
   }
 
-  // One matrix for each expert, [d_in, d_out], from a tensor `one` for each, or one for all
-  // `together`.
+  // One matrix [d_in, d_out] for each expert, from a tensor `one` for each expert or one tensor
+  // `together` for all.
   std::vector<Projection> all(std::string_view one, std::string_view together,
                               std::string_view bias, std::size_t d_in, std::size_t d_out) {
     if (is_together(one, together)) {

@@ -75,7 +75,8 @@ class StateReader {
                         states_.width, kMost));
       }
     }
-    // The file holds but sums of these sizes, so that a small one could ask for any memory.
+    // The file only holds sums of these sizes, so that a small file could request any amount of
+    // memory.
     constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
     if (checked_product({states_.n_heads, states_.d_key, states_.d_value},
                         "the states of a layer") > kMostNumbers) {
@@ -121,7 +122,7 @@ class StateReader {
     }
   }
 
-  // Of each key head q, k, the values that look at it, and their z.
+  // For each key head: q, k, the values that use it, and their z.
   void place_by_key_head(const Projection& all) {
     const std::size_t keys = states_.n_key_heads * states_.d_key;
     const std::size_t values = states_.d_inner() / states_.n_key_heads;
@@ -139,7 +140,7 @@ class StateReader {
     }
   }
 
-  // Of each key head b, then δ.
+  // For each key head: b, then δ.
   void place_steps(const Projection& all, std::size_t first_step) {
     const std::size_t count = states_.n_heads / states_.n_key_heads;
     for (std::size_t head = 0; head < states_.n_key_heads; ++head) {
@@ -161,7 +162,7 @@ class StateReader {
     return weights_.keep(std::move(rates));
   }
 
-  // Of all values; of a gated delta net's heads one for all.
+  // [all values]; in a gated delta net [d_value], shared by all heads.
   std::span<const float> read_norm_weight() {
     return weights_.numbers_of(fmt::format("{}.weight", named_(names_.state_norm)),
                                states_.is_delta() ? states_.d_value : states_.d_inner());

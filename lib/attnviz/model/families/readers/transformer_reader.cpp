@@ -156,7 +156,7 @@ class TransformerReader {
                : cut_heads(traits_.where, matrices, shape.n_heads, shape.n_kv_heads);
   }
 
-  // Queries of its own, keys and values of another layer, as its heads name them.
+  // The layer's own queries with another layer's keys and values.
   std::vector<HeadWeights> cut_queries(const LayerNaming& named, const LayerTraits& shape,
                                        const LayerWeights& of_keys) {
     if (of_keys.heads.size() != shape.n_heads || of_keys.heads.front().d_head() != shape.d_head) {
@@ -173,7 +173,7 @@ class TransformerReader {
     return heads;
   }
 
-  // RMS norms divide, and multiply by nothing.
+  // An RMS norm with weights of 1.
   Norm plain_norm(std::size_t size) {
     MatrixBuffer ones(1, size);
     std::ranges::fill(ones.view().row(0), 1.0f);
@@ -229,7 +229,7 @@ class TransformerReader {
             norm(named(names_.input_norm)), traits_.activation};
   }
 
-  // Of queries or keys, of which there are so many heads.
+  // The norm of queries or keys, for `n_heads` heads.
   Norm head_norm(const LayerNaming& named, std::string_view name, std::size_t n_heads,
                  std::size_t d_head) {
     const bool is_of_each = name.find("{}") != std::string_view::npos;
@@ -262,7 +262,7 @@ class TransformerReader {
     std::string_view gate, up, down, gate_up;
   };
 
-  // What all tokens have beside their experts.
+  // The MLP that all tokens share beside the experts.
   Mlp read_shared_mlp(const LayerNaming& named, std::size_t d_ff) {
     const MlpNames names{names_.shared_mlp_gate, names_.shared_mlp_up, names_.shared_mlp_down,
                          names_.shared_mlp_gate_up};
@@ -330,7 +330,7 @@ class TransformerReader {
     }
     read_norms(named, index, shape, layer);
     if (!shape.has_mlp) {
-      // All that it has stands in attention's place.
+      // The layer has only attention or its substitute.
     } else if (has_experts(traits_, index)) {
       const std::size_t shared = traits_.experts.shared_d_ff;
       layer.mlp = shared > 0 ? read_shared_mlp(named, shared) : Mlp();
@@ -398,7 +398,7 @@ class TransformerReader {
     }
   }
 
-  // What guesses masked tokens, which base models lack.
+  // The masked-token head, which base models lack.
   void read_guessing_head(Model& model) {
     if (names_.transform.empty() || !weights_.has(weight(names_.transform))) {
       return;
@@ -419,7 +419,7 @@ class TransformerReader {
     }
   }
 
-  // One parameter under two names, which files may hold twice.
+  // One parameter with two names, which files may hold twice.
   void read_guessing_bias(Projection& unembedding) {
     const std::size_t n_vocab = unembedding.d_out();
     const std::string other = fmt::format("{}.bias", names_.unembedding);
