@@ -80,7 +80,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
       next_tokens_report(runs), options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80)));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
-  CHECK(test::screen_lines(text)[0] == "in place of \"sat\" (4), T 0.5");
+  CHECK(test::screen_lines(text)[0] == "instead of \"sat\" (4), T 0.5");
 }
 
 TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {

@@ -38,7 +38,7 @@ Table places(const std::vector<Predictions>& all, const Colormap& colormap) {
   came.with_previous = false;
   TableOf<Predictions> table(all);
   table.column({.emphasis = Emphasis::kQuiet}, &Predictions::at)
-      .column(token_column(replaces ? "in place of" : "after", kMostColumns), &Predictions::token)
+      .column(token_column(replaces ? "instead of" : "after", kMostColumns), &Predictions::token)
       .column(token_column("predicted", kMostColumns),
               [](const Predictions& here) { return here.top.front().token; })
       .column(probability_column(),
@@ -91,7 +91,7 @@ Report next_tokens_report(std::span<const AttentionDocument> documents) {
       report.draw(std::move(table));
     };
     if (const auto& here = documents[i].predictions) {
-      add(fmt::format("{} {}", here->replaces_it ? "in place of" : "next token after",
+      add(fmt::format("{} {}", here->replaces_it ? "instead of" : "next token after",
                       named_token(here->token, here->at)),
           predicted_tokens(*here, colormap));
     }

@@ -1,0 +1,88 @@
+// What people read is plain English: these habits are gone from strings, and stay away.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The texts of string literals with a space in them. Literals next to each other are one text.
+std::vector<std::string> texts_in(const std::string& source) {
+  static const std::regex kLiterals(
+      R"re(//[^\n]*|'(?:[^'\\\n]|\\.)+'|"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*)re");
+  static const std::regex kSeam(R"re("\s*")re");
+  std::vector<std::string> texts;
+  for (std::sregex_iterator found(source.begin(), source.end(), kLiterals), end; found != end;
+       ++found) {
+    const std::string text = found->str();
+    if (text.front() == '"' && text.find(' ') != std::string::npos) {
+      texts.push_back(std::regex_replace(text.substr(1, text.size() - 2), kSeam, ""));
+    }
+  }
+  return texts;
+}
+
+// The first habit in a text; empty if there is none.
+std::string habit_in(const std::string& text) {
+  static const std::regex kHabits(
+      R"re(\b(told|tells?|behind|in place of|whatever|nobody|in the mean|earns?|of such)\b)re"
+      R"re(|\b(is|are) no [a-z]|(^|[.:;] )Of (what|such|all|the|a|an|each)\b)re");
+  // The name of a regular expression's part, and a sentence of the tour about a mouse.
+  static const std::regex kRight(R"re(look-behind|hid behind|there (is|are) no)re");
+  std::smatch found;
+  const std::string rest = std::regex_replace(text, kRight, "");
+  return std::regex_search(rest, found, kHabits) ? found.str() : "";
+}
+
+}  // namespace
+
+TEST_CASE("words: texts in sources are found, seams and comments left out") {
+  CHECK(texts_in("f(\"a b\"\n  \"c\"); // \"no text\"\ng('\"', \"one\", \"d e\");") ==
+        std::vector<std::string>{"a bc", "d e"});
+}
+
+TEST_CASE("words: habits are found, and what is right is not") {
+  for (const char* const text :
+       {"it is told", "a token behind the text", "a score is no weight", "Of all keys the first",
+        "in the mean over heads", "nobody sees it", "the name that it earns", "in place of 0"}) {
+    CAPTURE(text);
+    CHECK(habit_in(text) != "");
+  }
+  for (const char* const text :
+       {"what is in a look-behind", "there is no score", "as there are no embeddings",
+        "parse special tokens such as <s>", "no token sees later ones"}) {
+    CAPTURE(text);
+    CHECK(habit_in(text) == "");
+  }
+}
+
+TEST_CASE("words: what people read has none of the dropped habits") {
+  std::size_t n_texts = 0;
+  for (const char* const folder : {"lib", "app"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(ATTNVIZ_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") {
+        continue;
+      }
+      std::ifstream file(entry.path(), std::ios::binary);
+      for (const std::string& text : texts_in({std::istreambuf_iterator<char>(file), {}})) {
+        ++n_texts;
+        if (const std::string habit = habit_in(text); !habit.empty()) {
+          FAIL_CHECK(entry.path().generic_string() << ": \"" << habit << "\" in \"" << text << '"');
+        }
+      }
+    }
+  }
+  CHECK(n_texts > 2000);
+}
+
+}  // namespace attnviz
