@@ -25,7 +25,7 @@ if ! up_to_date; then
   if [[ ! -e $root/build/release/build.ninja ]]; then
     step "Configuring" configure release -DATTNVIZ_BUILD_TESTS=OFF
   fi
-  step "Building (some minutes, this first time)" build release attnviz_cli
+  step "Building (some minutes, this first time)" build release
   mv "$stamp.new" "$stamp"
 fi
 
