@@ -63,7 +63,7 @@ void define_focus(OptionList& list, PatternOptions& pattern) {
       .conflicts({"--transpose"})
       .conflicts({"--style mask"}, ": bars are of weights, and a mask has none")
       .common();
-  list.add_flag("Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key)
+  list.add_flag("Output", "--as-key", "with --focus: draw which tokens look at it", pattern.as_key)
       .needs({"--focus"}, ": it says how that token is taken");
 }
 
@@ -262,10 +262,10 @@ void define_render(OptionList& list, RenderOptions& options) {
   list.add_value("Input", "--key-tokens", "TOKENS",
                  "tokens of the keys, if they differ (cross-attention)", options.tokens.keys,
                  parse_tokens);
-  list.add_value(
-      "Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
-      "who could see whom: masked cells are drawn differently from 0 (default: as the file says)",
-      options.mask, parse_mask);
+  list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
+                 "which keys a query could see: masked cells are drawn differently from 0 "
+                 "(default: as the file says)",
+                 options.mask, parse_mask);
   define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
   list.add_choice("Attention", "--kind", kPatternKinds,
                   "what the numbers are (default: as the file says, else weights)", options.kind);
@@ -293,7 +293,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
   define_named_model(
       list, options.model, options.verbosity,
       "the model whose tokenizer or vocabulary gives the ids (default without --tokenizer: demo)");
-  list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
+  list.add_flag("Output", "--json", "print a JSON document, one line per text", options.json);
   list.add_flag("Output", "--print-prompt",
                 "print the prompt that the model's template makes from the chat, byte for byte",
                 options.print_prompt)
@@ -322,7 +322,7 @@ void define_info(OptionList& list, InfoOptions& options) {
 }
 
 void define_models(OptionList& list, ModelsOptions& options) {
-  list.add_flag("Output", "--names", "print only the names, one a line", options.names)
+  list.add_flag("Output", "--names", "print only the names, one per line", options.names)
       .conflicts({"--json"});
   define_printed(list, options, "attnviz.models/1");
 }

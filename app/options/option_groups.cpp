@@ -220,7 +220,7 @@ void define_what_if(OptionList& list, WhatIf& what_if) {
 
 void define_softmax(OptionList& list, AttentionRequest& request) {
   list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
-                 "who may see whom (default: the model's own, else causal)", request.mask,
+                 "which keys a query can see (default: the model's own, else causal)", request.mask,
                  parse_mask);
   list.add_value("Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",
                  request.temperature, parse_temperature);
@@ -340,9 +340,9 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice("Output", "--style", kStyles,
                   "how to draw (default: blocks on a terminal and in pipes with a UTF-8 locale, "
-                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit; mask shows only who may "
-                  "see whom; arcs draws lines from queries to keys, for at most 12 heads in one "
-                  "picture (with more, the most informative one unless you choose)",
+                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit; mask shows only which "
+                  "keys a query can see; arcs draws lines from queries to keys, for at most 12 "
+                  "heads in one picture (with more, the most informative one unless you choose)",
                   drawing.style)
       .common();
   define_color(list, drawing.color);

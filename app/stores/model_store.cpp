@@ -83,8 +83,8 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
   }
   const bool is_owned = name.parts.size() > 1;
   throw Error(ErrorKind::kIo,
-              fmt::format("model {}: found no file or folder, and no model, of that name{}. Looked "
-                          "in {}. attnviz downloads nothing; these programs do: ollama pull {}{}",
+              fmt::format("model {}: there is no file, folder or model with this name{}. Looked in "
+                          "{}. attnviz downloads nothing; these programs do: ollama pull {}{}",
                           in_quotes(name.text()), similar_names(name, stores), places, name.text(),
                           name.parts.size() > 2 ? ""
                           : is_owned ? fmt::format(", lms get {0}, hf download {0}", name.path())

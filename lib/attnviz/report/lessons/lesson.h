@@ -46,7 +46,7 @@ inline constexpr std::array<LessonSummary, kLessonChoices.size()> kLessonSummari
     {"how attention learns a token's position", "four kinds of positions, side by side"},
     {"what attention costs as texts grow, measured here", "time and memory over n"},
     {"what keeping keys and values saves", "multiplications and time over the text's length"},
-    {"who may see whom", "the masks, side by side"},
+    {"which tokens can see which", "the masks, side by side"},
 }};
 
 /// A number with its text for people, or a text alone.

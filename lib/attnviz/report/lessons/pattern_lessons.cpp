@@ -266,7 +266,7 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
                                    {MaskKind::kStrided, 3},
                                    {MaskKind::kBlock, 4}};
   Lesson lesson;
-  lesson.title = "masks: who may see whom";
+  lesson.title = "masks: which tokens can see which";
   lesson.says = {
       "All scores are equal, so each row divides 1 among the keys that its mask leaves."};
   std::vector<LessonPattern> patterns;

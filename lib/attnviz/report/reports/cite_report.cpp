@@ -123,8 +123,8 @@ void add_legend(Report& report, const CiteDocument& document, const std::vector<
           document.piece(),
           document.retrieval_heads ? "; retrieval: the same for the retrieval heads alone" : ""),
       Emphasis::kQuiet);
-  report.say(fmt::format("Later tokens keep what they have read from a {}, so others may carry "
-                         "what it says.",
+  report.say(fmt::format("Later tokens keep what they have read from a {}, so other tokens may "
+                         "carry its information.",
                          document.piece()),
              Emphasis::kQuiet);
   if (std::ranges::any_of(shown, [&](const Place& place) {

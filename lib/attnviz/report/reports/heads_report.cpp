@@ -244,7 +244,7 @@ class HeadsReport {
       const auto best =
           all.empty() ? std::nullopt : document_.raw.estimate(all.front(), name.score);
       return say_name(name, ":",
-                      best ? fmt::format("no head; the nearest is head {} with {} of {}",
+                      best ? fmt::format("none; the closest is head {} with {} (needs {})",
                                          head_name(document_.heads[all.front()]), with_error(*best),
                                          name.at_least)
                            : "no head");

@@ -263,7 +263,7 @@ class WhyReport {
                     change(&PredictionChange::kl_bits_mean))
             .data("top",
                   [this](const AblationEffect& effect) { return token(effect.change.top.id); })
-            .column({.heading = "then first", .are_tokens = true},
+            .column({.heading = "new top", .are_tokens = true},
                     [this](const AblationEffect& effect) { return text_of(effect.change.top.id); })
             .column({.emphasis = Emphasis::kQuiet},
                     [this](const AblationEffect& effect) {
@@ -297,7 +297,7 @@ class WhyReport {
     report_.draw(std::move(table));
     quiet(
         "change: of ln p, in nats; KL: between the predictions here with and without it; mean KL: "
-        "averaged over all tokens of the text; then first: the most probable token without it");
+        "averaged over all tokens of the text; new top: the most probable token without it");
   }
 
   // "head, MLP or layer's attention".
