@@ -55,8 +55,8 @@ std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model);
 
-/// With --names, identifies the heads of the unmodified model by test, regardless of what a run
-/// changes or leaves out. Throws what measured_names() throws.
+/// With --names, identifies the heads of the unmodified model by test, also for runs that change or
+/// leave out parts. Throws what measured_names() throws.
 void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model);
 
 /// The tokens of a text for this model. With --truncate they are cut to its context, leaving room

@@ -22,7 +22,7 @@ namespace {
 
 // One command; `build` binds fresh options to a list and returns the function that reads them.
 struct CommandEntry {
-  CommandDescription told;  // without the options
+  CommandDescription description;  // without the options
   std::function<std::function<Command(const Given&)>(OptionList&)> build;
 };
 
@@ -223,7 +223,7 @@ CommandDescription describe(const CommandEntry& entry) {
   OptionList list;
   entry.build(list);
   define_help(list);
-  CommandDescription description = entry.told;
+  CommandDescription description = entry.description;
   for (const char* group : kOptionGroups) {
     std::ranges::copy_if(list.all(), std::back_inserter(description.options),
                          [group](const OptionSpec& option) { return option.group == group; });
@@ -250,7 +250,7 @@ CommandDescription describe(const CommandEntry& entry) {
     OptionList others;
     entry.build(others);
     if (hint.empty() && others.find(name) != nullptr) {
-      hint = fmt::format("; it is an option of attnviz {}", entry.told.name);
+      hint = fmt::format("; it is an option of attnviz {}", entry.description.name);
     }
   }
   if (hint.empty()) {
@@ -276,8 +276,8 @@ void check_words(const TypedLine& line, const CommandEntry& entry, const NamesMo
     const std::string takes = first == list.all().end()          ? "no TEXT"
                               : list.find(kOtherText) != nullptr ? "two TEXTs"
                                                                  : "one " + first->names.front();
-    throw Error(ErrorKind::kUsage, fmt::format("{} takes {}, found \"{}\"", entry.told.name, takes,
-                                               parsed.extras.front()));
+    throw Error(ErrorKind::kUsage, fmt::format("{} takes {}, found \"{}\"", entry.description.name,
+                                               takes, parsed.extras.front()));
   }
   if (parsed.given.has(kSecondText)) {
     fail_two_texts(line, names_model);
@@ -306,7 +306,7 @@ const CommandEntry* help_asked(const std::vector<std::string>& arguments) {
     return nullptr;
   }
   const auto named = std::ranges::find_if(commands(), [&arguments](const CommandEntry& entry) {
-    return entry.told.name == arguments.back();
+    return entry.description.name == arguments.back();
   });
   return named != commands().end() ? &*named
          : arguments.size() == 1   ? &commands().front()
@@ -318,14 +318,14 @@ std::optional<std::pair<const CommandEntry*, std::size_t>> find_command(
     const std::vector<std::string>& arguments) {
   std::optional<std::pair<const CommandEntry*, std::size_t>> found;
   for (const CommandEntry& entry : commands()) {
-    if (std::ranges::find(arguments, entry.told.name) == arguments.end()) {
+    if (std::ranges::find(arguments, entry.description.name) == arguments.end()) {
       continue;
     }
     OptionList list;
     entry.build(list);
     define_help(list);
     const std::size_t at = options_end(list, arguments);
-    if (at < arguments.size() && arguments[at] == entry.told.name &&
+    if (at < arguments.size() && arguments[at] == entry.description.name &&
         (!found || at < found->second)) {
       found.emplace(&entry, at);
     }
@@ -365,7 +365,7 @@ std::string completions(std::vector<std::string> words) {
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const CommandEntry& entry : commands()) {
-    names.emplace_back(entry.told.name);
+    names.emplace_back(entry.description.name);
   }
   return names;
 }
@@ -375,13 +375,13 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
     return {PrintText{completions(std::move(arguments))}};
   }
   if (const CommandEntry* const asked = help_asked(arguments)) {
-    return {PrintText{help_text(describe_commands(), asked->told.name)}};
+    return {PrintText{help_text(describe_commands(), asked->description.name)}};
   }
   const CommandEntry* entry = &commands().front();
   std::string typed;
   if (const auto found = find_command(arguments)) {
     entry = found->first;
-    typed = entry->told.name;
+    typed = entry->description.name;
     arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->second));
   }
   const std::vector<std::string> words = arguments;
@@ -392,10 +392,10 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
       parse_words(list, list.find(kScores) != nullptr ? with_long_minus(list, std::move(arguments))
                                                       : std::move(arguments));
   if (parsed.given.has("--help")) {
-    return {PrintText{help_text(describe_commands(), entry->told.name)}};
+    return {PrintText{help_text(describe_commands(), entry->description.name)}};
   }
   if (parsed.given.has("-h")) {
-    return {PrintText{short_help(describe_commands(), entry->told.name)}};
+    return {PrintText{short_help(describe_commands(), entry->description.name)}};
   }
   if (parsed.given.has("--version")) {
     return {PrintText{"attnviz " ATTNVIZ_VERSION "\n"}};
@@ -415,7 +415,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
         }
         if constexpr (requires { options.output.command; }) {
           check_output(options.output);
-          options.output.command.words = computing_command(entry->told.name, parsed);
+          options.output.command.words = computing_command(entry->description.name, parsed);
           options.output.command.names = names;
           if (parsed.given.has(kText)) {
             options.output.command.text = parsed.given.word(kText);

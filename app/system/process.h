@@ -28,8 +28,8 @@ std::string_view out_of_memory() noexcept;
 std::string with_limit(std::string_view message);
 
 /// Throws Error{kUsage} if `bytes` are not free: "`what` needs about 10240 GB of memory, and 21 GB
-/// are free: `hint`". Free memory is what limit_memory() leaves; without a limit, the least of what
-/// the machine, its control groups and the process's limits leave.
+/// are free: `hint`". Free memory is what limit_memory() leaves; without a limit, the
+/// least that the machine, its control groups and the process's limits leave.
 void require_memory(double bytes, std::string_view what, std::string_view hint);
 
 /// An estimate for a number of heads of a text with a number of tokens; grows with both.

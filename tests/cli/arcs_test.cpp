@@ -99,10 +99,10 @@ TEST_CASE("--style arcs: rollout and diff have lines, too") {
   CHECK(mentions(table.err, {"--style arcs", "--head"}));
 }
 
-TEST_CASE("--style arcs: of more than 12 heads the most telling one, unless they were chosen") {
-  const auto telling = attnviz({"the cat sat on the mat", "--style", "arcs"});
-  CHECK(telling.exit_code == 0);
-  CHECK(mentions(telling.out, {"16"}));
+TEST_CASE("--style arcs: of more than 12 heads the most informative one, unless heads are chosen") {
+  const auto alone = attnviz({"the cat sat on the mat", "--style", "arcs"});
+  CHECK(alone.exit_code == 0);
+  CHECK(mentions(alone.out, {"L1H0: ", " of 16"}));
   const auto chosen = attnviz({"the cat sat on the mat", "--style", "arcs", "--head", "*.*"});
   CHECK(chosen.exit_code == 2);
   CHECK(mentions(chosen.err, {"--style arcs", "16 heads", "12", "--head"}));

@@ -184,7 +184,7 @@ TEST_CASE("lists in lists without end are refused, wherever JSON is read beside 
   CHECK(attnviz({"--json-lines"}, "\"" + repeated("[", 100) + "\"\n").exit_code == 0);
   const ProgramResult ids = attnviz({"--json-lines"}, "{\"ids\": " + deep + "}\n");
   CHECK(ids.exit_code == 3);
-  CHECK(mentions(ids.err, {"64"}));
+  CHECK(mentions(ids.err, {"standard input: line 1: ", " 64 "}));
   write_file(folder.file("m.json"),
              R"([{"role": "user", "content": [{"type": "text", "text": )" + deep + "}]}]");
   CHECK(in_folder(folder, {"tokenize", "--messages", "m.json"}).exit_code == 3);

@@ -270,7 +270,7 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
   lesson.says = {
       "All scores are equal, so each row divides 1 among the keys that its mask leaves."};
   std::vector<LessonPattern> patterns;
-  std::vector<std::string> labels, names, told;
+  std::vector<std::string> labels, names, visible_keys;
   std::vector<double> pairs;
   for (std::size_t i = 0; i < kTokens; ++i) {
     labels.push_back(std::to_string(i));
@@ -280,15 +280,16 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
     pairs.push_back(visible_pairs(mask, kLong));
     patterns.push_back({mask.name(), even_weights(mask, kTokens), mask});
   }
-  told = {"all tokens: BERT, encoders", "itself and earlier tokens: GPT, Llama",
-          "the last 3 only: Mistral, Gemma", "the last 3, then every third: Sparse Transformer",
-          "itself and earlier tokens in its block of 4"};
+  visible_keys = {"all tokens: BERT, encoders", "itself and earlier tokens: GPT, Llama",
+                  "the last 3 only: Mistral, Gemma",
+                  "the last 3, then every third: Sparse Transformer",
+                  "itself and earlier tokens in its block of 4"};
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels, lesson.title);
   heatmap.has_numbered_labels = true;
   heatmap.scale.kind = ScaleKind::kSqrt;  // keeps rows with many small weights visible
   heatmap.value_name += " (square root scale)";
   lesson.figure = std::move(heatmap);
-  lesson.table = {texts("mask", "mask", names), texts("sees", "a token sees", told),
+  lesson.table = {texts("mask", "mask", names), texts("sees", "a token sees", visible_keys),
                   counts("pairs_at_4096", "pairs, n = 4,096", pairs)};
   lesson.ends = {
       "A hidden score becomes −∞ before softmax, and exp(−∞) is exactly 0. With a narrow mask the "

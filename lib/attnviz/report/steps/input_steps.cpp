@@ -190,10 +190,10 @@ void query_blocks(const Inspection& head, StepBlocks& to) {
 StepFormula keys_formula(const Inspection& head) {
   const Projection& key = head.weights_in.key;
   const std::size_t n_shared = head.latents.n_shared();
-  const std::string behind = n_shared > 0 ? ", followed by k_R," : "";
+  const std::string shared_key = n_shared > 0 ? ", followed by k_R," : "";
   const std::string width =
       n_shared > 0 ? fmt::format("{} + {}", key.d_out(), n_shared) : std::to_string(key.d_out());
-  return {projection_formula(head, "k", "K", key) + behind + " for each token",
+  return {projection_formula(head, "k", "K", key) + shared_key + " for each token",
           fmt::format("[{0}, {1}] · [{1}, {2}] → [{0}, {3}]", head.n_tokens(), key.d_in(),
                       key.d_out(), width)};
 }
