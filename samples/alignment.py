@@ -34,7 +34,7 @@ MEANINGS = {
     "end": ["▁."],
 }
 SPECIAL = ["<pad>", "</s>", "<unk>"]
-MATCH = {0: 5.0, 1: 2.5}  # by head: what the score of two tokens is that mean the same; others have 0
+MATCH = {0: 5.0, 1: 2.5}  # by head: the score of two tokens that mean the same; others have 0
 
 
 def tokenizer(pieces):
@@ -74,7 +74,7 @@ def write_safetensors(path, tensors):
 
 
 def diagonal(n, of_head):
-    """[heads · n, n]: of each head a multiple of the identity."""
+    """[heads · n, n]: for each head a multiple of the identity."""
     return [[of_head(head) if row == column else 0.0 for column in range(n)] for head in MATCH for row in range(n)]
 
 

@@ -15,7 +15,7 @@ PAPER, INK, QUIET = "#16181d", "#e3e5e8", "#8b9099"
 BASIC = "#16181d #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5".split()
 BRIGHT = "#666666 #f14c4c #23d18b #f5f543 #3b8eea #d670d6 #29b8db #ffffff".split()
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m")
-# x, y, width and height of what is filled, in shares of the cell.
+# x, y, width and height of the filled part, in shares of the cell.
 BLOCKS = {"▀": (0, 0, 1, 0.5), "▄": (0, 0.5, 1, 0.5), "█": (0, 0, 1, 1)}
 BLOCKS |= {block: (0, 0, (7 - i) / 8, 1) for i, block in enumerate("▉▊▋▌▍▎▏")}
 
@@ -31,7 +31,7 @@ def indexed(color):
 
 
 def style_of(codes, style):
-    """(ink, paper, bold) behind the sequence with these codes."""
+    """(ink, paper, bold) after the sequence with these codes."""
     ink, paper, bold = style
     rest = [int(code or 0) for code in codes.split(";")]
     while rest:

@@ -4,14 +4,14 @@
 #
 #   plain       without any optimization, each source alone
 #   baseline    for the oldest x86-64: no SIMD that is chosen at start
-#   clang       Clang in place of GCC
+#   clang       Clang instead of GCC
 #   clang-asan  Clang with the sanitizers
 #   arm64       cross-compiled, and run by qemu-user
 #   s390x       the same for a machine whose bytes are in the other order
 #   debian13    by the compiler and with the libraries of Debian 13, tests included, which run there
 #
 # Without a name: all. Pictures must be the same byte for byte, numbers to 2e-6. What cannot be tried
-# here is said: SKIPPED. Give the release build first: tests/run.sh does.
+# here is reported as SKIPPED. Give the release build first: tests/run.sh does.
 set -euo pipefail
 
 # shellcheck source=lib/cmake/steps.sh
@@ -29,7 +29,7 @@ results() (
   mkdir -p "$1" && cd "$1" || exit
   program=("${@:2}")
   run() { "${program[@]}" "$@" || exit; }
-  # What one build refuses, the other has to refuse in the same words; nothing may crash.
+  # What one build refuses, the other must refuse with the same message; nothing may crash.
   try_to() {
     local name=$1 status=0
     shift

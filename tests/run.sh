@@ -71,7 +71,7 @@ check_tidy() {
   # for what files of strangers could do to the program; tests read their own.
   local commands="$root/build/lint/compile_commands.json"
   mkdir -p "${commands%/*}"
-  sed 's/-Winvalid-pch//; s/-include [^ ]*cmake_pch\.hxx//' \
+  sed 's/-Winvalid-pch//; s/--param=ggc-[^ ]*//; s/-include [^ ]*cmake_pch\.hxx//' \
     "$root/build/release/compile_commands.json" >"$commands"
   { tidy 'lib|app' && tidy tests --checks='-clang-analyzer-*'; } 2>&1 |
     sed '/^[0-9]* warnings\{0,1\} generated\.$/d'

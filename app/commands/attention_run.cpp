@@ -64,7 +64,7 @@ void add_stops(const ChatTemplate& chat, const Tokenizer& tokenizer,
 
 // Warns about a TEXT that may have been meant as a command, a model or a file name; it is still
 // used as a text.
-void tell_slip(const AttentionOptions& options) {
+void warn_about_slip(const AttentionOptions& options) {
   if (options.verbosity.quiet || !options.input.text) {
     return;
   }
@@ -92,14 +92,14 @@ void tell_slip(const AttentionOptions& options) {
 Phases begun(const AttentionOptions& options) {
   const Phases phases(options.verbosity);
   choose_engine(options);
-  tell_slip(options);
+  warn_about_slip(options);
   return phases;
 }
 
 // Reports, unless quiet, which parts of the model are random for this text; random weights only
 // once.
-void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                     const TokenizedText& text, Diagnostics& diagnostics) {
+void inform_of_randomness(const AttentionOptions& options, const ModelSource& source,
+                          const Model& model, const TokenizedText& text, Diagnostics& diagnostics) {
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
@@ -110,8 +110,8 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
                           "the weights are your own",
                           stored->given())
             : fmt::format(
-                  "{} mean nothing; without --random, --seed and sizes the embedded demo model is "
-                  "shown (--layer and --head choose its heads), and -m loads another",
+                  "{} mean nothing; to see the embedded demo model, leave out --random, --seed and "
+                  "sizes (--layer and --head choose its heads); -m loads another model",
                   model_title(facts)));
   }
   inform(options.verbosity, random_embeddings_note(facts));
@@ -145,10 +145,10 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
 // With --truncate, cuts the text to the model's context; reports the cut and notes it in the text.
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input,
-                            std::size_t n_behind) {
+                            std::size_t n_after) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
   check_prompt(text, tokenizer, options.input, options.verbosity);
-  const std::size_t room = std::min(n_behind, model.config.n_ctx / 2);
+  const std::size_t room = std::min(n_after, model.config.n_ctx / 2);
   const std::size_t most = model.config.n_ctx - room;
   const std::size_t n_tokens = text.size();
   if (!options.truncate || !model.config.is_too_long(n_tokens + room)) {
@@ -163,7 +163,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
 }
 
 // Prints what a head does, in a few numbers.
-void say_scores(HeadId head, const std::string& names, const ScoreValues& scores) {
+void print_scores(HeadId head, const std::string& names, const ScoreValues& scores) {
   if (!scores[Score::kEntropyBits]) {
     return warn(fmt::format("head {}: no query sees more than one key", head_name(head)));
   }
@@ -175,11 +175,11 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
        (scores[Score::kLearnedSink]
             ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
             : "") +
-       (names.empty() ? "" : "; named " + names));
+       (names.empty() ? "" : "; identified as " + names));
 }
 
 // Prints which turns fill the context, and which get the attention.
-void say_turns(const FoldedText& turns, const TurnAttention& shares) {
+void print_turns(const FoldedText& turns, const TurnAttention& shares) {
   const std::vector<TokenTurn> units = token_turns(turns.text);
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
   std::vector<std::size_t> n_tokens(units.size());
@@ -327,10 +327,10 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
 }
 
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
-                        const Tokenizer& tokenizer, const InputText& input, std::size_t n_behind) {
-  TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input, n_behind);
+                        const Tokenizer& tokenizer, const InputText& input, std::size_t n_after) {
+  TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input, n_after);
   setup.phases.done("tokenize");
-  tell_randomness(options, setup.origin, setup.model, text, setup.diagnostics);
+  inform_of_randomness(options, setup.origin, setup.model, text, setup.diagnostics);
   note_far_words(setup.origin, setup.model, text, setup.diagnostics);
   return text;
 }
@@ -415,11 +415,11 @@ std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const M
     return shares;
   }
   if (shares) {
-    say_turns(*by_turns, *shares);
+    print_turns(*by_turns, *shares);
   }
   const ModelFacts facts = model_facts(model, {});
   for (const HeadId head : heads) {
-    say_scores(head, names_of(facts, head), scores.scores(head));
+    print_scores(head, names_of(facts, head), scores.scores(head));
   }
   return shares;
 }

@@ -60,12 +60,12 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
 void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model);
 
 /// The tokens of a text for this model. With --truncate they are cut to its context, leaving room
-/// for `n_behind` more tokens, but for at most half of the context. Reports the cut, random parts
+/// for `n_after` more tokens, but for at most half of the context. Reports the cut, random parts
 /// of the model, and a text whose words the embedded model has rarely seen; what concerns the text
 /// rather than the model also becomes a note of the text. Throws as tokenize() does.
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
                         const Tokenizer& tokenizer, const InputText& input,
-                        std::size_t n_behind = 0);
+                        std::size_t n_after = 0);
 
 /// The request for one text: with the seed of dropout, the ablated parts of the model, and the
 /// hidden edges of this text before the model continues it. Unless quiet, reports how words were

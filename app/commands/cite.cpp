@@ -60,11 +60,11 @@ std::vector<CitedText> cited_documents(const CiteOptions& options) {
 std::string_view space_between(std::string_view prompt, std::string_view answer) {
   constexpr char32_t kFirstWide = 0x2E80;  // first Chinese or Japanese character or sign
   constexpr char32_t kHangul = 0xAC00;
-  constexpr char32_t kBehindHangul = 0xD7B0;
+  constexpr char32_t kAfterHangul = 0xD7B0;
   const auto wants_none = [](std::string_view cluster) {
     const CodePoint point = decode_utf8(cluster, 0);
     return !point.valid || is_white_space(point.value) ||
-           (point.value >= kFirstWide && (point.value < kHangul || point.value >= kBehindHangul));
+           (point.value >= kFirstWide && (point.value < kHangul || point.value >= kAfterHangul));
   };
   std::size_t last = prompt.size() - 1;
   while (last > 0 && (static_cast<unsigned char>(prompt[last]) & 0xC0u) == 0x80u) {

@@ -58,8 +58,8 @@ void require_same_tokens(const TokenizedText& a, const TokenizedText& b) {
 }
 
 // Notes that are true of both sides, and those of A or B alone.
-std::vector<std::string> said_of_sides(const std::vector<std::string>& a,
-                                       const std::vector<std::string>& b) {
+std::vector<std::string> notes_of_sides(const std::vector<std::string>& a,
+                                        const std::vector<std::string>& b) {
   const auto has = [](const std::vector<std::string>& notes, const std::string& note) {
     return std::ranges::find(notes, note) != notes.end();
   };
@@ -99,7 +99,7 @@ class Comparison {
     }
     alignment_ = align_tokens(texts_[0], texts_[1]);
     require_memory();
-    tell_unused_options();
+    warn_about_unused_options();
   }
 
   void run() {
@@ -121,7 +121,7 @@ class Comparison {
     PatternComparison second(first, compared(0), compared(1), &first_sinks);
     StreamComparison departures(streams);
     attend_to_side(1, second, other_ ? &departures : nullptr);
-    DiffDocument document = told();
+    DiffDocument document = begun_document();
     document.heads = second.differences();
     setup_.phases.done("attention");
     if (other_) {
@@ -198,7 +198,7 @@ class Comparison {
     return side < options_.models.size() ? options_.models[side] : model(side).config.name;
   }
 
-  DiffDocument told() const {
+  DiffDocument begun_document() const {
     DiffDocument document;
     for (std::size_t side = 0; side < texts_.size(); ++side) {
       document.names[side] = name(side);
@@ -206,8 +206,8 @@ class Comparison {
       document.texts[side] = texts_[side];
     }
     document.notes =
-        said_of_sides(model_notes(document.models[0]), model_notes(document.models[1]));
-    for (std::string& note : said_of_sides(texts_[0].notes, texts_[1].notes)) {
+        notes_of_sides(model_notes(document.models[0]), model_notes(document.models[1]));
+    for (std::string& note : notes_of_sides(texts_[0].notes, texts_[1].notes)) {
       document.notes.push_back(std::move(note));
     }
     document.run = facts_of_each(options_, setup_.model);
@@ -229,7 +229,7 @@ class Comparison {
   }
 
   // Warns about options that affect something that is not drawn.
-  void tell_unused_options() const {
+  void warn_about_unused_options() const {
     const Verbosity& verbosity = options_.verbosity;
     if (options_.draws_heads()) {
       return warn_unused_drawing(setup_.outputs, options_.drawing, verbosity);
@@ -282,7 +282,7 @@ class Comparison {
 
   // Sets what the document shows as masked: keys that neither side sees. After tokens are left out,
   // the distances of windows are lost, and tokens of two texts may have moved.
-  void tell_what_is_seen(AttentionDocument& document) const {
+  void set_visible_keys(AttentionDocument& document) const {
     bool hides_later_keys = true;
     for (const HeadId head : heads_) {
       hides_later_keys =
@@ -348,7 +348,7 @@ class Comparison {
       document.text.reset();
       document.token_ids.clear();
     }
-    document.notes = said_of_sides(texts_[0].notes, texts_[1].notes);
+    document.notes = notes_of_sides(texts_[0].notes, texts_[1].notes);
     if (other_) {
       const std::vector<std::string> of_a = model_notes(model_facts(model(0), texts_[0]));
       for (const std::string& note : model_notes(model_facts(model(1), texts_[1]))) {
@@ -358,9 +358,9 @@ class Comparison {
       }
     }
     if (!alignment_.by_position) {
-      document.notes.push_back(alignment_note(told()));
+      document.notes.push_back(alignment_note(begun_document()));
     }
-    tell_what_is_seen(document);
+    set_visible_keys(document);
     DrawingRequest request = options_.drawing.request;
     request.automatic_range = !request.range;
     document.drawing = choose_drawing(request, document);

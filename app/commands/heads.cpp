@@ -43,7 +43,8 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
   }
   if (document.uniform[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon) {
     notes.emplace_back(
-        "on so short a text, a head that spreads its attention evenly already counts as a sink");
+        "so few keys are visible that a head that spreads its attention evenly would already count "
+        "as a sink");
   }
   if (std::string note = random_baseline_note(document); !note.empty()) {
     notes.push_back(std::move(note));

@@ -103,7 +103,7 @@ ModelInfo described(OpenedModel& opened) {
 
 ModelInfo described(const DescribedModel& sizes) {
   ModelInfo info;
-  info.name = "a model in numbers";
+  info.name = "a model given by its sizes";
   info.shape = model_shape(sizes);
   info.d_ff_hint = "give --d-ff";
   info.n_vocab_hint = "give --vocab";

@@ -80,7 +80,7 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
   if (std::all_of(first, last, is_text)) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("--pair: this {} tokenizer does not separate two texts: its model takes one",
+        fmt::format("--pair: this model takes one text only: its {} tokenizer cannot join two",
                     tokenizer));
   }
 }

@@ -96,7 +96,7 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
   }
   followed.why = fmt::format("{}. {}", choice_caption(best), choice_sentence(document, best));
   if (followed.query != best.query) {
-    followed.why += fmt::format(" This page follows query {}.", followed.query);
+    followed.why += fmt::format(" The steps below follow query {}.", followed.query);
   }
   return followed;
 }
@@ -124,7 +124,8 @@ std::vector<std::string> remarks(const Model& model, const ModelFacts& facts,
 
 // Reports each requested step that none of these heads takes, which would otherwise go missing
 // silently.
-void tell_missing_steps(const InspectOptions& options, const std::vector<Inspection>& inspections) {
+void warn_about_missing_steps(const InspectOptions& options,
+                              const std::vector<Inspection>& inspections) {
   for (const InspectionStep step : options.steps) {
     const bool is_there =
         std::any_of(inspections.begin(), inspections.end(),
@@ -169,7 +170,7 @@ void run(const InspectOptions& options) {
   const std::vector<Inspection> inspections = inspect_heads(
       model, InputColumns(text).view(), request, followed.heads, followed.query, all_queries);
   setup.phases.done("attention");
-  tell_missing_steps(options, inspections);
+  warn_about_missing_steps(options, inspections);
   const InspectionPage page{.title = model_title(facts),
                             .full_title = options.title,
                             .notes = notes(facts, run_facts(model, request)),

@@ -214,7 +214,7 @@ void add_sizes(const Model& loaded, ListedModel& model) {
 void summarize_weights_json(const fs::path& path, ListedModel& model) {
   add_sizes(load_weights_json(path, {}), model);
   model.bytes = bytes_of(path);
-  model.family = "by hand";
+  model.family = "handmade";
   model.quantisation = "JSON";
 }
 
@@ -239,14 +239,14 @@ void summarize_model(const fs::path& path, ShardSizes& sizes, ListedModel& model
 
 void warn_unread(const Verbosity& verbosity, const Unread& unread) {
   constexpr std::size_t kMost = 5;
-  std::size_t told = 0;
+  std::size_t n_named = 0;
   for (const std::string& folder : unread) {
-    if (told == kMost) {
+    if (n_named == kMost) {
       return inform(verbosity, fmt::format("no model of {} is listed, either",
-                                           counted(unread.size() - told, "more folder")));
+                                           counted(unread.size() - n_named, "more folder")));
     }
     inform(verbosity, fmt::format("{}; models in it are not listed", folder));
-    ++told;
+    ++n_named;
   }
 }
 

@@ -72,13 +72,13 @@ std::string token_text(const Tokenizer& tokenizer, TokenId id) {
 
 void require_predictions(std::string_view option, const Model& model) {
   if (!model.config.is_transformer()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} no tokens: the model has attention, but no output head "
-                            "(unembedding) over a vocabulary; the embedded demo model has one, as "
-                            "do the models that attnviz models lists",
-                            option,
-                            model.config.random_weights ? "random weights predict"
-                                                        : model.config.name + " predicts"));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: {} no tokens: the model has attention, but no output head (unembedding) "
+                    "over a vocabulary; the embedded demo model has one: leave out --model",
+                    option,
+                    model.config.random_weights ? "random weights predict"
+                                                : model.config.name + " predicts"));
   }
   if (model.head.unembedding.weight.empty()) {
     throw Error(ErrorKind::kUsage,

@@ -52,7 +52,7 @@ class Predictor {
             const TokenizedText& shown, std::span<const std::size_t> words);
 
   /// The observer that must see a run before add_to().
-  RunObserver& observer() noexcept { return output_ ? *output_ : nobody_; }
+  RunObserver& observer() noexcept { return output_ ? *output_ : no_observer_; }
 
   /// Adds the predictions of the last observed run to the document.
   void add_to(AttentionDocument& document);
@@ -67,7 +67,7 @@ class Predictor {
   const Tokenizer& tokenizer_;
   const TokenizedText& shown_;
   std::size_t shown_at_ = 0;
-  RunObserver nobody_;
+  RunObserver no_observer_;
   std::optional<OutputRows> output_;  // of the queried tokens
 };
 

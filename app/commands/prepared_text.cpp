@@ -175,7 +175,7 @@ void TextRun::attend(PatternSink& patterns, const Verbosity& verbosity) {
 
 void TextRun::add_to(AttentionDocument& document) {
   for (DocumentPattern& pattern : document.patterns) {
-    pattern.sink = sinks_.mean(document.heads_behind(std::span(&pattern.head, 1)));
+    pattern.sink = sinks_.mean(document.source_heads(std::span(&pattern.head, 1)));
     if (text_.folded) {
       pattern.sink = folded_sink(pattern.sink, text_.folded->numbers);
     }

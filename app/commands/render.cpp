@@ -132,7 +132,7 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
   std::string divided = divisor != 1.0f ? fmt::format(" / {}", divisor) : "";
   divided += temperature != 1.0f ? fmt::format(" / temperature {}", temperature) : "";
   if (options.softmax) {
-    document.notes.push_back("softmax of the scores given" + divided);
+    document.notes.push_back("softmax of the given scores" + divided);
     if (const std::string left_out = left_out_before_softmax(document); !left_out.empty()) {
       document.notes.push_back(left_out);
       inform(options.verbosity, left_out);

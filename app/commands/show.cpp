@@ -268,7 +268,7 @@ std::vector<HeadId> followed_heads(const ShowSetup& setup, const PreparedText& t
 
 // Reports that the ablation does not change the drawn weights: the pictures alone would not explain
 // it.
-void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& documents) {
+void inform_if_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& documents) {
   const std::vector<Variant>& variants = setup.options.side_by_side;
   if (variants.empty() || !variants.back().is_ablated.value_or(false)) {
     return;
@@ -330,7 +330,7 @@ struct PageExtras {
 void draw(ShowSetup& setup, std::vector<AttentionDocument> documents, const PreparedText* text) {
   const ShowOptions& options = setup.options;
   setup.phases.done(is_no_attention(options.kind) ? subject_of(options.kind) : "attention");
-  tell_alike(setup, documents);
+  inform_if_alike(setup, documents);
   choose_drawing_of(documents, options);
   note_nothing_special(documents, setup.diagnostics);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,

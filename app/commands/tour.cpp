@@ -99,7 +99,7 @@ class ShownTour {
       heads_command_ += " " + shell_quoted(text);
     }
     tour_.learned_simple_english = is_embedded(source_);
-    tell_differences();
+    warn_of_differences();
   }
   ShownTour(const ShownTour&) = delete;
   ShownTour& operator=(const ShownTour&) = delete;
@@ -153,7 +153,7 @@ class ShownTour {
     }
   }
 
-  void tell_differences() const {
+  void warn_of_differences() const {
     report_unread_keys(model_.config.name, *tokenizer_, options_.verbosity);
     const ModelFacts facts = model_facts(model_, tour_.text);
     if (facts.random) {

@@ -274,7 +274,7 @@ class Explanation {
     }
     if (request_.interventions != nullptr && !request_.interventions->ablations.empty()) {
       document_.notes.emplace_back(
-          "parts that --ablate takes out stay out while other parts are taken out one at a time");
+          "parts ablated by --ablate stay ablated while other parts are ablated one at a time");
     }
     ProgressLine progress("taking out parts", options_.verbosity);
     ablation.effects = ablate_each(setup_.model, document_.text, reporting(progress), target().id,

@@ -27,8 +27,8 @@ class AdviceError : public Error {
       : Error(kind, advice.message), lines_(std::move(advice.lines)) {}
   /// Keeps the lines of an AdviceError.
   explicit AdviceError(const Error& error) : Error(error) {
-    if (const auto* const told = dynamic_cast<const AdviceError*>(&error)) {
-      lines_ = told->lines_;
+    if (const auto* const advice_error = dynamic_cast<const AdviceError*>(&error)) {
+      lines_ = advice_error->lines_;
     }
   }
 

@@ -49,7 +49,7 @@ auto builder(void (*define)(OptionList&, Options&)) {
 const std::vector<CommandEntry>& commands() {
   static const std::vector<CommandEntry> entries = {
       {{"show",
-        "draw where each token of a text looks (the default command)",
+        "draw which tokens each token of a text looks at (the default command)",
         "attnviz [show] [OPTIONS] TEXT",
         {{"attnviz \"The cat sat on the mat\"", "the attention of the embedded demo model"},
          {"attnviz -m w.json \"The cat sat\"", "the attention of your own weights"},
@@ -77,9 +77,10 @@ const std::vector<CommandEntry>& commands() {
         {{"attnviz heads", "the demo model's heads, on texts of repeated random tokens"},
          {"attnviz heads -m gpt2 --sort induction", "induction heads first"},
          {"attnviz heads -m gpt2 \"The cat sat\"", "their scores on a text"},
-         {"attnviz heads - < text.txt", "on standard input (the - is needed)"},
+         {"attnviz heads - < text.txt", "a text from standard input (the - is required)"},
          {"attnviz heads -m gpt2 --score induction -o map.png", "layers and heads as a picture"},
-         {"attnviz heads -m gpt2 --expect \"5.5 induction\"", "exit with code 5 unless it is one"},
+         {"attnviz heads -m gpt2 --expect \"5.5 induction\"",
+          "exit with code 5 unless it is an induction head"},
          {"attnviz heads cat.json --json", "attention computed by any tool"}},
         {}},
        builder(define_heads, check_heads)},
@@ -95,7 +96,8 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_why, check_why)},
       {{"cite",
-        "rank the sentences of documents by what an answer loses when they are hidden from it",
+        "rank the sentences of documents by how much less probable an answer becomes when each is "
+        "hidden from it",
         "attnviz cite [OPTIONS] [--doc FILE ...] TEXT",
         {{"attnviz cite --doc a.md \"Who has the key?\"",
           "which sentences the model's answer rests on"},
@@ -172,7 +174,7 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_weights)},
       {{"merge",
-        "merge sums of head scores over many texts, exactly",
+        "combine head scores of several runs, without rounding errors",
         "attnviz merge [OPTIONS] FILE ...",
         {{"attnviz merge part-*.json -o all.json", "what attnviz heads --partial kept"},
          {"attnviz heads all.json", "show the merged scores"}},
@@ -199,7 +201,7 @@ const std::vector<CommandEntry>& commands() {
       {{"softmax",
         "take a row of scores through softmax, step by step",
         "attnviz softmax [OPTIONS] SCORE ...",
-        {{"attnviz softmax 2.1 8.7 3.2", "the table of a textbook page"},
+        {{"attnviz softmax 2.1 8.7 3.2", "the table as in a textbook"},
          {"attnviz softmax 2.1 8.7 3.2 --divide-by 11.31",
           "with the scores divided by the square root of d_head"},
          {"attnviz softmax 1000 1001 -inf",
@@ -259,7 +261,8 @@ CommandDescription describe(const CommandEntry& entry) {
   throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
 }
 
-void check_words(const TypedLine& line, const CommandEntry& entry, const NamesModel& names_model) {
+void check_words(const CommandLineWords& line, const CommandEntry& entry,
+                 const NamesModel& names_model) {
   const OptionList& list = line.options;
   const ParsedWords& parsed = line.parsed;
   if (parsed.error) {
@@ -401,7 +404,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments, const NamesMo
     return {PrintText{"attnviz " ATTNVIZ_VERSION "\n"}};
   }
   const std::vector<std::string> names = command_names();
-  const TypedLine line{typed, list, parsed, names};
+  const CommandLineWords line{typed, list, parsed, names};
   check_words(line, *entry, names_model);
   if (std::ranges::find(words, "--") == words.end()) {
     check_lone_word(line);

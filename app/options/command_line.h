@@ -19,7 +19,7 @@ namespace attnviz::app {
 using NamesModel = std::function<bool(const std::string& word, bool beside_sentence)>;
 
 /// A parsed command line; everything it refers to must outlive it.
-struct TypedLine {
+struct CommandLineWords {
   std::string command;  // empty: the default one
   const OptionList& options;
   const ParsedWords& parsed;
@@ -29,10 +29,10 @@ struct TypedLine {
 /// Throws Error{kUsage} for a line with more than one TEXT and suggests the line to type: a model
 /// follows -m, the command comes first, options go before --, diff compares two sentences, and a
 /// sentence is quoted.
-[[noreturn]] void fail_two_texts(const TypedLine& line, const NamesModel& names_model);
+[[noreturn]] void fail_two_texts(const CommandLineWords& line, const NamesModel& names_model);
 
 /// Throws Error{kUsage} for a line of one word that is a command's name plus "s": "lessons".
-void check_lone_word(const TypedLine& line);
+void check_lone_word(const CommandLineWords& line);
 
 /// The parsed command and its memory limit.
 struct CommandLine {

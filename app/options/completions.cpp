@@ -20,9 +20,9 @@ bool is_placeholder(std::string_view word) {
 }
 
 bool is_safe(std::string_view word) {
-  constexpr std::string_view kTold = "\"'\\$`!&;()<>|*?[]{}~#";
+  constexpr std::string_view kSpecial = "\"'\\$`!&;()<>|*?[]{}~#";
   return !word.starts_with('-') && !word.starts_with('=') &&
-         word.find_first_of(kTold) == std::string_view::npos && printable_line(word) == word;
+         word.find_first_of(kSpecial) == std::string_view::npos && printable_line(word) == word;
 }
 
 // The words of a text that can name a token, each once; a repeated one also as "cat#2". Words that

@@ -181,8 +181,9 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
   out += fmt::format("\nUsage: {}\n", command->usage);
   if (command == commands.begin()) {
     out +=
-        "  TEXT - is standard input; so is piped input without a TEXT (not in heads).\n  Put a "
-        "TEXT that equals a command's name after show or --.\n\nCommands:\n";
+        "  A TEXT of - reads standard input, as does piped input without a TEXT (but not\n"
+        "  in heads). If TEXT is also the name of a command, put show or -- before "
+        "it.\n\nCommands:\n";
     for (const CommandDescription& entry : commands) {
       append_entry(out, entry.name, entry.summary, kCommandColumn);
     }
@@ -232,7 +233,8 @@ std::string man_page(const std::vector<CommandDescription>& commands, std::strin
                        escaped(command.usage));
   }
   out +=
-      ".SH DESCRIPTION\nCuts a text into tokens, computes where each token looks (softmax of the "
+      ".SH DESCRIPTION\nattnviz cuts a text into tokens, computes which tokens each token looks at "
+      "(softmax of the "
       "scaled products of\nqueries and keys, head by head), and draws it: rows are queries, "
       "columns are keys.\nA TEXT of \\- reads standard input, as does a missing TEXT when input is "
       "piped; only\n\\fBheads\\fR needs the \\-, because without a text it tests heads on random "

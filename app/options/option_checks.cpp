@@ -97,7 +97,7 @@ void check_heads(const Given& given, HeadsOptions& options) {
 
 void check_why(const Given& given, const WhyOptions& options) {
   if (given.has("--by") && !options.wants_all() && options.ablate_each.empty()) {
-    fail("--by needs --ablate-each: it says what replaces a part that is taken out");
+    fail("--by needs --ablate-each: it says what replaces the output of an ablated part");
   }
 }
 

@@ -31,7 +31,7 @@ void define_described(OptionList& list, InfoOptions& options) {
   const auto model = [&options]() -> DescribedModel& {
     return in_numbers<DescribedModel>(options.model);
   };
-  const std::string what = "a model in numbers: ";
+  const std::string what = "a model given by its sizes: ";
   define_sizes(list, what, "d-model / heads",
                [model]() -> RandomShape& { return model().attention; });
   list.add_size("--d-ff", what + "width of the MLP (default: no MLP is counted)",
@@ -104,8 +104,8 @@ void define_shown(OptionList& list, ShowOptions& options) {
 void define_target(OptionList& list, ShowOptions& options) {
   options.takes_encoder_decoders = true;
   list.add_value("Input", "--target", "TEXT",
-                 "encoder-decoders (T5, BART): decoder input, after its start token; the encoder "
-                 "reads TEXT. Without it, --generate lets the decoder write",
+                 "encoder-decoders (T5, BART): the decoder's input, after its start token; the "
+                 "encoder reads the main text. Without it, --generate lets the decoder write",
                  options.target)
       .conflicts({"--decoder-ids"});
   list.add_value("Input", "--decoder-ids", "IDS",
@@ -116,7 +116,8 @@ void define_target(OptionList& list, ShowOptions& options) {
 // Options of output that is drawn as patterns are.
 void define_drawn(OptionList& list, ShowOptions& options) {
   define_files(list, options.output, Result::kAttention);
-  list.add_flag("Output", "--force", "write weights of more than 10 GB, too", options.output.force);
+  list.add_flag("Output", "--force", "write the weights even if they exceed 10 GB",
+                options.output.force);
   define_drawing(list, options.drawing);
   define_run(list, options);
 }
@@ -125,13 +126,13 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
   list.add_value("Prediction", "--predict", "K",
                  "print the K most probable next tokens; --temperature and other attention options "
-                 "change them only through attention",
+                 "act on the attention weights only, not on the predictions themselves",
                  options.predict, count_between(1, kMostTokens))
       .common();
   list.add_value("Prediction", "--at", "TOKEN|INDEX|all",
                  "with --predict: predict after this token (default: the last), or after each, "
-                 "beside the token that came; models that fill gaps, such as BERT, predict the "
-                 "token at this position (default: at [MASK], else the last word)",
+                 "beside the token that actually followed; models that fill gaps, such as BERT, "
+                 "predict the token at this position (default: at [MASK], else the last word)",
                  options.at)
       .needs({"--predict"}, ": it says where");
   list.add_value("Prediction", "--generate", "N",
@@ -188,7 +189,7 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_many_texts(list, options.input);
   define_target(list, options);
   define_model(list, options);
-  define_attention(list, options, "all; more than 12 of several layers as an overview");
+  define_attention(list, options, "all, as an overview if more than 12 in several layers");
   define_names(list, options);
   list.add_value("Attention", "--side-by-side", "LIST",
                  "compare masks or temperatures side by side: causal,none or 0.5,1,2; ablated: the "
@@ -208,7 +209,7 @@ void define_show(OptionList& list, ShowOptions& options) {
                   "--dropout", "--temperature",  "--ablate",  "--hide",       "--average",
                   "--merge",   "--side-by-side", "--lines",   "--json-lines", "--generate",
                   "--chat",    "--system",       "--messages"},
-                 ": the page runs the demo model as it is");
+                 ": the page runs the unchanged demo model");
   define_drawn(list, options);
 }
 
@@ -266,7 +267,7 @@ void define_render(OptionList& list, RenderOptions& options) {
                  "which keys a query could see: masked cells are drawn differently from 0 "
                  "(default: as the file says)",
                  options.mask, parse_mask);
-  define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
+  define_selection(list, options.heads, "all, as an overview if more than 12 in several layers");
   list.add_choice("Attention", "--kind", kPatternKinds,
                   "what the numbers are (default: as the file says, else weights)", options.kind);
   list.add_choice(
@@ -340,11 +341,12 @@ void define_tour(OptionList& list, TourOptions& options) {
   define_tokenizer(list, options.tokenizer);
   define_named_model(list, options.model.model, options.verbosity,
                      "the model whose heads are shown (default: demo, the embedded one); the tour "
-                     "reports what the model has no head for");
+                     "says which jobs no head of the model does");
   list.add_flag("Model", "--random", "random weights: nothing has been learned",
                 [&options] { in_numbers<RandomShape>(options.model.model); })
       .conflicts({"--model"});
-  list.add_flag("Output", "--all", "print all screens at once, as into a pipe", options.all);
+  list.add_flag("Output", "--all", "print all screens at once, as when the output is piped",
+                options.all);
   define_text_style(list, options);
 }
 

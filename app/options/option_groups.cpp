@@ -137,7 +137,7 @@ void define_sizes(OptionList& list, const std::string& what, const std::string& 
   const bool chooses = list.find(kText) != nullptr;
   add("--layers", "layers (default 1)", &RandomShape::n_layers,
       chooses ? "; --layer chooses layers" : "");
-  add("--heads", "heads a layer (default 4)", &RandomShape::n_heads,
+  add("--heads", "heads per layer (default 4)", &RandomShape::n_heads,
       chooses ? "; --head chooses heads" : "");
   add("--kv-heads", "key/value heads (default: as --heads)", &RandomShape::n_kv_heads);
   add("--d-model", "width (default heads x d-head)", &RandomShape::d_model);
@@ -178,8 +178,8 @@ void define_model(OptionList& list, AttentionOptions& options) {
 
 void define_random(OptionList& list, AttentionOptions& options) {
   list.add_flag("Model", "--random",
-                "random weights, whose patterns mean nothing; without --model, --seed (without "
-                "--dropout) and the sizes of a random model also select them",
+                "random weights, whose patterns mean nothing; without --model, they are also "
+                "selected by the sizes of a random model, and by --seed unless --dropout is given",
                 [&options] { in_numbers<RandomShape>(options.model.model); })
       .conflicts({"--model"});
   define_shape(list, options.model);
@@ -197,15 +197,16 @@ void define_selection(OptionList& list, HeadOptions& selection, const char* defa
 }
 
 void define_what_if(OptionList& list, WhatIf& what_if) {
-  list.add_list("Attention", "--ablate", "LIST",
-                "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers "
-                "(L2, L0-1), MLPs (L2.mlp); their output becomes 0, or with =mean after the list "
-                "its mean over the text (after an item: for that item only); may be repeated",
-                [&what_if](const std::vector<std::string>& lists) {
-                  for (const std::string& rules : lists) {
-                    std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
-                  }
-                });
+  list.add_list(
+      "Attention", "--ablate", "LIST",
+      "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers (L2, L0-1), "
+      "MLPs (L2.mlp); their output is replaced by 0 or, if =mean follows the list, by its mean "
+      "over the text (after an item: for that item only); may be repeated",
+      [&what_if](const std::vector<std::string>& lists) {
+        for (const std::string& rules : lists) {
+          std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
+        }
+      });
   list.add_list("Attention", "--hide", "EDGES",
                 "\"QUERIES>KEYS\": hide these keys from these queries, as a mask does; "
                 "\"sat>cat@1\" in layer 1, @0-1 in two layers, @1.3 in one head. Tokens: cat "
@@ -280,8 +281,8 @@ void define_color(OptionList& list, ColorChoice& color) {
 
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts) {
   list.add_list("Output", "--font", "FILE",
-                "font of a picture's labels for characters that the built-in one lacks, before "
-                "those installed; may be repeated",
+                "font for characters in a picture's labels that the built-in font lacks; tried "
+                "before installed fonts; may be repeated",
                 fonts)
       .only_in(Effect::kPicture);
 }
@@ -329,7 +330,7 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
   list.add_flag("Output", "--no-values", "no numbers in the cells",
                 [&look] { look.figure.values = false; })
       .conflicts({"--style numbers"}, ": nothing but numbers would be drawn");
-  list.add_flag("Output", "--no-footer", "no lines below a PNG or SVG picture",
+  list.add_flag("Output", "--no-footer", "no notes below a PNG or SVG picture",
                 [&look] { look.figure.footer = false; })
       .only_in(Effect::kPicture)
       .about("picture");
@@ -340,7 +341,7 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice("Output", "--style", kStyles,
                   "how to draw (default: blocks on a terminal and in pipes with a UTF-8 locale, "
-                  "else ascii); ascii, mask and arcs-ascii are pure 7-bit; mask shows only which "
+                  "else ascii); ascii, mask and arcs-ascii are pure ASCII; mask shows only which "
                   "keys a query can see; arcs draws lines from queries to keys, for at most 12 "
                   "heads in one picture (with more, the most informative one unless you choose)",
                   drawing.style)
@@ -370,7 +371,7 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                 "hide the tokens that the tokenizer added ([CLS], [SEP], BOS) in pictures; rows "
                 "are not rescaled",
                 request.no_special);
-  list.add_flag("Output", "--plain-labels", "labels without signs for spaces: cat, not ␣cat",
+  list.add_flag("Output", "--plain-labels", "labels without symbols for spaces: cat, not ␣cat",
                 request.plain_labels);
   list.add_flag("Output", "--transpose", "draw keys as rows and queries as columns",
                 request.transposed);
@@ -401,8 +402,8 @@ void define_files(OptionList& list, OutputOptions& output, Result result) {
 
 void define_text_style(OptionList& list, StyleOptions& options) {
   list.add_choice("Output", "--style", std::span(kStyles).first(kTextStyles),
-                  "how to write (default: blocks on a terminal and in pipes with a UTF-8 locale, "
-                  "else ascii, which is pure 7-bit)",
+                  "how to draw (default: blocks on a terminal and in pipes with a UTF-8 locale, "
+                  "else ascii, which is pure ASCII)",
                   options.style)
       .common();
   define_color(list, options.color);

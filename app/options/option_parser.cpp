@@ -164,10 +164,6 @@ void Given::add(const OptionSpec& option, const std::string& word) {
 
 namespace {
 
-std::string joined_names(const OptionSpec& option) {
-  return joined_by(option.names, ",");
-}
-
 // Whether a word may be this option. The library compares each option with all before it, which
 // would take longer than everything else in a small run.
 bool is_named(const OptionSpec& option, std::span<const std::string> words) {
@@ -200,8 +196,8 @@ std::vector<std::string> without_bracket_ends(std::vector<std::string> words) {
 // value comes next. Throws Error{kUsage} for an empty value, unless the value is a text.
 std::vector<std::string> words_to_parse(const OptionList& list, std::vector<std::string> words) {
   const bool has_brackets = std::ranges::any_of(list.all(), takes_apart);
-  std::vector<std::string> told;
-  told.reserve(words.size());
+  std::vector<std::string> prepared;
+  prepared.reserve(words.size());
   bool is_value = false;
   bool has_options = true;
   for (std::string& word : words) {
@@ -217,20 +213,20 @@ std::vector<std::string> words_to_parse(const OptionList& list, std::vector<std:
       if (option->value != "TEXT") {
         throw Error(ErrorKind::kUsage, fmt::format("{} needs a value: {}", word, option->value));
       }
-      told.push_back(std::move(word));
-      told.emplace_back();
+      prepared.push_back(std::move(word));
+      prepared.emplace_back();
       continue;
     }
     if (has_brackets && word.starts_with('[') && word.ends_with(']')) {
       word.replace(word.size() - 1, 1, kBracketEnd);
     }
-    told.push_back(std::move(word));
+    prepared.push_back(std::move(word));
   }
-  return told;
+  return prepared;
 }
 
 void add(CLI::App& app, const OptionSpec& option) {
-  const std::string names = joined_names(option);
+  const std::string names = joined_by(option.names, ",");
   if (option.is_flag()) {
     app.add_flag_callback(names, [&option] { option.set({}); });
   } else if (option.times == Times::kMany) {

@@ -329,7 +329,7 @@ void define_why(OptionList& list, WhyOptions& options) {
       .proposes({"heads", "mlps", "layers"});
   list.add_choice(
       "Prediction", "--by", kReplacements,
-      "what replaces a part that is taken out: zero, or its mean over the text (default zero)",
+      "what replaces the output of an ablated part: zero, or its mean over the text (default zero)",
       options.by_mean);
   list.add_flag("Prediction", "--lens",
                 "only what the model would predict if it ended after each layer", options.lens)

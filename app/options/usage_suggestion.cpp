@@ -26,7 +26,7 @@ bool has_space(const std::string& word) {
 }
 
 // A line to copy. Texts that would be read as options or as the command go after --.
-std::string line_of(const TypedLine& line, const Words& before, const Words& texts) {
+std::string line_of(const CommandLineWords& line, const Words& before, const Words& texts) {
   std::string typed = "attnviz";
   const auto add = [&typed](const std::string& word) { typed += ' ' + shell_quoted(word); };
   std::ranges::for_each(before, add);
@@ -40,7 +40,7 @@ std::string line_of(const TypedLine& line, const Words& before, const Words& tex
   return typed;
 }
 
-Words texts_of(const TypedLine& line) {
+Words texts_of(const CommandLineWords& line) {
   Words texts;
   for (const char* name : {kText, kSecondText}) {
     if (line.parsed.given.has(name)) {
@@ -52,7 +52,7 @@ Words texts_of(const TypedLine& line) {
 }
 
 // The probable intention, and the line to type.
-Advice meant(const TypedLine& line, const NamesModel& names_model) {
+Advice meant(const CommandLineWords& line, const NamesModel& names_model) {
   const Words texts = texts_of(line);
   const Words command = line.command.empty() ? Words() : Words{line.command};
   const bool takes_model =
@@ -97,7 +97,7 @@ std::string option_of(std::string_view parameter) {
 
 }  // namespace
 
-void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
+void fail_two_texts(const CommandLineWords& line, const NamesModel& names_model) {
   const Words texts = texts_of(line);
   Advice advice = meant(line, names_model);
   advice.message =
@@ -106,7 +106,7 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
   throw AdviceError(ErrorKind::kUsage, std::move(advice));
 }
 
-void check_lone_word(const TypedLine& line) {
+void check_lone_word(const CommandLineWords& line) {
   const Words texts = texts_of(line);
   if (!line.command.empty() || texts.size() != 1) {
     return;
@@ -185,8 +185,8 @@ std::string shell_word(const std::string& word) {
 }
 
 std::string shell_quoted(const std::string& word) {
-  constexpr std::string_view kTold = "\"\\$`!";  // special to a shell even in double quotes
-  const bool is_simple = word.find_first_of(kTold) == std::string::npos && !is_hidden(word);
+  constexpr std::string_view kSpecial = "\"\\$`!";  // special to a shell even in double quotes
+  const bool is_simple = word.find_first_of(kSpecial) == std::string::npos && !is_hidden(word);
   return is_simple && !is_plain(word) ? '"' + word + '"' : shell_word(word);
 }
 

@@ -57,9 +57,9 @@ bool is_well_known(const std::string& word, bool beside_sentence) {
 std::string similar_names(const ModelName& name, const std::vector<Store>& stores) {
   std::vector<std::string> tags;
   std::vector<std::string> all = {kDemo};
-  Unread not_told;
+  Unread ignored;
   for (const Store& store : stores) {
-    for (const StoreEntry& entry : store.list(store.root, not_told)) {
+    for (const StoreEntry& entry : store.list(store.root, ignored)) {
       if (entry.name.starts_with(name.path() + ":")) {
         tags.push_back(entry.name);
       }

@@ -59,7 +59,7 @@ bool is_first_interruption() noexcept {
   return now.tv_sec - interrupted_at.load() <= 1;
 }
 
-void leave_nothing_behind() noexcept {
+void remove_unfinished() noexcept {
   erase_progress_line();
   for (const UnfinishedPlace& place : unfinished_places) {
     if (const char* const name = place.name.load()) {
@@ -72,13 +72,13 @@ extern "C" void end_interrupted(int) {
   if (is_patient.load() && is_first_interruption()) {
     return;
   }
-  leave_nothing_behind();
+  remove_unfinished();
   constexpr int kInterrupted = 130;
   _exit(kInterrupted);
 }
 
 // Prints a line on standard error without the memory that warn() would need.
-void say_of_file(const char* name, std::string_view what) noexcept {
+void print_file_error(const char* name, std::string_view what) noexcept {
   for (const std::string_view part :
        {std::string_view("attnviz: "), std::string_view(name), what, std::string_view("\n")}) {
     write_all(STDERR_FILENO, part);
@@ -90,11 +90,11 @@ extern "C" void end_by_signal(int signal, siginfo_t* info, void*) {
   while (is_ending.exchange(true)) {
     pause();  // another thread ends the program
   }
-  leave_nothing_behind();
+  remove_unfinished();
   // Also covers disk failures, which cannot be distinguished.
   const char* const name = signal == SIGBUS ? mapped_file_at(info->si_addr) : nullptr;
   if (name != nullptr) {
-    say_of_file(name, kBecameShorter);
+    print_file_error(name, kBecameShorter);
     _exit(static_cast<int>(ErrorKind::kIo));
   }
   struct sigaction action {};
@@ -137,7 +137,7 @@ void install_signal_handlers() {
 
 void end_out_of_memory() noexcept {
   const SignalsHeld held;
-  leave_nothing_behind();
+  remove_unfinished();
   write_all(STDERR_FILENO, "attnviz: ");
   write_all(STDERR_FILENO, out_of_memory());
   write_all(STDERR_FILENO, "\n");

@@ -106,9 +106,9 @@ FontFile font_file(const fs::path& path, unsigned face) {
 }
 
 // Reports once that a listed font is missing or broken, and the consequence.
-void tell_unusable(const Verbosity& verbosity, const std::string& path, const Error& error) {
-  static std::set<std::string> told;
-  if (told.insert(path).second) {
+void warn_unusable(const Verbosity& verbosity, const std::string& path, const Error& error) {
+  static std::set<std::string> warned;
+  if (warned.insert(path).second) {
     inform(verbosity,
            fmt::format("{}; characters that need this installed font become boxes", error.what()));
   }
@@ -148,7 +148,7 @@ std::optional<FontFile> find_system_font(char32_t code_point, const Verbosity& v
     // The upper half numbers the named instances of a variable font.
     return font_file(reinterpret_cast<const char*>(path), static_cast<unsigned>(face) & 0xFFFF);
   } catch (const Error& error) {
-    tell_unusable(verbosity, reinterpret_cast<const char*>(path), error);
+    warn_unusable(verbosity, reinterpret_cast<const char*>(path), error);
     return std::nullopt;
   }
 }

@@ -1,4 +1,4 @@
-// What can be taken away from the page: pictures, and the command that draws them.
+// What the page can export: pictures, and the command that draws them.
 import { announce, make } from "./dom.js";
 import { commandLimits, commandLine } from "./command.js";
 import { savePng, saveSvg } from "./save_picture.js";
@@ -23,12 +23,12 @@ export function actionButtons(store, drawn, help) {
   const copy = async () => {
     command.textContent = commandLine(store.data, store.state);
     shown.hidden = false;
-    // Where the clipboard is out of reach the line is there to be copied by hand.
+    // Without access to the clipboard the line can be copied by hand.
     const copied = await navigator.clipboard?.writeText(command.textContent).then(
       () => true,
       () => false,
     );
-    note.textContent = ` ${copied ? "The command is copied." : "Copy this command."} ${commandLimits(store.data, store.state)}`;
+    note.textContent = ` ${copied ? "The command has been copied." : "Copy this command."} ${commandLimits(store.data, store.state)}`;
     announce(note.textContent);
     if (!copied) {
       getSelection()?.selectAllChildren(command);

@@ -221,7 +221,7 @@ export class Arcs {
   }
 
   /**
-   * What is under the pointer; the side that is not looked from says nothing.
+   * What is under the pointer; the side that is not picked from has none.
    * @param {MouseEvent} event
    * @returns {Hover | null}
    */

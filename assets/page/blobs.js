@@ -34,7 +34,7 @@ export class Blobs {
     return this.next++;
   }
 
-  /** Forgets what was put. */
+  /** Forgets the bytes that were put. */
   dropMade() {
     this.made.forEach((_, index) => this.unpacked.delete(index));
     this.made.clear();

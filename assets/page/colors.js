@@ -1,6 +1,6 @@
 // How a value becomes a colour: as the program's pictures do it, in single precision.
 
-/** So many colours of a map's 256 the program's pictures take; the page takes the same. */
+/** How many of a map's 256 colours the program's pictures use; the page uses the same. */
 export const SHADES = 192;
 
 export class Shade {

@@ -35,7 +35,7 @@ function octal(sign) {
 }
 
 /**
- * Which heads, and what mean of them.
+ * Which heads, and which average of them.
  * @param {PageData} data
  * @param {State} state
  */
@@ -43,7 +43,7 @@ function headOptions(data, state) {
   const { heads } = data.documents[0];
   const { model } = data;
   const { layer, head, title } = heads[state.head];
-  // What has a title of its own is no head; the command before the text already says what it is.
+  // A pattern with a title of its own is not a head; the command before the text already says what it is.
   if (title !== "") {
     return [];
   }
@@ -143,5 +143,5 @@ export function commandLimits(data, state) {
   if (state.picks.length > 1) {
     limits.push("several picked tokens");
   }
-  return limits.length > 0 ? `The command does not contain: ${limits.join(", ")}.` : "";
+  return limits.length > 0 ? `The command does not reproduce: ${limits.join(", ")}.` : "";
 }

@@ -39,7 +39,7 @@ export class Controls {
         "scale",
       ),
     );
-    const stretch = this.flag("Scale colours to the largest weight", "stretch");
+    const stretch = this.flag("End the colours at the largest weight shown", "stretch");
     stretch.title = "the colour scale ends at the largest visible weight";
     if (unitKinds(data).length > 1) {
       this.element.append(
@@ -159,7 +159,7 @@ export function directionSwitch(store) {
 }
 
 /**
- * Of two texts the picks belong to one, so that turning picks anew.
+ * With two texts the picks belong to one of them, so turning the direction picks anew.
  * @param {import("./state.js").Store} store
  * @param {boolean} asKey
  */

@@ -40,7 +40,7 @@ function largestError(matrices) {
 }
 
 /**
- * Of a mean: a query sees a key where it does in any of the patterns.
+ * For a mean: a query sees a key where it does in any of the patterns.
  * @param {Mask[]} masks  of one shape, each once
  */
 export function unionMask(masks) {
@@ -177,7 +177,7 @@ export function pickedSums({ matrix }, picked, asKey) {
 }
 
 /**
- * How far such a sum may be from the true one.
+ * How far this sum may be from the true one.
  * @param {Shown} shown
  * @param {number[]} picked
  * @param {boolean} asKey

@@ -51,7 +51,7 @@ export function numberText(value, error = 0) {
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * A label to be put into a sentence: its reading direction does not turn what stands around it. Others stay as they
+ * A label to be put into a sentence: its reading direction does not turn the text around it. Others stay as they
  * are, since the signs that do this would be copied with them.
  * @param {string} label
  */

@@ -158,7 +158,7 @@ export function isThinned(cell, least) {
 }
 
 /**
- * How far before and behind a place its label must cover the paper, so that nothing is left of labels that it would
+ * How far before and after a position its label must cover the paper, so that nothing remains of labels that it would
  * touch. Labels at 45° are nearer to each other than their columns.
  * @param {number} place
  * @param {number} cell

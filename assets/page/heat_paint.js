@@ -258,7 +258,7 @@ function paintLabels(context, shown, axes, layout, rows, cols, theme) {
  * @param {string} title
  * @param {number} wanted
  * @param {number} low   it may not begin before this, nor
- * @param {number} high  end behind this
+ * @param {number} high  end after this
  */
 function titleMiddle(context, title, wanted, low, high) {
   const half = context.measureText(title).width / 2;

@@ -7,7 +7,7 @@ import { unitsWith } from "./units.js";
 import { wordsFor } from "./words.js";
 
 const ZOOM_STEP = 1.25;
-/** Cells smaller than this cannot be told apart well: the wheel then zooms. */
+/** Cells smaller than this are hard to distinguish: the wheel then zooms. */
 const SMALL_CELL = 8;
 const DRAG_FROM = 5;
 const SETTLE_MS = 120;
@@ -147,8 +147,8 @@ export class Heatmap {
     if (key >= 0) {
       this.paintBand(context, key, true, theme.text, 1);
     }
-    const told = at.panel === this.place || (query >= 0 && key >= 0);
-    this.readout.textContent = told && (query >= 0 || key >= 0) ? cellSentence(shown, at, wordsFor(this.store.data.drawing)) : "";
+    const isNamed = at.panel === this.place || (query >= 0 && key >= 0);
+    this.readout.textContent = isNamed && (query >= 0 || key >= 0) ? cellSentence(shown, at, wordsFor(this.store.data.drawing)) : "";
     if (this.readout.textContent === "") {
       this.readout.textContent = `Values ${panel.exactness}`;
     } else if (query >= 0 && key >= 0 && shown.mask.sees(query, key) && shown.matrix.error) {
@@ -192,19 +192,19 @@ export class Heatmap {
       }
     }
     context.font = `bold ${LABEL_SIZE}px ${scene.theme.mono}`;
-    const [before, behind] = labelReach(place, cell, isColumn);
+    const [before, after] = labelReach(place, cell, isColumn);
     if (isColumn) {
       context.save();
       context.translate(start + cell / 2 + 2, top + plotHeight + 6);
       context.rotate(-Math.PI / 4);
       context.fillStyle = paper;
-      context.fillRect(-layout.labelHeight * 1.4, -before, layout.labelHeight * 1.4 + 2, before + behind);
+      context.fillRect(-layout.labelHeight * 1.4, -before, layout.labelHeight * 1.4 + 2, before + after);
       context.restore();
       paintColumnLabel(context, panel.shown.keys[place], place, layout, scene.theme.text);
     } else {
       context.fillStyle = paper;
       const y = start + cell / 2 - before;
-      context.fillRect(left - layout.labelWidth - 6, y, layout.labelWidth + 3, before + behind);
+      context.fillRect(left - layout.labelWidth - 6, y, layout.labelWidth + 3, before + after);
       paintRowLabel(context, panel.shown.queries[place], place, layout, scene.theme.text);
     }
   }

@@ -12,7 +12,7 @@ const KEYS = [
   ["?", "show this help"],
   ["arrow keys", "move to another head (overview), cell (heatmap) or token (text)"],
   ["Enter", "pick the token under the cursor"],
-  ["Space", "add the token to the picked ones, or remove it; in the overview: the same for a head, while you choose heads to average"],
+  ["Space", "add the token to your selection, or remove it; in the overview, do the same with a head while you choose heads to average"],
   ["Shift + arrow keys", "in the text: pick several tokens"],
   ["+  −  0", "in the heatmap: zoom in, zoom out, show everything (or use the wheel or two fingers)"],
   ["Shift + click", "on a token: pick several; on a head: compare it with the current one"],
@@ -28,12 +28,12 @@ export function helpDialog(drawing) {
     make("p", {
       text: !words.isAttention
         ? `${words.cells}.`
-        : "Each row is a token that looks (a query), and each column is a token that it can look at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1. On a page of differences each number is a change from one pattern to another, and a row adds up to 0.",
+        : "Each row is a token that looks (a query), and each column is a token that it can look at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1; on a page of differences, each number is a change, and a row adds up to 0. Cells without a number are masked: the token cannot see later tokens. ␣ is the space before a word, part of its token; * marks a special token, which the tokenizer added.",
     }),
     make("p", {
       text: !words.isAttention
         ? `The overview shows every ${words.pattern} as a small picture. Choose one, and the heatmap shows it cell by cell. ${words.pick}`
-        : "The overview shows every head as a small picture. Choose one, and the heatmap shows it cell by cell. Pick tokens, and the text and the lines show what they look at, or what looks at them. If you pick several tokens, their weights are added. The darkest shade in the text stands for the largest weight there.",
+        : "“All heads” shows every head as a small picture; L1H0 is head 0 of layer 1, both counted from 0. Choose one, and “One head” shows it cell by cell. Pick tokens, and the text and the lines show what they look at, or what looks at them. If you pick several tokens, their weights are added. The strongest shade in the text stands for the largest weight there.",
     }),
     make("h3", { text: "Keys" }),
     make(

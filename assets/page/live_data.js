@@ -63,7 +63,7 @@ function wordPlaces(text) {
 
 /**
  * The word of each token, as the program's pages have it (word_groups.h): by where it begins, white space aside. A piece
- * that is one space belongs to the word behind it where other pieces carry theirs.
+ * that is one space belongs to the word after it where other pieces carry theirs.
  * @param {string} source
  * @param {LiveTokens} live
  */

@@ -7,10 +7,10 @@ import { createLive } from "./live/live.js";
 
 const TYPING_MS = 120;
 
-/** Of a refused text: so much of the one that is still shown. */
+/** How much of the text that is still shown is quoted when another is refused. */
 const MOST_SHOWN_SIGNS = 40;
 
-/** The store of a page with a model: the address also says a text that is not the page's own, and heads left out. */
+/** The store of a page with a model: the address also has a text that is not the page's own, and heads left out. */
 export class LiveStore extends Store {
   /** @param {PageData} data */
   constructor(data) {
@@ -27,7 +27,7 @@ export class LiveStore extends Store {
       const said = text === null || text === this.own ? "" : `&text=${encodeURIComponent(text)}`;
       history.replaceState(null, "", fragment + said);
     } catch {
-      // As in Store; and surrogates without a partner are no text of an address.
+      // As in Store; and an address cannot hold surrogates without a partner.
     }
   }
 }
@@ -77,7 +77,7 @@ export class LiveView {
   async first() {
     await idle();
     const live = await this.load();
-    // What was typed or left out meanwhile stands.
+    // What was typed or left out meanwhile is kept.
     if (this.text.value === (this.data.text ?? "") && this.without.size === 0) {
       await this.readAddress(this.asked);
     }
@@ -132,7 +132,7 @@ export class LiveView {
     return make(
       "details",
       { class: "without" },
-      make("summary", { text: "Take heads out" }),
+      make("summary", { text: "Ablate heads" }),
       ...layers.map((layer) =>
         make("div", { class: "head-row" }, ...heads.filter((head) => head.layer === layer).map(button)),
       ),
@@ -178,7 +178,7 @@ export class LiveView {
 }
 
 /**
- * As the program writes shares: neither nothing nor all where it is not so.
+ * As the program writes shares: 0 and 100 only where they are exact.
  * @param {number} probability
  */
 function percent(probability) {

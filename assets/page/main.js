@@ -47,7 +47,7 @@ function sizeText({ documents, drawing, shape, keys }) {
 }
 
 /**
- * Which head is shown first, and why; of several documents the first is meant.
+ * Which head is shown first, and why; with several documents, that of the first.
  * @param {PageData} data
  */
 function reasonText({ documents, reason }) {
@@ -151,7 +151,7 @@ class Page {
       "token-panel",
       "Tokens",
       data.drawing.zero_centred
-        ? "Point at a token, or pick several, to see how their attention changes."
+        ? "Point at a token to see how its attention changes, or pick several."
         : words.pick,
       this.tools.element,
       this.text.element,
@@ -189,7 +189,7 @@ class Page {
   }
 
   /**
-   * The switches: where there is little room behind a line that opens them.
+   * The switches: where there is little room, under a line that opens them.
    * @param {HTMLElement} buttons
    */
   toolbar(buttons) {

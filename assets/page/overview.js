@@ -5,10 +5,10 @@ import { drawBar } from "./legend.js";
 import { BLANK_HEIGHT, THUMB_GAP, overviewLayout } from "./overview_layout.js";
 import { averagedHeads, firstDocument, headBeside, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
-import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
+import { scoreNames, scoreOfName, scoreText, scoreTop, scoreWords } from "./scores.js";
 import { wordsFor } from "./words.js";
 
-/** Pictures are made for so long before others may do something. */
+/** How long pictures are made before other work gets its turn. */
 const IDLE_WORK_MS = 8;
 
 /** @typedef {import("./overview_layout.js").Thumb} Thumb */
@@ -64,8 +64,8 @@ export class Overview {
       this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show), this.bar);
     }
     this.chips = make("div", { class: "chips" });
-    /** Those whose scores are told. @type {Head[] | null} */
-    this.told = null;
+    /** Those whose scores and names the controls offer. @type {Head[] | null} */
+    this.offered = null;
     this.element.append(this.chips);
     this.redraw = eachFrame(() => this.draw());
     onWidth(this.element, this.redraw);
@@ -99,8 +99,8 @@ export class Overview {
   update(scene) {
     this.scene = scene;
     const { state, shade } = scene;
-    if (this.heads !== this.told) {
-      this.told = this.heads;
+    if (this.heads !== this.offered) {
+      this.offered = this.heads;
       this.replaceHeads();
     }
     const colors = JSON.stringify([
@@ -239,9 +239,9 @@ export class Overview {
     return [
       headTitle(head),
       firstDocument(this.store.data, this.store.state).name,
-      head.leftOut ? "taken out" : "",
+      head.leftOut ? "ablated" : "",
       head.names.join(", "),
-      toldScore(head, this.show.value),
+      scoreText(head, this.show.value),
     ]
       .filter(Boolean)
       .join(" · ");

@@ -20,7 +20,7 @@ export const BLANK_HEIGHT = 16;
  *
  * @typedef {object} OverviewLayout
  * @property {Thumb[]} thumbs
- * @property {{layer: number, y: number}[]} layers  where their names stand
+ * @property {{layer: number, y: number}[]} layers  where their names are
  * @property {{numbers: string, name: string, y: number}[]} blanks  layers without attention
  * @property {number} size      of each picture
  * @property {boolean} grouped  some heads share keys and values

@@ -166,7 +166,7 @@ export class TokenText {
   }
 
   /**
-   * Picks a token; of a text of its own the side that it stands on then becomes the one that is looked from.
+   * Picks a token; with two texts the side that it is on then becomes the one that is picked from.
    * @param {number} place
    * @param {boolean} isKeys
    * @param {boolean} more
@@ -240,7 +240,7 @@ export class TokenText {
   }
 
   /**
-   * What a token looks at most, or who looks at it most, for people who hear it.
+   * What a token looks at most, or who looks at it most, for screen readers.
    * @param {number} place
    */
   spoken(place) {
@@ -301,7 +301,7 @@ function placeOf(event) {
 }
 
 /**
- * How much further a unit stands in another list of the same text, of which the first may be left out.
+ * How much further on a unit is in another list of the same text, of which the first may be left out.
  * @param {Unit[]} units
  * @param {Unit[]} others
  */

@@ -14,7 +14,7 @@ export function headTitle(head) {
 }
 
 /**
- * The document that small pictures and scores are of: of several side by side the first.
+ * The document that small pictures and scores belong to: the first of several side by side.
  * @param {PageData} data
  * @param {State} state
  */
@@ -45,7 +45,7 @@ export function averagedHeads(state, heads, head) {
 }
 
 /**
- * Whether the mean is the same whichever head is chosen: then nothing can stand beside it.
+ * Whether the mean is the same whichever head is chosen: then nothing can be shown beside it.
  * @param {State} state
  */
 export function isOneMean({ average }) {
@@ -197,7 +197,7 @@ export class Patterns {
   }
 
   /**
-   * The panels that stand beside each other.
+   * The panels that are side by side.
    * @param {State} state
    */
   panels(state) {

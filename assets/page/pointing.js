@@ -1,5 +1,5 @@
-// What the pointer, or the keyboard's cursor, is at: told to every view once a frame, apart from the state because it
-// changes with every move.
+// What the pointer, or the keyboard's cursor, is at. Every view is notified once a frame. Apart from the state because
+// it changes with every move.
 import { eachFrame, isolated, numberText } from "./dom.js";
 import { wordsFor } from "./words.js";
 
@@ -11,7 +11,7 @@ export class Pointing {
     this.at = NOWHERE;
     /** @type {((at: Hover) => void)[]} */
     this.listeners = [];
-    this.tell = eachFrame(() => this.listeners.forEach((listener) => listener(this.at)));
+    this.notify = eachFrame(() => this.listeners.forEach((listener) => listener(this.at)));
   }
 
   /** @param {(at: Hover) => void} listener */
@@ -24,7 +24,7 @@ export class Pointing {
     const { panel, query, key } = this.at;
     if (at.panel !== panel || at.query !== query || at.key !== key) {
       this.at = at;
-      this.tell();
+      this.notify();
     }
   }
 
@@ -56,7 +56,7 @@ export class Pointing {
 }
 
 /**
- * The rows (or, of state.asKey, columns) whose weights the token views show: those under the pointer, else those picked.
+ * The rows (or, with state.asKey, columns) whose weights the token views show: under the pointer, else picked.
  * @param {Hover} at
  * @param {State} state
  * @param {number[]} picked
@@ -85,13 +85,13 @@ export function cellSentence({ matrix, mask, queries, keys }, { query, key }, wo
 }
 
 /**
- * The same for people who hear it.
+ * The same for screen readers.
  * @param {Shown} shown
  * @param {Hover} at
  * @param {Drawing} drawing
  */
 export function spokenCell(shown, at, drawing) {
   const words = wordsFor(drawing);
-  const verb = drawing.zero_centred ? " changes at " : ` ${words.does.join(" ")} `;
+  const verb = drawing.zero_centred ? " changes its attention to " : ` ${words.does.join(" ")} `;
   return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at, words).replace(" → ", verb)}`;
 }

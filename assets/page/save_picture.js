@@ -10,7 +10,7 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 24;
 const LEGEND_WIDTH = 200;
 const PNG_RATIO = 2;
-/** A picture of few tokens is wider than they are, so that its notes are no column of single words. */
+/** A picture of few tokens is wider than they are, so that its notes are not a column of single words. */
 const LEAST_PICTURE_WIDTH = 320;
 const TITLE_LINE = 19;
 const NOTE_LINE = 15;
@@ -77,7 +77,7 @@ function partNotes({ data, panels }, layouts) {
 }
 
 /**
- * What the view makes of the page's weights, in the words of the program's own pictures.
+ * How the view draws the page's weights, in the words of the program's own pictures.
  * @param {Scene} scene
  * @param {import("./heat_layout.js").HeatLayout[]} layouts
  */
@@ -88,7 +88,7 @@ function viewNotes(scene, layouts) {
   if (without.length > 0) {
     notes.push(
       `without head${without.length > 1 ? "s" : ""} ${without.join(", ")}`,
-      "heads that are taken out still have attention, but their output does not depend on it",
+      "ablated heads still have attention, but their output does not depend on it",
     );
   }
   const merged = [
@@ -106,7 +106,7 @@ function viewNotes(scene, layouts) {
 }
 
 /**
- * What stands in a picture above and below the heatmaps, and how large that makes it.
+ * What is written in a picture above and below the heatmaps, and how large that makes it.
  * @param {Scene} scene
  * @param {import("./heat_layout.js").HeatLayout[]} layouts  as the panels are drawn now
  */

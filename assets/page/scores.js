@@ -2,11 +2,11 @@
 
 /** Ends of a sentence that begins with a number. */
 const WORDS = /** @type {Record<string, string>} */ ({
-  previous: "of the weight is on the previous token",
-  self: "of the weight is on the token itself",
-  first: "of the weight is on the first token",
-  duplicate: "of the weight is on earlier copies of the token",
-  induction: "of the weight is on tokens that followed earlier copies",
+  previous: "of the weight is on the previous token, on average",
+  self: "of the weight is on the token itself, on average",
+  first: "of the weight is on the first token, on average",
+  duplicate: "of the weight is on earlier copies of the token, on average",
+  induction: "of the weight is on tokens that followed earlier copies, on average",
   entropy_fraction: "of the largest possible entropy: how far the weight is spread out",
   confidence: "is the largest weight of a row, on average",
   distance_mean: "tokens: how far away it looks, on average",
@@ -52,7 +52,7 @@ export function scoreTop(heads, name) {
 }
 
 /**
- * How much a head does here of what its first name says.
+ * How strongly a head does here what its first name says.
  * @param {Head} head
  */
 export function scoreOfName(head) {
@@ -60,13 +60,13 @@ export function scoreOfName(head) {
 }
 
 /**
- * The score called `name`; of the scores that names are earned by otherwise the largest, where it is large.
+ * The score called `name` as text; otherwise the largest of the scores that heads are named by, where it is large.
  * @param {Head} head
  * @param {string} name  or ""
  */
-export function toldScore(head, name) {
+export function scoreText(head, name) {
   const names = (name ? [name] : Object.values(OF_NAMES)).filter((one) => isScore(head, one));
-  const told = names.map((one) => ({ words: scoreWords(one), value: head.scores?.[one] ?? 0 }));
-  const largest = told.reduce((a, b) => (b.value > a.value ? b : a), { words: "", value: name ? -1 : 0.3 });
+  const scores = names.map((one) => ({ words: scoreWords(one), value: head.scores?.[one] ?? 0 }));
+  const largest = scores.reduce((a, b) => (b.value > a.value ? b : a), { words: "", value: name ? -1 : 0.3 });
   return largest.words ? `${largest.value.toFixed(2)} ${largest.words}` : "";
 }

@@ -1,8 +1,8 @@
-// The state of the view, how the page's address says it, and who wants to know when it changes.
+// The state of the view, how the page's address holds it, and who is notified when it changes.
 import { clamp } from "./dom.js";
 import { unitKinds } from "./units.js";
 
-/** How long changes wait before the address says them: browsers refuse it too often. */
+/** How long changes wait before they reach the address: browsers refuse frequent updates. */
 const ADDRESS_DELAY_MS = 150;
 
 /**
@@ -59,7 +59,7 @@ function ranges(text) {
 }
 
 /**
- * Reads "#head=2.1&token=5"; what it does not say, or says wrongly, is as at first.
+ * Reads "#head=2.1&token=5"; what it lacks, or has wrong, is as at first.
  * @param {string} fragment
  * @param {PageData} data
  * @returns {State}
@@ -134,7 +134,7 @@ export function fragmentOf(state, data) {
   return `#${[...said].map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%2C/g, ",")}`).join("&")}`;
 }
 
-/** Keeps the state, tells listeners of changes, and keeps the page's address up to date. */
+/** Keeps the state, notifies listeners of changes, and keeps the page's address up to date. */
 export class Store {
   /** @param {PageData} data */
   constructor(data) {

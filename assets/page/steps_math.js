@@ -6,7 +6,7 @@ import { averagedHeads } from "./patterns.js";
  * @property {Float32Array | null} q       of the query [d_head]; null: only scores are known
  * @property {Float32Array | null} k       [n_keys, d_head]
  * @property {Float32Array} v              [n_keys, d_value]
- * @property {Float32Array | null} scores  of the query [n_keys], in place of those that q and k give
+ * @property {Float32Array | null} scores  of the query [n_keys], instead of those that q and k give
  * @property {Float32Array | null} bias    of the query [n_keys]
  * @property {StepHead} head
  * @property {(key: number) => boolean} sees
@@ -175,8 +175,8 @@ export function stepsOf(made, head, temperature, query, drawn) {
   if (temperature !== 1 || made.tempered.some((score, key) => score !== made.biased[key])) {
     steps.push({
       title: "Temperature",
-      column: "tempered",
-      says: `Scores are divided by the temperature ${temperature}: above 1 the weights become more even, below 1 sharper. You can also change one score by hand.`,
+      column: "÷ temperature",
+      says: `Scores are divided by the temperature ${temperature}: above 1 the weights become more even, below 1 sharper, and 1 changes nothing. You can also add to one score.`,
       before: made.biased,
       after: made.tempered,
       vectors: "",
@@ -202,7 +202,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Weighted sum",
       column: "weight",
-      says: "Each value vector is multiplied by its weight, and the products are added: the sum is the output of the head for this query.",
+      says: "Each value vector is multiplied by its weight, and the products are added: the sum is the head's context for this query, which W_O turns into the head's output.",
       before: null,
       after: made.weights,
       vectors: "sum",

@@ -46,7 +46,7 @@ export class StepsView {
     });
     const usual = this.usualTemperature();
     this.temperature = this.slider("temperature", Math.min(0.1, usual), Math.max(5, usual), usual);
-    this.change = this.slider("change of one score", -10, 10, 0);
+    this.change = this.slider("add to one score", -10, 10, 0);
     this.keyChoice = make("select", {
       "aria-label": "key whose score changes",
       change: () => {
@@ -106,7 +106,7 @@ export class StepsView {
       type: "range",
       min: low,
       max: high,
-      // The usual number may lie between tenths, whither the reader moves.
+      // The usual number may lie between the tenths to which the reader moves.
       step: "any",
       "aria-label": name,
       input: () => {
@@ -261,7 +261,7 @@ export class StepsView {
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
     const others = numberText(made.weights.reduce((sum, part, key) => (keys.includes(key) ? sum : sum + part), 0));
-    const cut = `These are the ${keys.length} of ${labels.length} keys with the largest weights; the others have ${others} together.`;
+    const cut = `These are the ${keys.length} of ${labels.length} keys with the largest weights; the others add up to ${others}.`;
     this.rest.textContent = keys.length < labels.length ? cut : "";
     this.canvas.setAttribute(
       "aria-label",

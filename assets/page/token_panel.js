@@ -91,7 +91,7 @@ export class TokenPanel {
   }
 
   /**
-   * Picks the match behind the one that is picked, or was last.
+   * Picks the match after the one that is picked, or was last.
    * @param {number} step  0: the first one
    */
   find(step) {
@@ -102,11 +102,11 @@ export class TokenPanel {
     if (matches.length > 0) {
       this.set({ picks: [matches[this.place]] });
     }
-    this.tell();
+    this.announceFound();
   }
 
-  /** Says it at once: a view is drawn only when its patterns are there. */
-  tell() {
+  /** Announces it at once: a view is drawn only when its patterns are there. */
+  announceFound() {
     this.found.textContent = this.foundText();
     announce(this.found.textContent);
   }
@@ -115,7 +115,7 @@ export class TokenPanel {
   press(event) {
     if (event.key === "Enter" && event.altKey) {
       this.set({ picks: this.matches() });
-      this.tell();
+      this.announceFound();
     } else if (event.key === "Enter") {
       this.find(event.shiftKey ? -1 : 1);
     } else if (event.key === "Escape") {

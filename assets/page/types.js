@@ -32,7 +32,7 @@
  * @property {Packed} [exact]
  * @property {boolean} [leftOut]  by the reader, of the live model
  *
- * @typedef {object} Blank  layers without attention, in front of a row of others or behind all
+ * @typedef {object} Blank  layers without attention, before a row of others or after all
  * @property {string} numbers
  * @property {number} row
  * @property {string} name
@@ -70,7 +70,7 @@
  * @property {string} title
  * @property {string} command       words of the shell before the text
  * @property {string[]} commands    names of commands, which a text alone would be taken for
- * @property {string | null} command_text  the text behind them, where there is one
+ * @property {string | null} command_text  the text after them, where there is one
  * @property {string | null} text
  * @property {string[]} notes
  * @property {{name: string, family: string, n_layers: number, n_heads: number, n_kv_heads: number, random: boolean, blanks: Blank[]} | null} model
@@ -90,7 +90,7 @@
  * @property {object | null} live
  * @property {boolean} [computed_here]  by the live model, not by the program
  * @property {number} [focus]  the token that is picked at first (default: the last one)
- * @property {boolean} [focus_as_key]  who looks at it, in place of what it looks at
+ * @property {boolean} [focus_as_key]  who looks at it, instead of what it looks at
  */
 
 /**
@@ -98,7 +98,7 @@
  *
  * @typedef {object} Unit  what one row or column stands for: a token, or a run of tokens taken together
  * @property {number} begin  first token
- * @property {number} end    behind its last token
+ * @property {number} end    after its last token
  * @property {string} label  safe to draw on one line
  * @property {string} text   as it reads in a paragraph
  * @property {boolean} special

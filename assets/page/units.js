@@ -1,12 +1,12 @@
 // What rows and columns stand for: tokens, words, sentences or turns, and runs that the reader folded.
 
 /**
- * What stands before each token in the text, of tokenizers that leave white space out; of others nothing.
+ * What precedes each token in the text, for tokenizers that leave white space out; for others nothing.
  * @param {string[]} tokens
  * @param {string | null} text  null: not known
  */
 function gapsBefore(tokens, text) {
-  // Characters of a text stand as they do there; tokens that are no text, numbers say, would run together.
+  // Characters of a text are placed as in the text; tokens that are not text, such as numbers, would run together.
   const bare =
     tokens.length > 1 &&
     !tokens.some((token) => /\s/.test(token)) &&
@@ -71,7 +71,7 @@ function unitOf(tokens, gaps, begin, end) {
 }
 
 /**
- * The numbers of the groups that tokens form, or null where nobody knows them.
+ * The numbers of the groups that tokens form, or null where they are not known.
  * @param {Tokens} tokens
  * @param {UnitKind} kind
  */

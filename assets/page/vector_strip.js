@@ -38,7 +38,7 @@ export function largestSize(numbers) {
 }
 
 /**
- * The number that has the full colour: the largest of what is drawn.
+ * The number that has the full colour: the largest one drawn.
  * @param {import("./steps_math.js").Step} step
  * @param {import("./steps_math.js").Walk} made
  * @param {Float32Array | null} vectors

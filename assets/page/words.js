@@ -21,7 +21,7 @@
 const ATTENTION = {
   pattern: "head",
   cells: "Each row is a token that looks, and each column is a token that it looks at; the colour shows how much",
-  pick: "Point at a token, or pick several, to see what they attend to.",
+  pick: "Point at a token to see what it attends to, or pick several.",
   directions: ["what it looks at", "what looks at it"],
   does: ["looks", "at"],
   row: (names) => `Attention of ${names}.`,
@@ -38,9 +38,9 @@ const ATTENTION = {
 const ROUTER = {
   pattern: "router",
   cells: "Each row is a token, and each column is an expert; the colour shows the factor that the expert's output is multiplied by",
-  pick: "Point at a token, or pick several, to see which experts they get.",
+  pick: "Point at a token to see which experts it gets, or pick several.",
   directions: ["which experts it gets", "which tokens get it"],
-  does: ["gets", "of"],
+  does: ["is routed", "to"],
   row: (names) => `Experts for ${names}.`,
   column: (names) => `Tokens for expert ${names}.`,
   most: (names, several, list) => `${several ? `tokens ${names} get` : `token ${names} gets`} the most from expert ${list}`,
@@ -55,9 +55,9 @@ const ROUTER = {
 const DECAY = {
   pattern: "state",
   cells: "Each row is the current token, and each column is a token that the state has read; the colour shows how much of it is left",
-  pick: "Point at a token, or pick several, to see how much of the other tokens is left there.",
+  pick: "Point at a token to see how much of the other tokens is left there, or pick several.",
   directions: ["what is left there", "where it is left"],
-  does: ["keeps", "of"],
+  does: ["keeps a share", "of"],
   row: (names) => `How much is left at ${names}.`,
   column: (names) => `How much of ${names} is left.`,
   most: (names, several, list) => `${names} ${several ? "keep" : "keeps"} the most of ${list}`,

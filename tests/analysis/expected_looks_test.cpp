@@ -27,13 +27,13 @@ PatternStore two_heads() {
 
 }  // namespace
 
-TEST_CASE("previous looks: every token but the first at the one before") {
+TEST_CASE("previous looks: every token but the first looks at the one before") {
   CHECK(previous_looks(0).empty());
   CHECK(previous_looks(1).empty());
   CHECK(previous_looks(3) == Looks{{1, 0}, {2, 1}});
 }
 
-TEST_CASE("induction looks: at what followed the same token the last time") {
+TEST_CASE("induction looks: every token looks at what followed its last occurrence") {
   const std::vector<TokenId> new_ones = {1, 2, 3};
   CHECK(induction_looks(new_ones).empty());
   const std::vector<TokenId> twice = {7, 1, 2, 3, 1, 2};
@@ -44,7 +44,7 @@ TEST_CASE("induction looks: at what followed the same token the last time") {
   CHECK(induction_looks(same) == Looks{{1, 1}});
 }
 
-TEST_CASE("look scores: means of the expected weights, by hand") {
+TEST_CASE("look scores: means of the expected weights, computed by hand") {
   LookScores scores({{0, 0}, {1, 2}});
   scores.add(two_heads(), previous_looks(4));
   const LookScore back = scores.score({0, 0});
@@ -57,9 +57,10 @@ TEST_CASE("look scores: means of the expected weights, by hand") {
   CHECK(scores.best().head == HeadId{0, 0});
 }
 
-TEST_CASE("look scores: a rival counts against the head, and who has more has won") {
+TEST_CASE("look scores: a rival counts against the head, and the higher score wins") {
   LookScores scores({{0, 0}, {1, 2}});
-  // Both give the first key all that they have; from token 3 the first head looks at 2, not at 0.
+  // Both put all their weight on the first key; from token 3 on the first head looks at 2, not at
+  // 0.
   scores.add(two_heads(), Looks{{1, 0, 1}, {3, 0, 2}});
   const LookScore back = scores.score({0, 0});
   CHECK(back.weight == doctest::Approx(0.75 / 2.0));
@@ -71,7 +72,8 @@ TEST_CASE("look scores: a rival counts against the head, and who has more has wo
   CHECK(best.n_won == 2);
 }
 
-TEST_CASE("look scores: several texts count by their looks, and without any all is 0") {
+TEST_CASE(
+    "look scores: texts are weighted by their number of looks, and without looks scores are 0") {
   LookScores scores({{0, 0}, {1, 2}});
   CHECK(scores.best().head == HeadId{0, 0});
   CHECK(scores.best().weight == 0.0);
@@ -82,13 +84,13 @@ TEST_CASE("look scores: several texts count by their looks, and without any all 
   CHECK(scores.score({1, 2}).n_looks == 3);
 }
 
-TEST_CASE("look scores: of equal heads the first is the best") {
+TEST_CASE("look scores: among equal heads the first is the best") {
   LookScores scores({{0, 0}, {1, 2}});
   scores.add(two_heads(), Looks{{0, 0}});
   CHECK(scores.best().head == HeadId{0, 0});
 }
 
-TEST_CASE("pronouns: with the space before them, as a sentence begins, and with a verb") {
+TEST_CASE("pronouns: with a leading space, at the start of a sentence, and joined to a verb") {
   for (const char* word : {"it", " it", " It", "IT", "it's", "It\u2019s", "\u2581it", "\u0120It",
                            "it,", "\"It", "\u201cit\u201d"}) {
     CAPTURE(std::string(word));
@@ -121,7 +123,7 @@ TEST_CASE("pronouns: a content word has a letter and is not a function word") {
   }
 }
 
-TEST_CASE("pronouns: the spaces before a token, as they are and as tokenizers sign them") {
+TEST_CASE("pronouns: the spaces before a token, as spaces and as the marks of tokenizers") {
   CHECK(without_spaces_before("  cat ") == "cat ");
   CHECK(without_spaces_before("\u2581\u2581cat") == "cat");
   CHECK(without_spaces_before("\u0120cat") == "cat");

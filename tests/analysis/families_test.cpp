@@ -1,4 +1,4 @@
-// What is known of heads, logits and scores of every family agrees with its runs.
+// For every family, the parts of heads, logits and scores agree with its runs.
 
 #include <doctest/doctest.h>
 
@@ -38,13 +38,13 @@ struct Case {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const char* const place : {"families", "experts"}) {
+  for (const char* const folder : {"families", "experts"}) {
     for (const fs::directory_entry& entry :
-         fs::directory_iterator(fs::path(ATTNVIZ_SOURCE_DIR "/tests/reference") / place)) {
+         fs::directory_iterator(fs::path(ATTNVIZ_SOURCE_DIR "/tests/reference") / folder)) {
       if (fs::exists(entry.path() / "expected.safetensors") &&
           fs::exists(entry.path() / "config.json")) {
         test::ReferenceCase loaded = test::load_reference_case(entry.path());
-        if (loaded.model.encoder == nullptr) {  // what follows takes models of one text
+        if (loaded.model.encoder == nullptr) {  // the checks below take models of one text
           cases.push_back({entry.path().filename().string(), std::move(loaded.model),
                            test::text_of(loaded.text.ids), loaded.text});
         }
@@ -153,7 +153,7 @@ TEST_CASE("families: the parts of a score add up to it") {
   CHECK(n_split >= 40);
 }
 
-TEST_CASE("families: a head that is taken out changes what a run without it says") {
+TEST_CASE("families: removing a head changes the output as a run without that head does") {
   for (const Case& one : all_cases()) {
     CAPTURE(one.name);
     if (one.model.head.unembedding.weight.empty()) {

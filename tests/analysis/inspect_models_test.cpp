@@ -35,7 +35,7 @@ Doubles doubles(std::span<const float> values) {
   return {values.begin(), values.end()};
 }
 
-// The largest difference, in shares of the largest number where that is above 1.
+// The largest difference, as a share of the largest number where that is above 1.
 double difference(std::span<const float> actual, const Doubles& expected) {
   REQUIRE(actual.size() == expected.size());
   double largest = 0.0;
@@ -99,27 +99,27 @@ std::vector<Inspection> inspect(const Model& model, const ModelInput& input, std
                        /*all_queries=*/true);
 }
 
-// The head's contexts as the engine has them: those of a layer without W_O, side by side.
+// The head's contexts as the engine computes them: in a layer without W_O, side by side.
 MatrixBuffer contexts_of(const Model& model, const Inspection& head) {
   Model last = model;
   LayerWeights& layer = last.layers[head.head.layer];
   layer.output = {};
   LayerMemory memory;
-  RunObserver nobody;
-  return attend_layer(last, head.head.layer, head.look->view(), {}, head.request, nobody, memory,
-                      nullptr);
+  RunObserver idle_observer;
+  return attend_layer(last, head.head.layer, head.look->view(), {}, head.request, idle_observer,
+                      memory, nullptr);
 }
 
 }  // namespace
 
-TEST_CASE("whole models: weights and context have the engine's bits, in every family") {
+TEST_CASE("whole models: weights and context are bit-identical to the engine's, in every family") {
   for (const auto& folder : test::reference_cases()) {
     const ReferenceCase reference = test::load_reference_case(folder);
     CAPTURE(reference.name);
     const std::size_t n = reference.text.ids.size();
     PatternStore patterns(select_heads(reference.model, "", ""), n);
     run(reference.model, reference.text.view(), {}, patterns);
-    std::size_t first = 0;  // of the head's numbers in the reference
+    std::size_t first = 0;  // first index of the head's numbers in the reference
     for (const Inspection& head : inspect(reference.model, reference.text.view(), n / 2)) {
       CAPTURE(head.head.layer);
       CAPTURE(head.head.head);
@@ -139,7 +139,7 @@ TEST_CASE("whole models: weights and context have the engine's bits, in every fa
   }
 }
 
-TEST_CASE("whole models: norms, projections and rotation follow from each other in plain loops") {
+TEST_CASE("whole models: plain loops lead from norms to projections to rotation") {
   for (const auto& folder : test::reference_cases()) {
     const ReferenceCase reference = test::load_reference_case(folder);
     CAPTURE(reference.name);
@@ -169,7 +169,7 @@ TEST_CASE("whole models: norms, projections and rotation follow from each other 
   }
 }
 
-TEST_CASE("whole models: scale, cap and mask lead from q . k to what the softmax takes") {
+TEST_CASE("whole models: scale, cap and mask lead from q . k to the softmax's input") {
   AttentionRequest request;
   request.temperature = 1.5f;
   for (const auto& folder : test::reference_cases()) {
@@ -221,7 +221,7 @@ TEST_CASE("whole models: scale, cap and mask lead from q . k to what the softmax
   }
 }
 
-TEST_CASE("whole models: what is shown adds up to the stream behind attention") {
+TEST_CASE("whole models: the numbers shown add up to the stream after attention") {
   for (const auto& folder : test::reference_cases()) {
     const ReferenceCase reference = test::load_reference_case(folder);
     CAPTURE(reference.name);
@@ -259,11 +259,11 @@ TEST_CASE("whole models: what is shown adds up to the stream behind attention") 
   }
 }
 
-TEST_CASE("whole models: what a head has is told as its family has it") {
+TEST_CASE("whole models: a head's parts are reported as its family defines them") {
   const auto first_head = [](const char* name, std::size_t layer = 0, std::size_t head = 0) {
     const ReferenceCase reference = test::load_reference_case(kModels / name);
     const std::vector<HeadId> heads = {{layer, head}};
-    // The model is kept by what the inspection looks at only as long as it lives: copy the facts.
+    // The inspection keeps the model only as long as it lives itself: copy the facts.
     return std::pair(reference.model,
                      std::move(inspect_heads(reference.model, reference.text.view(), {}, heads,
                                              reference.text.ids.size() - 1, false)
@@ -298,7 +298,7 @@ TEST_CASE("whole models: what a head has is told as its family has it") {
   CHECK(bert.look == bert.input);
 }
 
-TEST_CASE("HunYuan: queries and keys are turned, then normed, and each stage is shown") {
+TEST_CASE("HunYuan: queries and keys are rotated, then normalized, and each stage is shown") {
   const Model model = load_hugging_face(kFamilies / "hunyuan-0.5b");
   const std::vector<std::uint32_t> ids = {5, 11, 2, 17, 5};
   ModelInput text;
@@ -320,14 +320,14 @@ TEST_CASE("HunYuan: queries and keys are turned, then normed, and each stage is 
          {std::tuple{&head.q_projected, &head.q_turned, &head.q, &head.query_norm},
           std::tuple{&head.k_projected, &head.k_turned, &head.k, &head.key_norm}}) {
       const auto row = turned->view().row(token);
-      // Turning keeps lengths; the norm is that of what is turned.
+      // A rotation keeps lengths; the norm is that of the rotated vector.
       CHECK(squares(row) == doctest::Approx(squares(projected->view().row(token))));
       CHECK(difference(done->view().row(token), normed(*norm, doubles(row))) < 1e-6);
     }
   }
 }
 
-TEST_CASE("whole models: a long text in blocks, and a text of one token") {
+TEST_CASE("whole models: a long text processed in blocks, and a text of one token") {
   const Model model = load_hugging_face(kModels / "llama-gqa-bias");
   for (const std::size_t n : {1u, 64u}) {
     test::TokenIds text;

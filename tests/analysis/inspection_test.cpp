@@ -24,7 +24,7 @@ using test::ModelBuilder;
 using test::OutputForm;
 using test::Pieces;
 
-// Three tokens of two numbers, d_head 1, d_value 2, W_O a head: everything can be done by hand.
+// Three tokens of two numbers, d_head 1, d_value 2, W_O per head: small enough to compute by hand.
 //   x = [1 0], [0 1], [1 1]   q = 2 x0   k = x0 + 3 x1   v = [x0, 2 x1]   W_O = [[0 1] [1 0]]
 Model by_hand(ModelBuilder& builder) {
   Model& model = builder.model;
@@ -45,7 +45,7 @@ Inspection inspect_one(const Model& model, std::size_t query, const AttentionReq
   return std::move(all.front());
 }
 
-// Two layers with heads of different shapes; the last layer's W_O as asked for.
+// Two layers with heads of different shapes; the last layer's W_O as requested.
 Model two_layers(OutputForm form, Positions positions) {
   ModelBuilder builder(11, 6);
   builder.add_layer({{4, 3}, {2, 5}}, OutputForm::kPerLayer);
@@ -90,7 +90,7 @@ TEST_CASE("inspection: a head computed by hand") {
   CHECK(test::largest_difference(test::as_row(head.result), {1 + c1, 1 + c0}) < 1e-6);
 }
 
-TEST_CASE("inspection: keys after the query are masked, and their scores are there all the same") {
+TEST_CASE("inspection: keys after the query are masked, but their scores are still there") {
   ModelBuilder builder(3, 2);
   const Inspection head = inspect_one(by_hand(builder), 0);
   constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -101,7 +101,7 @@ TEST_CASE("inspection: keys after the query are masked, and their scores are the
   CHECK(head.sum == 1.0f);
 }
 
-TEST_CASE("inspection: the weights have the bits that the engine hands to its sinks") {
+TEST_CASE("inspection: the weights are bit-identical to those that the engine hands to its sinks") {
   for (const std::string& target : kernels::simd_targets()) {
     const kernels::ScopedSimdTarget forced(target);
     for (const Positions positions : {Positions::kNone, Positions::kRope, Positions::kAlibi}) {
@@ -190,7 +190,7 @@ TEST_CASE("inspection: x, output, the other heads and b_O add up to the result")
       Model model = two_layers(form, Positions::kNone);
       model.config.residual = residual;
       const Inspection head = inspect_one(model, 4, {}, {1, 1});
-      // What the other two heads write, from inspecting them.
+      // The outputs of the other two heads, obtained by inspecting them.
       const Inspection first = inspect_one(model, 4, {}, {1, 0});
       const Inspection third = inspect_one(model, 4, {}, {1, 2});
       REQUIRE(head.others.size() == 6);
@@ -204,7 +204,7 @@ TEST_CASE("inspection: x, output, the other heads and b_O add up to the result")
   }
 }
 
-TEST_CASE("inspection: without W_O the context stands in the result, beside the other heads'") {
+TEST_CASE("inspection: without W_O the result holds the context, beside those of the other heads") {
   const Model model = two_layers(OutputForm::kNone, Positions::kNone);
   const Inspection head = inspect_one(model, 4, {}, {1, 1});
   CHECK(head.output.empty());
@@ -215,7 +215,7 @@ TEST_CASE("inspection: without W_O the context stands in the result, beside the 
   CHECK(head.result[4] == head.context[1]);
 }
 
-TEST_CASE("inspection: dropout is told apart from the softmax") {
+TEST_CASE("inspection: dropout is kept apart from the softmax") {
   ModelBuilder builder(30, 4);
   builder.add_layer({{2, 2}}, OutputForm::kPerHead);
   AttentionRequest request;
@@ -243,7 +243,7 @@ TEST_CASE("inspection: one token attends to itself alone") {
   CHECK(head.sum == 1.0f);
 }
 
-TEST_CASE("inspection: matrices over all queries are there only when asked for") {
+TEST_CASE("inspection: matrices over all queries are computed only on request") {
   ModelBuilder builder(3, 2);
   const Model model = by_hand(builder);
   const Pieces pieces(3);
@@ -253,7 +253,7 @@ TEST_CASE("inspection: matrices over all queries are there only when asked for")
         inspection_bytes(model, heads, 1000, false) + 4.0 * 4.0 * 1e6);
 }
 
-TEST_CASE("inspection: a query that is no token, and weights that overflow, are told") {
+TEST_CASE("inspection: a query outside the text, and weights that overflow, are reported") {
   ModelBuilder builder(3, 2);
   Model model = by_hand(builder);
   const Pieces pieces(3);

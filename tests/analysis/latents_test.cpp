@@ -1,5 +1,5 @@
-// Models whose heads read latents: what is told of them, against plain loops and against files that
-// hold the same numbers in another way.
+// Models whose heads read latents: inspections of them, against plain loops and against files that
+// hold the same numbers in another layout.
 
 #include <doctest/doctest.h>
 
@@ -34,7 +34,7 @@ Doubles as_doubles(std::span<const float> values) {
   return {values.begin(), values.end()};
 }
 
-// x · weight, of as many numbers of x as the matrix has rows.
+// x · weight, with as many numbers of x as the matrix has rows.
 Doubles projected(const StoredMatrix& weight, const Doubles& x) {
   const MatrixBuffer w = to_floats(weight);
   Doubles out(w.cols());
@@ -46,7 +46,7 @@ Doubles projected(const StoredMatrix& weight, const Doubles& x) {
   return out;
 }
 
-// The first numbers, as many as the norm has weights.
+// The norm of the first numbers, as many as it has weights.
 void norm_front(const Norm& norm, Doubles& x) {
   double square = 0.0;
   for (std::size_t i = 0; i < norm.weight.size(); ++i) {
@@ -57,7 +57,7 @@ void norm_front(const Norm& norm, Doubles& x) {
   }
 }
 
-// In place: the dimensions from `first` on turn, neighbours together.
+// Rotates the dimensions from `first` on in place, in pairs of neighbours.
 void turn(const Rope& rope, std::size_t first, std::size_t position, Doubles& x) {
   for (std::size_t i = 0; i < rope.inverse_frequencies.size(); ++i) {
     const double angle = static_cast<double>(position) * rope.inverse_frequencies[i];
@@ -77,7 +77,7 @@ void check_near(std::span<const float> actual, const Doubles& expected) {
 
 }  // namespace
 
-TEST_CASE("latents: queries, keys and values that are followed are what plain loops make") {
+TEST_CASE("latents: inspected queries, keys and values are those of plain loops") {
   for (const char* const name : kLatentModels) {
     CAPTURE(name);
     const test::ReferenceCase loaded = test::load_reference_case(kCases / name);
@@ -113,7 +113,7 @@ TEST_CASE("latents: queries, keys and values that are followed are what plain lo
   }
 }
 
-TEST_CASE("latents: both layouts of GGUF hold the numbers of the folder") {
+TEST_CASE("latents: both GGUF layouts hold the same numbers as the folder") {
   for (const char* const name :
        {"deepseek2-lite/deepseek2-lite.gguf", "deepseek2-lite/deepseek2-lite-oldkv.gguf",
         "deepseek3/deepseek3.gguf", "deepseek3/deepseek3-oldkv.gguf",
@@ -135,7 +135,7 @@ TEST_CASE("latents: both layouts of GGUF hold the numbers of the folder") {
   }
 }
 
-TEST_CASE("latents: the numbers of the files are counted, each once") {
+TEST_CASE("latents: each number of the files is counted once") {
   for (const char* const name : kLatentModels) {
     CAPTURE(name);
     const Model model = load_hugging_face(kCases / name);
@@ -153,14 +153,14 @@ TEST_CASE("latents: the numbers of the files are counted, each once") {
   }
 }
 
-TEST_CASE("latents: what makes them is part of a model's fingerprint") {
+TEST_CASE("latents: their projections are part of a model's fingerprint") {
   Model model = load_hugging_face(kCases / "deepseek3");
   const std::string before = model_fingerprint(model);
   model.layers[1].latents.key_down = model.layers[0].latents.key_down;
   CHECK(model_fingerprint(model) != before);
 }
 
-TEST_CASE("latents: a head's copying score is that of the same head with a matrix of its own") {
+TEST_CASE("latents: a head's copying score equals that of the same head with one full matrix") {
   const Model model = load_hugging_face(kCases / "deepseek2-lite");
   Model expanded = model;
   LayerWeights& layer = expanded.layers[1];

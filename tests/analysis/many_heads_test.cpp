@@ -1,4 +1,4 @@
-// Many layers, or heads, that share the weights of one: small files can hold them.
+// Many layers or heads that share one set of weights, as even small files can hold.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -49,7 +49,7 @@ Model with_vocabulary(Model model) {
 
 }  // namespace
 
-TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
+TEST_CASE("rollout: the cost of a head does not grow with the number of heads") {
   const Model model = model_of(1, 200'000);
   const std::vector<HeadId> heads = select_heads(model, "", "");
   for (const bool weighted : {false, true}) {
@@ -64,13 +64,13 @@ TEST_CASE("rollout: what a head takes does not grow with the number of heads") {
   }
 }
 
-TEST_CASE("copying: what a head takes does not grow with the number of heads") {
+TEST_CASE("copying: the cost of a head does not grow with the number of heads") {
   const Model model = with_vocabulary(model_of(1, 150'000));
   test::check_in_time(
       [&] { CHECK(copying_scores(model, select_heads(model, "", ""), 1).size() == 150'000); });
 }
 
-TEST_CASE("inspection: what a head takes does not grow with the number of heads") {
+TEST_CASE("inspection: the cost of a head does not grow with the number of heads") {
   const Model model = model_of(1, 60'000);
   const std::vector<HeadId> heads = select_heads(model, "", "");
   test::check_in_time([&] {
@@ -78,7 +78,7 @@ TEST_CASE("inspection: what a head takes does not grow with the number of heads"
   });
 }
 
-TEST_CASE("inspection: what a layer takes does not grow with the number of layers") {
+TEST_CASE("inspection: the cost of a layer does not grow with the number of layers") {
   const Model model = model_of(40'000, 1);
   const std::vector<HeadId> heads = select_heads(model, "", "");
   test::check_in_time([&] {
@@ -86,7 +86,8 @@ TEST_CASE("inspection: what a layer takes does not grow with the number of layer
   });
 }
 
-TEST_CASE("ablate_each: what a head takes that is out already does not grow with their number") {
+TEST_CASE(
+    "ablate_each: the cost of a head that is already removed does not grow with their number") {
   constexpr std::size_t kHeads = 200'000;
   Model model = with_vocabulary(model_of(1, kHeads));
   model.config.kind = ModelKind::kTransformer;
@@ -103,7 +104,7 @@ TEST_CASE("ablate_each: what a head takes that is out already does not grow with
   });
 }
 
-TEST_CASE("cite: what a head takes does not grow with the number of chosen heads") {
+TEST_CASE("cite: the cost of a head does not grow with the number of chosen heads") {
   Model model = with_vocabulary(model_of(1, 250'000));
   model.config.kind = ModelKind::kTransformer;
   const std::vector<HeadId> chosen = select_heads(model, "", "");
@@ -115,7 +116,7 @@ TEST_CASE("cite: what a head takes does not grow with the number of chosen heads
   });
 }
 
-TEST_CASE("routers: what a layer takes does not grow with the number of layers") {
+TEST_CASE("routers: the cost of a layer does not grow with the number of layers") {
   std::vector<std::size_t> layers(200'000);
   std::iota(layers.begin(), layers.end(), std::size_t{0});
   RouterStore store(layers);

@@ -39,7 +39,7 @@ TEST_CASE("GPT-3 in numbers: 6.3 million a head, 604 million a block, 58 billion
   CHECK(counts.total == 57982058496);
 }
 
-TEST_CASE("GPT-3 in numbers: with vocabulary and MLP, 175,181,291,520 as in the lecture") {
+TEST_CASE("GPT-3 in numbers: with vocabulary and MLPs, 175,181,291,520 as in the lecture") {
   DescribedModel model = gpt3();
   model.n_vocab = 50257;
   model.d_ff = 49152;
@@ -74,7 +74,7 @@ TEST_CASE("GPT-2 small has 124,439,808 parameters") {
   CHECK(counts.output_head == 0);
 }
 
-TEST_CASE("Llama 3.2 1B: 32 heads share 8 keys and values, counted once a layer") {
+TEST_CASE("Llama 3.2 1B: 32 heads share 8 keys and values, counted once per layer") {
   DescribedModel model;
   model.attention = {16, 32, 8, 2048, 64};
   model.n_vocab = 128256;
@@ -88,9 +88,9 @@ TEST_CASE("Llama 3.2 1B: 32 heads share 8 keys and values, counted once a layer"
   CHECK(counts.layer->attention.key == 1048576);
   CHECK(counts.layer->attention.total() == 10485760);
   CHECK(counts.layer->mlp == 50331648);
-  // 1,235,814,400 of the published model, less its 33 norms, which no number describes.
+  // 1,235,814,400 of the published model, minus its 33 norms, which no setting describes.
   CHECK(counts.total == 1235814400 - 33 * 2048);
-  // 16 layers of 8 keys and 8 values of 64 numbers.
+  // 16 layers with 8 keys and 8 values of 64 numbers each.
   CHECK(kept_bytes(shape, 1, 2) == 32768);
   CHECK(kept_bytes(shape, 131072, 2) == 4294967296);
 }
@@ -99,7 +99,7 @@ TEST_CASE("a tiny Llama with groups, biases and tied embeddings, counted by hand
   const Model model = load_hugging_face(kModelFolders / "llama-gqa-bias");
   const ModelShape shape = model_shape(model);
   CHECK(shape.tied);
-  CHECK(shape.layers.size() == 1);  // two layers that are alike
+  CHECK(shape.layers.size() == 1);  // two identical layers
   CHECK(shape.n_layers() == 2);
   CHECK(shape.n_ctx == 64);
   const ParameterCounts counts = count_parameters(shape);
@@ -113,7 +113,7 @@ TEST_CASE("a tiny Llama with groups, biases and tied embeddings, counted by hand
   CHECK(kept_bytes(shape, 128, 4) == 128 * 2 * 2 * 12 * 4);
 }
 
-TEST_CASE("a tiny GPT-2, counted by hand, and its file holds as many numbers") {
+TEST_CASE("a tiny GPT-2, counted by hand; its file holds the same number of values") {
   const Model model = load_hugging_face(kModelFolders / "gpt2-tied");
   const ParameterCounts counts = count_parameters(model_shape(model));
   CHECK(counts.positions == 17 * 12);
@@ -125,7 +125,7 @@ TEST_CASE("a tiny GPT-2, counted by hand, and its file holds as many numbers") {
   CHECK(model.stored.used[0].count == 4560);
 }
 
-TEST_CASE("every model of a folder: as many parameters as its files' used tensors have numbers") {
+TEST_CASE("every model folder: as many parameters as the tensors in use have numbers") {
   std::size_t n_models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kModelFolders)) {
     if (!std::filesystem::exists(entry.path() / "config.json")) {
@@ -143,7 +143,7 @@ TEST_CASE("every model of a folder: as many parameters as its files' used tensor
   CHECK(n_models > 25);
 }
 
-TEST_CASE("a random model has what its description says") {
+TEST_CASE("a random model has the sizes of its description") {
   DescribedModel described;
   described.attention = {3, 4, 2, 20, 6, 5};
   const ParameterCounts in_numbers = count_parameters(model_shape(described));
@@ -154,7 +154,7 @@ TEST_CASE("a random model has what its description says") {
   CHECK(counts.head == in_numbers.head);
 }
 
-TEST_CASE("heads and layers that differ are counted, but no head stands for all") {
+TEST_CASE("heads and layers that differ are counted, but no single head represents all") {
   LayerShape narrow;
   narrow.heads = {{1, 1, 2, 2}, {1, 1, 3, 2}};
   LayerShape wide;
@@ -171,7 +171,7 @@ TEST_CASE("heads and layers that differ are counted, but no head stands for all"
   CHECK(counts.layers.attention.output == 40);
 }
 
-TEST_CASE("patterns take four bytes a pair of tokens and head, and end with the context") {
+TEST_CASE("patterns take four bytes per pair of tokens and head, up to the context's length") {
   ModelShape shape = model_shape(gpt3());
   shape.n_ctx = 2048;
   CHECK(pattern_bytes(shape, 1024).head == 4194304);
@@ -186,7 +186,7 @@ TEST_CASE("patterns take four bytes a pair of tokens and head, and end with the 
   CHECK(rows[3].beyond_context);
 }
 
-TEST_CASE("models that see what is behind a token keep no keys for the next one") {
+TEST_CASE("models in which tokens see later ones keep no keys for the next token") {
   CHECK(!model_shape(load_hugging_face(kModelFolders / "bert-pair")).keeps_keys);
   CHECK(model_shape(load_hugging_face(kModelFolders / "gemma2-softcap-window")).keeps_keys);
 }

@@ -17,11 +17,11 @@ TEST_CASE("the most probable tokens: the largest logits, with the softmax over a
   CHECK(top[0].logit == logits[1]);
   CHECK(top[1].id == 2);
   CHECK(top[1].probability == doctest::Approx(0.25).epsilon(1e-6));
-  CHECK(top[2].id == 0);  // of two alike the smaller id
+  CHECK(top[2].id == 0);  // the smaller id of two equal ones
   CHECK(top[2].probability == doctest::Approx(0.125).epsilon(1e-6));
 }
 
-TEST_CASE("the most probable tokens: logits that a float's exp would not hold") {
+TEST_CASE("the most probable tokens: logits whose exponentials would overflow a float") {
   const std::vector<ProbableToken> top =
       most_probable(std::vector<float>{-3e38f, 3e38f, 500.0f}, 9);
   REQUIRE(top.size() == 3);

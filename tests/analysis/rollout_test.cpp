@@ -21,7 +21,7 @@ namespace {
 
 using Rows = std::vector<std::vector<float>>;
 
-// Hands a rollout the pattern of each layer, of one head.
+// Hands a rollout the pattern of each layer, which has one head.
 MatrixBuffer rollout_of(const std::vector<Rows>& layers, const RolloutRequest& asked) {
   const std::size_t n = layers.front().size();
   const Model model = random_model({.n_layers = layers.size(), .n_heads = 1}, /*seed=*/1);
@@ -59,7 +59,7 @@ MatrixBuffer rollout_of(const Model& model, const ModelInput& input,
   return rollout.take();
 }
 
-// The definition by plain loops in double, from patterns that are kept whole.
+// The definition in plain double-precision loops, from complete patterns.
 std::vector<double> plain_rollout(const Model& model, const ModelInput& input,
                                   const std::vector<HeadId>& heads, const RolloutRequest& asked) {
   const std::size_t n = input.size();
@@ -135,7 +135,8 @@ TEST_CASE("rollout: two layers computed by hand") {
   CHECK(bare.view()(1, 1) == doctest::Approx(0.8 * 0.5));
 }
 
-TEST_CASE("rollout: a query that sees nothing stays itself, and without a residual is 0") {
+TEST_CASE(
+    "rollout: a query that sees nothing keeps its own weight, and without a residual gets 0") {
   const Rows blind = {{0, 0}, {0.5f, 0.5f}};
   CHECK(rollout_of({blind, blind}, {}).view()(0, 0) == 1.0f);
   const MatrixBuffer bare = rollout_of({blind, blind}, {.residual = 0.0f});
@@ -143,7 +144,7 @@ TEST_CASE("rollout: a query that sees nothing stays itself, and without a residu
   CHECK(bare.view()(1, 1) == 0.25f);
 }
 
-TEST_CASE("rollout: means, largest and any residual are those of plain loops; rows sum to 1") {
+TEST_CASE("rollout: means, maxima and any residual agree with plain loops; rows sum to 1") {
   const test::Pieces pieces(17);
   Model model = random_model({.n_layers = 3, .n_heads = 5}, /*seed=*/3);
   for (const bool residual : {true, false}) {
@@ -175,7 +176,7 @@ TEST_CASE("rollout: means, largest and any residual are those of plain loops; ro
   }
 }
 
-TEST_CASE("rollout: texts of several blocks, whether queries look ahead or not") {
+TEST_CASE("rollout: texts of several blocks, with and without looking ahead") {
   constexpr std::size_t kTokens = 450;
   const test::Pieces pieces(kTokens);
   const ModelInput input{std::span<const std::string_view>(pieces)};
@@ -212,7 +213,7 @@ TEST_CASE("rollout: layers without a chosen head are left out") {
   }
 }
 
-TEST_CASE("rollout: weights of a head are weighed by its value norms, row by row") {
+TEST_CASE("rollout: a head's weights are multiplied by its value norms, row by row") {
   const test::Pieces pieces(6);
   const Model model = random_model({.n_layers = 1, .n_heads = 2}, /*seed=*/9);
   const ModelInput input{std::span<const std::string_view>(pieces)};
@@ -239,7 +240,7 @@ TEST_CASE("rollout: weights of a head are weighed by its value norms, row by row
   }
 }
 
-TEST_CASE("rollout: float64 numbers of an independent implementation") {
+TEST_CASE("rollout: agrees with an independent float64 implementation") {
   for (const test::WhyCase& one : test::why_cases()) {
     CAPTURE(one.numbers["model"].dump());
     const nlohmann::json& expected = one.numbers["rollout"];
@@ -283,7 +284,7 @@ std::vector<HeadId> rectangle(std::size_t n_layers, std::size_t n_heads) {
   return heads;
 }
 
-// The same mean by plain loops in long double, from patterns that are kept whole.
+// The same mean in plain long double loops, from complete patterns.
 double plain_mean(const PatternStore& store, const std::vector<HeadId>& heads, std::size_t query,
                   std::size_t key) {
   long double sum = 0.0L;
@@ -295,7 +296,7 @@ double plain_mean(const PatternStore& store, const std::vector<HeadId>& heads, s
 
 }  // namespace
 
-TEST_CASE("average_groups: heads by layer, layers by head, all in one") {
+TEST_CASE("average_groups: over heads per layer, over layers per head, over all") {
   const std::vector<HeadId> heads = {{0, 1}, {0, 2}, {3, 1}, {3, 2}};
   using Groups = std::vector<std::vector<HeadId>>;
   CHECK(average_groups(heads, AverageOver::kHeads) == Groups{{{0, 1}, {0, 2}}, {{3, 1}, {3, 2}}});
@@ -303,7 +304,7 @@ TEST_CASE("average_groups: heads by layer, layers by head, all in one") {
   CHECK(average_groups(heads, AverageOver::kAll) == Groups{heads});
 }
 
-TEST_CASE("average_groups: a selection with holes is averaged only as a whole") {
+TEST_CASE("average_groups: an incomplete selection is averaged only as a whole") {
   const std::vector<HeadId> holes = {{0, 1}, {1, 2}};
   CHECK(average_groups(holes, AverageOver::kAll).front() == holes);
   CHECK_THROWS_WITH_AS(average_groups(holes, AverageOver::kHeads),
@@ -312,7 +313,7 @@ TEST_CASE("average_groups: a selection with holes is averaged only as a whole") 
   CHECK_THROWS_AS(average_groups(holes, AverageOver::kLayers), Error);
 }
 
-TEST_CASE("AverageSink: means are those of plain loops over whole patterns") {
+TEST_CASE("AverageSink: means agree with plain loops over whole patterns") {
   const Model model = random_model({.n_layers = 3, .n_heads = 5}, /*seed=*/7);
   const std::vector<HeadId> heads = rectangle(3, 5);
   for (const float dropout : {0.0f, 0.75f}) {
@@ -340,7 +341,7 @@ TEST_CASE("AverageSink: means are those of plain loops over whole patterns") {
   }
 }
 
-TEST_CASE("AverageSink: whichever thread comes first, the bits are the same") {
+TEST_CASE("AverageSink: the result is bit-identical for any order of threads") {
   constexpr std::size_t kTokens = 40;
   constexpr std::size_t kHeads = 16;
   std::vector<float> weights(kTokens * kTokens);
@@ -371,7 +372,7 @@ TEST_CASE("AverageSink: whichever thread comes first, the bits are the same") {
   }
 }
 
-TEST_CASE("AverageSink: wants the heads of its groups only") {
+TEST_CASE("AverageSink: asks only for the heads of its groups") {
   const AverageSink sink({{{0, 1}}, {{2, 0}}}, 3, 1.0f);
   CHECK(sink.wants({0, 1}));
   CHECK(sink.wants({2, 0}));

@@ -15,7 +15,7 @@
 
 namespace attnviz {
 
-TEST_CASE("without_first_key: what is left of each row sums to 1 again") {
+TEST_CASE("without_first_key: the rest of each row sums to 1 again") {
   const std::vector<float> weights = {1.0f, 0.0f, 0.0f, 0.5f, 0.5f, 0.0f, 0.5f, 0.125f, 0.375f};
   const MatrixBuffer rest = without_first_key(test::matrix_over(weights, 3, 3));
   REQUIRE(rest.rows() == 3);
@@ -26,7 +26,8 @@ TEST_CASE("without_first_key: what is left of each row sums to 1 again") {
   }
 }
 
-TEST_CASE("without_first_key: rows and columns need not be as many, nor rows adjacent") {
+TEST_CASE(
+    "without_first_key: rows and columns may differ in number, and rows need not be adjacent") {
   const std::vector<float> weights = {0.9f, 0.1f, 7.0f, 0.2f, 0.4f, 7.0f};
   const MatrixBuffer rest = without_first_key(ConstMatrix{weights.data(), 2, 2, 3});
   REQUIRE(rest.cols() == 1);
@@ -40,14 +41,14 @@ constexpr std::size_t kSinkTokens = 5;
 constexpr std::size_t kWords = 3;
 constexpr HeadId kHead{0, 0};
 
-// Five tokens, of which the second and third, and the last two, are words.
+// Five tokens; the second and third form a word, and so do the last two.
 const std::vector<std::size_t> kWordOf = {0, 1, 1, 2, 2};
 constexpr float kWeights[kSinkTokens][kSinkTokens] = {{1.0f, 0.0f, 0.0f, 0.0f, 0.0f},
                                                       {0.5f, 0.5f, 0.0f, 0.0f, 0.0f},
                                                       {0.25f, 0.25f, 0.5f, 0.0f, 0.0f},
                                                       {0.5f, 0.0f, 0.25f, 0.25f, 0.0f},
                                                       {0.125f, 0.125f, 0.25f, 0.25f, 0.25f}};
-// Merged by hand: row 1 is the mean of (0.5, 0.5, 0) and (0.25, 0.75, 0), row 2 that of
+// Merged by hand: row 1 is the mean of (0.5, 0.5, 0) and (0.25, 0.75, 0), row 2 the mean of
 // (0.5, 0.25, 0.25) and (0.125, 0.375, 0.5).
 constexpr float kMerged[kWords][kWords] = {
     {1.0f, 0.0f, 0.0f}, {0.375f, 0.625f, 0.0f}, {0.3125f, 0.3125f, 0.375f}};
@@ -106,7 +107,7 @@ TEST_CASE("MergeSink: blocks may leave the first keys out") {
   CHECK(pattern(2, 2) == 0.625f);
 }
 
-TEST_CASE("MergeSink: heads that the target does not want are left alone") {
+TEST_CASE("MergeSink: heads that the target does not ask for are left alone") {
   PatternStore words({kHead}, kWords);
   MergeSink sink(words, kWordOf, 1.0f);
   CHECK(sink.wants(kHead));
@@ -118,7 +119,7 @@ TEST_CASE("MergeSink: heads that the target does not want are left alone") {
 TEST_CASE("MergeSink: means of heads are means of merged patterns") {
   AverageSink mean({{{0, 0}, {0, 1}}}, kWords, 1.0f);
   MergeSink sink(mean, kWordOf, 1.0f);
-  // The second head puts all on the first token.
+  // The second head puts all its weight on the first token.
   float first_only[kSinkTokens][kSinkTokens] = {};
   for (auto& row : first_only) {
     row[0] = 1.0f;
@@ -130,7 +131,7 @@ TEST_CASE("MergeSink: means of heads are means of merged patterns") {
   CHECK(pattern.view()(2, 2) == doctest::Approx(0.375 / 2));
 }
 
-TEST_CASE("MergeSink: a word cut by many threads is the same in every run") {
+TEST_CASE("MergeSink: a word split between many threads has the same weights in every run") {
   constexpr std::size_t kLong = 64;
   std::vector<float> weights(kLong * kLong);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -164,7 +165,7 @@ TEST_CASE("MergeSink: a word cut by many threads is the same in every run") {
   }
 }
 
-TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows sum to 1") {
+TEST_CASE("MergeSink: a model's run agrees with plain loops over whole patterns; rows sum to 1") {
   const std::vector<std::string_view> pieces = {"un", "der", "stand", "ing", "is", "hard", "er"};
   const std::vector<std::size_t> word_of = {0, 0, 0, 0, 1, 2, 2};
   const Model model = random_model({.n_layers = 2, .n_heads = 3}, /*seed=*/5);

@@ -1,4 +1,4 @@
-// Layers that mix tokens by states: what they keep, and how fast they forget.
+// Layers that mix tokens through states: what they keep, and how fast they forget.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 const fs::path kHybrids = ATTNVIZ_SOURCE_DIR "/tests/reference/experts";
 const std::vector<std::uint32_t> kHybridIds = {1, 36, 53, 24, 66, 52, 38, 36, 53};
 
-std::vector<float> logits_behind(const Model& model, std::span<const std::uint32_t> ids) {
+std::vector<float> logits_after(const Model& model, std::span<const std::uint32_t> ids) {
   Decoding decoding(model, {}, ids.size());
   const std::span<const float> logits = decoding.feed(ids);
   return {logits.begin(), logits.end()};
@@ -41,7 +41,7 @@ MatrixBuffer decay_of(const Model& model, HeadId head) {
 
 }  // namespace
 
-TEST_CASE("states: a text that goes back and on in another way is read as if it had not") {
+TEST_CASE("states: after a rewind, a text that continues differently is read like a fresh one") {
   for (const char* name : {"qwen3next", "granite4-hybrid", "nemotronh", "falcon-h1"}) {
     CAPTURE(name);
     const Model model = load_hugging_face(kHybrids / name);
@@ -56,8 +56,8 @@ TEST_CASE("states: a text that goes back and on in another way is read as if it 
       const std::vector<std::uint32_t> others = {7, 9, static_cast<std::uint32_t>(11 + kept), 5};
       text.insert(text.end(), others.begin(), others.end());
       const std::span<const float> logits = decoding.feed(others);
-      CHECK(test::largest_difference(logits, logits_behind(model, text)) < 2e-5);
-      decoding.rewind(kept);  // and back to where the others do not stand
+      CHECK(test::largest_difference(logits, logits_after(model, text)) < 2e-5);
+      decoding.rewind(kept);  // and back to where the other tokens do not yet begin
       decoding.feed(std::span(kHybridIds).subspan(kept));
     }
   }
@@ -83,7 +83,7 @@ TEST_CASE("states: the bits do not depend on the number of threads") {
   CHECK(found[0] == found[1]);
 }
 
-TEST_CASE("state decay: whole at the token itself, less from token to token, a product") {
+TEST_CASE("state decay: 1 at the token itself, then a decreasing product of factors") {
   for (const char* name : {"qwen3next", "granite4-hybrid", "falcon-h1"}) {
     CAPTURE(name);
     const Model model = load_hugging_face(kHybrids / name);
@@ -103,7 +103,7 @@ TEST_CASE("state decay: whole at the token itself, less from token to token, a p
   }
 }
 
-TEST_CASE("states have the same numbers in GGUF files, whose heads stand in another order") {
+TEST_CASE("states have the same numbers in GGUF files, which store heads in another order") {
   for (const std::string name : {"qwen3.5", "falcon-h1"}) {
     const Model folder = load_hugging_face(kHybrids / name);
     const Model file = load_gguf(kHybrids / name / (name + ".gguf"));

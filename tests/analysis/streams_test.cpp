@@ -1,4 +1,4 @@
-// Models with several residual streams, of which layers compute with one: Gemma 3n.
+// Models with several residual streams, only one of which layers compute with: Gemma 3n.
 
 #include <doctest/doctest.h>
 
@@ -58,8 +58,7 @@ double log_probability(const Model& model, const ModelInput& input, const Interv
 
 }  // namespace
 
-TEST_CASE(
-    "streams: observers are shown the active one, and behind the last layer what they become") {
+TEST_CASE("streams: observers see the active one, and after the last layer the combined one") {
   const test::ReferenceCase one = gemma3n();
   for (const LayerStep step : {LayerStep::kBefore, LayerStep::kMiddle, LayerStep::kAfter}) {
     Streams seen(step);
@@ -72,7 +71,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("streams: a head that is followed step by step ends in the stream of the run") {
+TEST_CASE("streams: a head inspected step by step ends in the stream of the run") {
   const test::ReferenceCase one = gemma3n();
   const ModelInput input = one.text.view();
   Streams middles(LayerStep::kMiddle);
@@ -102,7 +101,7 @@ TEST_CASE("streams: a head that is followed step by step ends in the stream of t
   }
 }
 
-TEST_CASE("streams: what assumes a single one is refused") {
+TEST_CASE("streams: analyses that assume a single stream are refused") {
   const test::ReferenceCase one = gemma3n();
   const TokenizedText text = test::text_of(one.text.ids);
   const std::size_t last = text.size() - 1;
@@ -117,7 +116,7 @@ TEST_CASE("streams: what assumes a single one is refused") {
       "4 residual streams");
 }
 
-TEST_CASE("streams: heads, MLPs and words that are taken out change what runs without them say") {
+TEST_CASE("streams: removing heads, MLPs and words has the effect of runs without them") {
   constexpr std::uint32_t kTarget = 12;
   const test::ReferenceCase one = gemma3n();
   const ModelInput input = one.text.view();

@@ -18,7 +18,7 @@ namespace {
 
 using Weights = std::vector<float>;  // [n_queries, n_keys]
 
-// Each query puts everything on one key.
+// Each query puts all its weight on one key.
 Weights looking_at(std::size_t n, const std::function<std::size_t(std::size_t)>& key_of) {
   Weights weights(n * n);
   for (std::size_t query = 0; query < n; ++query) {
@@ -38,7 +38,7 @@ Weights spread_evenly(std::size_t n, const Mask& mask) {
   return weights;
 }
 
-// Seeded rows that sum to 1, a few keys large.
+// Seeded rows that sum to 1, with a few large keys.
 Weights noise(std::size_t n_queries, std::size_t n_keys, const Mask& mask, unsigned seed) {
   std::mt19937 bits(seed);
   Weights weights(n_queries * n_keys);
@@ -116,8 +116,8 @@ double naive_score(const Weights& weights, std::size_t n, const Visibility& mask
       expected = std::max(expected, step / n_step);
     }
     const double before = q > 0 && best_of(q - 1) == best ? w(q - 1, best) : 0.0;
-    const double behind = best_of(q + 1) == best ? w(q + 1, best) : 0.0;
-    expected = std::max(expected, (before + behind) / 2.0);
+    const double after = best_of(q + 1) == best ? w(q + 1, best) : 0.0;
+    expected = std::max(expected, (before + after) / 2.0);
     sum += std::max(0.0, w(q, best) - expected);
   }
   return counted == 0 ? 0.0 : sum / static_cast<double>(counted);
@@ -128,8 +128,8 @@ constexpr Mask kNone{MaskKind::kNone, 0};
 
 }  // namespace
 
-TEST_CASE("telling heads: a score computed by hand") {
-  // Query 3 rests on the first token, query 4 looks at 1, query 5 at 3 and at itself.
+TEST_CASE("informative heads: a score computed by hand") {
+  // Query 3 looks at the first token, query 4 at token 1, query 5 at token 3 and at itself.
   const Weights weights = {1.0f, 0,    0, 0,    0, 0,  //
                            0,    1.0f, 0, 0,    0, 0,  //
                            0.5f, 0.5f, 0, 0,    0, 0,  //
@@ -146,8 +146,8 @@ TEST_CASE("telling heads: a score computed by hand") {
   CHECK(head.qualifies());
 }
 
-TEST_CASE("telling heads: words that all look at what began their part say little") {
-  // From 3 on all look at 1, from 9 on at 7, as far as they see it: only the ends of the first
+TEST_CASE("informative heads: words that all look at the beginning of their part count little") {
+  // From 3 on all look at 1, from 9 on at 7, as far as it is visible: only the ends of the first
   // stretch count, by half.
   const Weights parts = looking_at(15, [](std::size_t query) {
     return query < 3 ? 0u : query < 9 ? 1u : 7u;
@@ -155,7 +155,7 @@ TEST_CASE("telling heads: words that all look at what began their part say littl
   CHECK(score_of(parts, 15, kCausal).score == doctest::Approx(2 * 0.5 / 12));
 }
 
-TEST_CASE("telling heads: what does not depend on the words scores nothing") {
+TEST_CASE("informative heads: patterns that do not depend on the words score 0") {
   constexpr std::size_t kTokens = 30;
   const auto back = [](std::size_t steps) {
     return [steps](std::size_t query) { return query < steps ? query : query - steps; };
@@ -180,16 +180,16 @@ TEST_CASE("telling heads: what does not depend on the words scores nothing") {
   CHECK(score_of(looking_at(kTokens, next), kTokens, kNone).score == 0.0);
 }
 
-TEST_CASE("telling heads: the head that looks at tokens of their own wins") {
+TEST_CASE("informative heads: the head whose queries look at different tokens wins") {
   for (const Mask& mask : {kCausal, kNone}) {
     for (const std::size_t n : {12u, 300u}) {
       CAPTURE(mask.name());
       CAPTURE(n);
       const std::vector<HeadId> ids = {{1, 1}, {0, 0}, {2, 0}, {0, 1}, {1, 0}, {2, 1}};
       InformativeHeads heads(ids, mask, n);
-      // The second half of the text repeats the first: as induction and duplicate heads have it.
+      // The second half of the text repeats the first, as for induction and duplicate-token heads.
       const std::size_t half = n / 2;
-      const Weights telling =
+      const Weights informative =
           looking_at(n, [half](std::size_t q) { return q < half ? 0 : q - half; });
       const auto rows = [&](HeadId head, const Weights& weights) {
         heads.rows(head, 0, 0, matrix(weights, n));
@@ -198,7 +198,7 @@ TEST_CASE("telling heads: the head that looks at tokens of their own wins") {
       rows({0, 1}, looking_at(n, [](std::size_t query) { return query; }));
       rows({1, 0}, looking_at(n, [](std::size_t q) { return q == 0 ? 0 : q - 1; }));
       rows({1, 1}, spread_evenly(n, mask));
-      rows({2, 0}, telling);
+      rows({2, 0}, informative);
       rows({2, 1},
            looking_at(n, [](std::size_t query) { return std::min<std::size_t>(query, 4); }));
       const InformativeHead best = heads.best();
@@ -211,7 +211,7 @@ TEST_CASE("telling heads: the head that looks at tokens of their own wins") {
 }
 
 TEST_CASE(
-    "telling heads: a text too short has no token that counts, and the first head comes first") {
+    "informative heads: in a text too short no token counts, and the first head comes first") {
   for (const std::size_t n : {1u, 2u, 3u}) {
     CAPTURE(n);
     InformativeHeads heads({{3, 2}, {1, 1}, {1, 0}}, kCausal, n);
@@ -229,7 +229,7 @@ TEST_CASE(
   CHECK(score_of(noise(3, 3, kNone, 1), 3, kNone).n_counted == 1);  // 0 sees 2
 }
 
-TEST_CASE("telling heads: one query speaks for its head when it stands out") {
+TEST_CASE("informative heads: one query is enough if it stands out") {
   constexpr std::size_t kTokens = 12;
   Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
   const auto look = [&weights](std::size_t query, std::size_t key, float weight) {
@@ -256,7 +256,7 @@ TEST_CASE("telling heads: one query speaks for its head when it stands out") {
   };
   CHECK(named({}) == 8);
   CHECK(named({{10, 5}}) == 10);
-  CHECK(named({{11, 3}}) == 8);  // 0.2 is too little to speak for a head
+  CHECK(named({{11, 3}}) == 8);  // 0.2 is too little to stand out
   look(11, 3, 0.49f);
   CHECK(named({{11, 3}}) == 8);
   look(11, 3, 0.7f);
@@ -267,7 +267,7 @@ TEST_CASE("telling heads: one query speaks for its head when it stands out") {
   CHECK(named({{10, 5}}, {{8, 2}}) == 10);
 }
 
-TEST_CASE("telling heads: those come first for which one query speaks, a pronoun's before all") {
+TEST_CASE("informative heads: heads with a query that stands out come first, pronouns before all") {
   constexpr std::size_t kTokens = 40;
   const auto one_look = [](std::size_t query, std::size_t key, float weight) {
     Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
@@ -297,7 +297,7 @@ TEST_CASE("telling heads: those come first for which one query speaks, a pronoun
   const Weights some = one_look(15, 5, 0.6f);
   const Weights again = one_look(18, 5, 0.9f);
   const Weights most = one_look(15, 9, 0.9f);
-  const Weights other = one_look(12, 9, 0.9f);  // by a query that is no evidence
+  const Weights other = one_look(12, 9, 0.9f);  // by a query that gives no evidence
   CHECK(best({{{1, 0}, many}, {{1, 1}, some}}).head == HeadId{1, 1});
   CHECK(best({{{1, 0}, some}, {{2, 1}, most}}).head == HeadId{2, 1});
   CHECK(best({{{1, 0}, many}, {{1, 1}, other}}).head == HeadId{1, 0});
@@ -310,9 +310,9 @@ TEST_CASE("telling heads: those come first for which one query speaks, a pronoun
   CHECK(spoken.evidence == Evidence::kPronoun);
 }
 
-TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out") {
+TEST_CASE("informative heads: a head of layer 0 comes after all others that stand out") {
   constexpr std::size_t kTokens = 20;
-  const auto back = [](std::size_t n_looking) {  // that many of the last queries look far back
+  const auto back = [](std::size_t n_looking) {  // this many of the last queries look far back
     return looking_at(kTokens, [n_looking](std::size_t query) {
       return query + n_looking < kTokens ? 0 : query - 9;
     });
@@ -327,7 +327,7 @@ TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out"
   }
 }
 
-TEST_CASE("telling heads: of equal heads the lowest layer and head wins") {
+TEST_CASE("informative heads: among equal heads the lowest layer and head wins") {
   constexpr std::size_t kTokens = 20;
   const Weights weights = noise(kTokens, kTokens, kCausal, 5);
   InformativeHeads heads({{2, 0}, {1, 7}, {1, 3}, {4, 0}}, kCausal, kTokens);
@@ -337,7 +337,7 @@ TEST_CASE("telling heads: of equal heads the lowest layer and head wins") {
   CHECK(heads.best().head == HeadId{1, 3});
 }
 
-TEST_CASE("telling heads: scores are what the definition says") {
+TEST_CASE("informative heads: scores follow the definition") {
   for (const Mask& mask : {kCausal, kNone, Mask{MaskKind::kWindow, 6}, Mask{MaskKind::kBlock, 7}}) {
     for (const std::size_t n : {1u, 4u, 5u, 17u, 60u}) {
       CAPTURE(mask.name());
@@ -345,7 +345,7 @@ TEST_CASE("telling heads: scores are what the definition says") {
       const Weights weights = noise(n, n, mask, 9);
       CHECK(score_of(weights, n, mask).score ==
             doctest::Approx(naive_score(weights, n, mask)).epsilon(1e-6));
-      // Weights where an edge is hidden are 0, as a run has them.
+      // Weights of hidden edges are 0, as in a run.
       const Visibility seen(mask, {{{8, 30}, {2, 9}, {}, {}}, {{3, 40}, {1, 2}, {}, {}}}, n, n);
       Weights left = weights;
       for (std::size_t i = 0; i < left.size(); ++i) {
@@ -357,7 +357,7 @@ TEST_CASE("telling heads: scores are what the definition says") {
   }
 }
 
-TEST_CASE("telling heads: the score has the same bits however the rows come") {
+TEST_CASE("informative heads: the score is bit-identical for any order of rows") {
   constexpr std::size_t kTokens = 64;
   const Mask window{MaskKind::kWindow, 20};
   const Weights weights = noise(kTokens, kTokens, window, 3);
@@ -375,9 +375,9 @@ TEST_CASE("telling heads: the score has the same bits however the rows come") {
   CHECK(parts.score({0, 0}).score == whole);
 }
 
-TEST_CASE("telling heads: queries that are other tokens than the keys have no neighbours") {
+TEST_CASE("informative heads: queries of another text than the keys have no neighbours") {
   constexpr std::size_t kKeys = 5;
-  // As in cross-attention: each of three queries looks at a key of its own.
+  // As in cross-attention: each of three queries looks at a different key.
   const Weights weights = {0, 1, 0, 0, 0,  //
                            0, 0, 1, 0, 0,  //
                            0, 0, 0, 1, 0};

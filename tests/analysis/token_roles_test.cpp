@@ -24,27 +24,27 @@ TEST_CASE("token roles: a pronoun at a content word") {
   CHECK(roles.evidence(4, 1, false) == Evidence::kScore);
 }
 
-TEST_CASE("token roles: a word that came before, at what followed it there") {
+TEST_CASE("token roles: a repeated word looks at what followed its earlier occurrence") {
   const TokenRoles roles = of_one_text({"Tom", " met", " Anna", ".", " Tom", " met", " him", " and",
                                         " met", " the", " Tom", " him"});
-  CHECK(roles.evidence(4, 1, false) ==
-        Evidence::kRepetition);  // with the space before it or without
+  CHECK(roles.evidence(4, 1, false) == Evidence::kRepetition);  // with or without a leading space
   CHECK(roles.evidence(8, 2, false) == Evidence::kRepetition);
   CHECK(roles.evidence(10, 5, false) == Evidence::kRepetition);  // the last time, and the first
   CHECK(roles.evidence(10, 1, false) == Evidence::kRepetition);
-  CHECK(roles.evidence(8, 6, false) == Evidence::kScore);  // "him" is no content word
-  CHECK(roles.evidence(4, 2, false) == Evidence::kScore);  // what came later than that
+  CHECK(roles.evidence(8, 6, false) == Evidence::kScore);  // "him" is not a content word
+  CHECK(roles.evidence(4, 2, false) == Evidence::kScore);  // what came after that
   CHECK(roles.evidence(1, 5, false) == Evidence::kScore);  // not before
   CHECK(roles.evidence(11, 10, false) == Evidence::kPronoun);
 }
 
-TEST_CASE("token roles: a pronoun that looks at what followed it continues, and finds nothing") {
+TEST_CASE(
+    "token roles: a pronoun that looks at what followed it continues, and refers to nothing") {
   const TokenRoles roles = of_one_text({" Tom", ":", " he", " saw", " and", " he"});
   CHECK(roles.evidence(5, 3, false) == Evidence::kScore);
   CHECK(roles.evidence(5, 0, false) == Evidence::kPronoun);
 }
 
-TEST_CASE("token roles: pieces of words are no pronouns and did not come before") {
+TEST_CASE("token roles: pieces of words are neither pronouns nor repetitions") {
   const TokenRoles exploit = of_one_text({" The", " exp", "lo", "it", " was", " it"});
   CHECK(exploit.evidence(3, 1, false) == Evidence::kScore);
   CHECK(exploit.evidence(5, 1, false) == Evidence::kPronoun);
@@ -55,15 +55,15 @@ TEST_CASE("token roles: pieces of words are no pronouns and did not come before"
   CHECK(word_piece.evidence(4, 0, false) == Evidence::kPronoun);
   const TokenRoles ghost = of_one_text({" G", "h", "os", "t", " G", "h", "os", "t"});
   CHECK(ghost.evidence(5, 2, false) == Evidence::kScore);
-  // What begins with an apostrophe, or stands behind one, does not go on with the word.
+  // A token that begins with an apostrophe, or follows one, does not continue the word.
   const TokenRoles verb = of_one_text({" Anna", ":", " it", "'s", " \"", "it"});
   CHECK(verb.evidence(2, 0, false) == Evidence::kPronoun);
   CHECK(verb.evidence(5, 0, false) == Evidence::kPronoun);
-  // Without spaces all tokens may be words.
+  // Without spaces every token may be a word.
   CHECK(of_one_text({"Anna", "and", "it"}).evidence(2, 0, false) == Evidence::kPronoun);
 }
 
-TEST_CASE("token roles: marked tokens say nothing, whatever they are called") {
+TEST_CASE("token roles: marked tokens give no evidence, regardless of their names") {
   const std::vector<std::string> tokens = {" start", " Anna", " it", " start", " Anna", " it"};
   CHECK(of_one_text(tokens).evidence(2, 0, false) == Evidence::kPronoun);
   CHECK(of_one_text(tokens).evidence(3, 1, false) == Evidence::kRepetition);
@@ -76,7 +76,7 @@ TEST_CASE("token roles: marked tokens say nothing, whatever they are called") {
   CHECK(of_one_text(tokens, added).evidence(2, 0, false) == Evidence::kScore);
 }
 
-TEST_CASE("token roles: of two texts nothing is repeated, and marks are of the queries") {
+TEST_CASE("token roles: with two texts nothing is repeated, and marks refer to the queries") {
   const std::vector<std::string> queries = {" Tom", " met", " Tom", " it"};
   const std::vector<std::string> keys = {" Tom", " met"};
   TokenMarks marks;

@@ -36,7 +36,7 @@ const ModelTokenizer& tokenizer() {
   return *demo;
 }
 
-// All heads' patterns of a text.
+// The patterns of all heads for a text.
 PatternStore patterns(const TokenizedText& text) {
   PatternStore store(select_heads(model(), "", ""), text.size());
   const std::vector<TokenId> ids = text.ids();
@@ -68,7 +68,7 @@ double entropy(const std::vector<float>& weights) {
 }  // namespace
 
 TEST_CASE(
-    "tour query: without weights the first pronoun behind two words, or the last word, or the last "
+    "tour query: without weights the first pronoun after two words, or the last word, or the last "
     "token") {
   CHECK(query_of(kText) == "it");
   CHECK(query_of("Anna met Tom and She smiled at him") == "She");
@@ -79,12 +79,12 @@ TEST_CASE(
   CHECK(tour_query(marks).token == marks.size() - 1);
   CHECK(query_of("It") == "It");
   const TokenizedText twice = tokenizer().tokenize("the dog and it and it");
-  CHECK(tour_query(twice).token == 4);  // behind BOS and three words
+  CHECK(tour_query(twice).token == 4);  // after BOS and three words
   CHECK(tour_query(twice).is_pronoun);
   CHECK(!tour_query(tokenizer().tokenize("The cat sat")).is_pronoun);
 }
 
-TEST_CASE("tour query: of several pronouns the first that finds a word") {
+TEST_CASE("tour query: among several pronouns the first that refers to a word") {
   const TokenizedText text = tokenizer().tokenize("the dog and it and it and it");
   const std::size_t n = text.size();
   REQUIRE(n == 9);
@@ -103,7 +103,7 @@ TEST_CASE("tour query: of several pronouns the first that finds a word") {
   CHECK(followed() == 8);
   weights(6, 6) = 0.95f;  // itself
   CHECK(followed() == 8);
-  weights(4, 0) = 0.9f;  // what the tokenizer added
+  weights(4, 0) = 0.9f;  // added by the tokenizer
   CHECK(followed() == 8);
   weights(6, 2) = 0.97f;
   CHECK(followed() == 6);
@@ -113,12 +113,12 @@ TEST_CASE("tour query: a pronoun is a whole word, and words are counted, not the
   const auto is_pronoun = [](const std::string& text) {
     return tour_query(tokenizer().tokenize(text)).is_pronoun;
   };
-  // Pieces of words that are spelt as pronouns are.
+  // Pieces of words that are spelled like pronouns.
   CHECK(!is_pronoun("well well hello"));
   CHECK(!is_pronoun("we saw Kitty"));
   CHECK(!is_pronoun("one more Zither"));
   CHECK(is_pronoun("a dog and it ran"));
-  // Xylophone is many pieces and one word.
+  // Xylophone is one word of many pieces.
   CHECK(!is_pronoun("Xylophone it"));
   CHECK(is_pronoun("Xylophone and it"));
   CHECK(!is_pronoun("... , it"));
@@ -126,7 +126,7 @@ TEST_CASE("tour query: a pronoun is a whole word, and words are counted, not the
   CHECK(is_pronoun("Anna smiled, she’s tired"));
 }
 
-TEST_CASE("tour query: punctuation of any script is no word, a number is one") {
+TEST_CASE("tour query: punctuation of any script is not a word, a number is one") {
   const auto end_of_followed = [](const std::string& text) {
     const TokenizedText tokens = tokenizer().tokenize(text);
     return tokens.tokens[tour_query(tokens).token].end;
@@ -139,7 +139,7 @@ TEST_CASE("tour query: punctuation of any script is no word, a number is one") {
   }
 }
 
-TEST_CASE("tour: what it follows and embeds is the text as the model takes it") {
+TEST_CASE("tour: it follows and embeds the text as the model reads it") {
   const Tour tour = make_tour(model(), tokenizer(), kText);
   CHECK(tour.text.tokens == tokenizer().tokenize(kText).tokens);
   CHECK(tour.n_whole == tour.text.size());
@@ -156,7 +156,7 @@ TEST_CASE("tour: what it follows and embeds is the text as the model takes it") 
   }
 }
 
-TEST_CASE("tour: its row is the pattern's of the head that it found for pronouns") {
+TEST_CASE("tour: its row is from the pattern of the head found for pronouns") {
   const Tour tour = make_tour(model(), tokenizer(), kText);
   CHECK(tour.inspection.head == tour.pronoun.score.head);
   CHECK(word_at(tour.text, tour.query()) == "it");
@@ -173,7 +173,7 @@ TEST_CASE("tour: its row is the pattern's of the head that it found for pronouns
   }
 }
 
-TEST_CASE("tour: shares of the first and of the previous token, by plain loops") {
+TEST_CASE("tour: shares of the first and of the previous token agree with plain loops") {
   const Tour tour = make_tour(model(), tokenizer(), kText);
   const PatternStore store = patterns(tour.text);
   const std::size_t n = tour.text.size();
@@ -235,7 +235,7 @@ TEST_CASE("tour: a learned sink takes its share of the rows and of their entropy
   }
 }
 
-TEST_CASE("tour: the hottest row is one in which others than the largest can be seen") {
+TEST_CASE("tour: in the hottest row, weights other than the largest can be seen") {
   std::size_t n_hotter = 0;
   std::size_t n_texts = 0;
   for (const char* text :
@@ -260,13 +260,13 @@ TEST_CASE("tour: the hottest row is one in which others than the largest can be 
   }
   CHECK(n_hotter > 0);
   CHECK(n_hotter < n_texts);
-  // One token has all at any temperature.
+  // One token has all the weight at any temperature.
   CHECK(make_tour(model(), tokenizer(), "").temperatures.back().temperature == 2.0f);
 }
 
-TEST_CASE("tour: on other words the same heads look at the previous token and continue") {
+TEST_CASE("tour: on other words the same heads look at the previous token and copy continuations") {
   const Tour tour = make_tour(model(), tokenizer(), kText);
-  // A list that the tour does not know, twice.
+  // A list that the tour does not contain, twice.
   const std::string words = "boat Peter three white door Lisa school six brown cow king rain";
   const TokenizedText text = tokenizer().tokenize(words + " " + words);
   const std::size_t n = (text.size() - 1) / 2;
@@ -310,7 +310,7 @@ TEST_CASE("tour: the examples' rows are those of their sentences, and show what 
   CHECK(tour.n_list_words == 20);
 }
 
-TEST_CASE("tour: of a text that is too long as much as the model reads") {
+TEST_CASE("tour: a text that is too long is cut to what the model reads") {
   std::string text;
   for (int i = 0; i < 300; ++i) {
     text += "cat ";
@@ -333,14 +333,14 @@ TEST_CASE("tour: texts of one token, of bytes, without a space") {
   }
 }
 
-TEST_CASE("tour: a model without heads of a job has none in its tour, and follows a telling one") {
+TEST_CASE("tour: a model whose heads have no job follows its most informative head") {
   Model unnamed = demo_model();
-  unnamed.config.named_heads.emplace();  // measured, and none earned a name
+  unnamed.config.named_heads.emplace();  // measured, and none is identified
   const Tour tour = make_tour(unnamed, tokenizer(), kText);
   CHECK(!tour.previous.found);
   CHECK(!tour.induction.found);
   CHECK(tour.previous_share == 0.0);
-  CHECK(tour.pronoun.found);  // which is no name of a head
+  CHECK(tour.pronoun.found);  // which is not the name of a head
   CHECK(tour.inspection.head == tour.pronoun.score.head);
 
   const Model random = random_model(RandomShape{}, /*seed=*/42, Positions::kNone);
@@ -352,7 +352,7 @@ TEST_CASE("tour: a model without heads of a job has none in its tour, and follow
   CHECK(nothing.is_causal);
 }
 
-TEST_CASE("tour: only heads of the name are taken for the job") {
+TEST_CASE("tour: only heads identified as such are used for a job") {
   Model named = demo_model();
   named.config.named_heads = {{{3, 3, "previous-token"}, {0, 0, "induction"}}};
   const Tour tour = make_tour(named, tokenizer(), kText);
@@ -360,7 +360,8 @@ TEST_CASE("tour: only heads of the name are taken for the job") {
   CHECK(tour.induction.score.head == HeadId{0, 0});
 }
 
-TEST_CASE("tour: a model that takes no text of the tour's own shows the text's numbers alone") {
+TEST_CASE(
+    "tour: a model that cannot read the tour's sentences shows the given text's numbers alone") {
   Model brief = demo_model();
   brief.config.n_ctx = 6;
   const Tour tour = make_tour(brief, tokenizer(), "The cat sat");
@@ -370,7 +371,7 @@ TEST_CASE("tour: a model that takes no text of the tour's own shows the text's n
   CHECK(tour.inspection.weights.size() == tour.text.size());
 }
 
-TEST_CASE("tour: a tokenizer that leaves the words of its sentences out finds no pronoun's head") {
+TEST_CASE("tour: a tokenizer that drops the words of its sentences finds no pronoun head") {
   const std::string json = R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "b": 1}},
     "pre_tokenizer": {"type": "Whitespace"}, "normalizer": {"type": "Replace",
     "pattern": {"String": "The"}, "content": ")" +
@@ -382,7 +383,7 @@ TEST_CASE("tour: a tokenizer that leaves the words of its sentences out finds no
   CHECK(tour.inspection.weights.size() == 3);
 }
 
-TEST_CASE("tour: a model whose tokens see those behind them is not causal") {
+TEST_CASE("tour: a model whose tokens see later ones is not causal") {
   Model open = demo_model();
   open.config.mask = {MaskKind::kNone};
   const Tour tour = make_tour(open, tokenizer(), kText);

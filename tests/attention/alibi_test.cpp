@@ -24,15 +24,15 @@ TEST_CASE("alibi: eight heads have the paper's slopes 1/2, 1/4, … 1/256") {
         std::vector<double>{0.5, 0.25, 0.125, 0.0625, 1.0 / 32, 1.0 / 64, 1.0 / 128, 1.0 / 256});
 }
 
-TEST_CASE("alibi: sixteen heads have the slopes between them too") {
+TEST_CASE("alibi: sixteen heads also have the slopes in between") {
   const std::vector<double> sixteen = slopes(16);
   CHECK(std::abs(sixteen[0] - 1.0 / std::sqrt(2.0)) < 1e-15);
   CHECK(std::abs(sixteen[1] - 0.5) < 1e-15);
   CHECK(std::abs(sixteen[15] - 1.0 / 256) < 1e-15);
 }
 
-TEST_CASE("alibi: twelve heads are those of eight, then every other one of sixteen") {
-  // As the authors' published code gives them: get_slopes(12).
+TEST_CASE("alibi: twelve heads have the slopes of eight, then every other one of sixteen") {
+  // From the authors' published code: get_slopes(12).
   const double expected[] = {0.5,       0.25,       0.125,      0.0625,     0.03125,    0.015625,
                              0.0078125, 0.00390625, 0.70710678, 0.35355339, 0.17677669, 0.08838834};
   const std::vector<double> twelve = slopes(12);

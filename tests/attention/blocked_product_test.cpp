@@ -14,8 +14,7 @@ namespace attnviz {
 
 namespace {
 
-// Q8_0: blocks of a scale in 16 bits, here 2^-7, and 32 integers with signs; and what it stands
-// for.
+// Q8_0: blocks of a 16-bit scale, here 2^-7, and 32 signed integers; and the numbers it stands for.
 struct SmallIntegers {
   SmallIntegers(std::size_t d_in, std::size_t d_out)
       : bytes(stored_bytes(StoredType::kQ8_0, d_in * d_out)),
@@ -41,7 +40,7 @@ struct SmallIntegers {
 }  // namespace
 
 TEST_CASE(
-    "blocked_product: by quantised weights, bits depend neither on threads nor on other rows") {
+    "blocked_product: with quantised weights, bits depend neither on threads nor on other rows") {
   constexpr std::size_t kDepth = 512;
   constexpr std::size_t kCols = 1000;
   const SmallIntegers weights(kDepth, kCols);
@@ -65,7 +64,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("for_each_block: blocks cover every number once, whatever their size") {
+TEST_CASE("for_each_block: blocks of any size cover every number once") {
   constexpr std::size_t kWorthThreads = std::size_t{1} << 24;
   for (const bool is_quantised : {false, true}) {
     for (const std::size_t threads : {1u, 2u, 3u}) {

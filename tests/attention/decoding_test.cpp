@@ -42,15 +42,15 @@ Ids first_of(const Ids& ids, std::size_t n) {
   return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 
-// Of the token behind `ids`, from a forward pass over all of them.
+// Logits of the token after `ids`, from a forward pass over all of them.
 std::vector<float> logits_of_whole(const Model& model, const Ids& ids,
                                    const AttentionRequest& request,
                                    RunObserver* observer = nullptr) {
   ModelInput input;
   input.ids = ids;
   OutputRows last(model, ids.size() - 1, 1);
-  RunObserver nobody;
-  ObserverGroup all({&last, observer == nullptr ? &nobody : observer});
+  RunObserver idle_observer;
+  ObserverGroup all({&last, observer == nullptr ? &idle_observer : observer});
   run(model, input, request, all);
   const MatrixBuffer logits = run_output_head(model, last.rows(), request.n_threads);
   const std::span<const float> row = logits.view().row(0);
@@ -107,7 +107,8 @@ std::string message_of(ErrorKind kind, const Call& call) {
 
 }  // namespace
 
-TEST_CASE("every family that continues texts: after any split the logits of the whole text") {
+TEST_CASE(
+    "every family that continues texts: after any split, the logits are those of the whole text") {
   std::size_t n_models = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(kFamilies)) {
     if (!fs::exists(entry.path() / "expected.safetensors")) {
@@ -124,7 +125,7 @@ TEST_CASE("every family that continues texts: after any split the logits of the 
   CHECK(n_models >= 25);
 }
 
-TEST_CASE("a growing text under every switch of attention") {
+TEST_CASE("a growing text under every attention option") {
   const Model model = load_hugging_face(kFamilies / "gemma2-softcap-window");
   AttentionRequest request;
   request.temperature = 0.5f;
@@ -140,8 +141,8 @@ TEST_CASE("a growing text under every switch of attention") {
   }
 }
 
-TEST_CASE("a growing text whose steps are changed: the logits of the whole text, changed alike") {
-  // In the first layer: no look at the token before the last, one head twice, half of the MLP.
+TEST_CASE("a growing text with interventions: the logits of the whole text with the same ones") {
+  // In the first layer: the token before the last is hidden, one head doubled, the MLP halved.
   class Editor : public RunObserver {
    public:
     explicit Editor(std::size_t d_value) : d_value_(d_value) {}
@@ -155,7 +156,7 @@ TEST_CASE("a growing text whose steps are changed: the logits of the whole text,
     bool hides(HeadId head) const override { return head.layer == 0; }
     void hide(HeadId /*head*/, EdgeBlock& edges) const override {
       for (std::size_t query = edges.first_query(); query < edges.end_query(); ++query) {
-        edges.hide(query, query - 2);  // of the first two: no key
+        edges.hide(query, query - 2);  // wraps around for the first two: not a key
       }
     }
 
@@ -211,7 +212,7 @@ TEST_CASE("a text fed in pieces of any length, across panels of keys and blocks 
   }
 }
 
-TEST_CASE("frequencies that change with the text's length are those of the whole text") {
+TEST_CASE("rotary frequencies that depend on the text's length are those of the whole text") {
   for (const char* name : {"llama-rope-dynamic", "phi3-longrope-short"}) {
     CAPTURE(name);
     const Model model = load_hugging_face(kFamilies / name);
@@ -233,7 +234,7 @@ TEST_CASE("frequencies that change with the text's length are those of the whole
 }
 
 TEST_CASE(
-    "a text that is taken back and grows otherwise: the logits of a fresh one, at each token") {
+    "a text that is rewound and grows differently: the logits of a fresh one, at each token") {
   for (const char* name : {"llama-gqa-bias", "gemma2-softcap-window", "llama-rope-dynamic",
                            "phi3-longrope-short", "gpt2-tied"}) {
     CAPTURE(name);
@@ -242,7 +243,7 @@ TEST_CASE(
     const Ids ids = some_ids(model, n);
     Decoding decoding(model, {}, n);
     decoding.feed(ids);
-    // Kept tokens, and other ones behind them, up to a text that is shorter or as long.
+    // Kept tokens followed by other ones, up to a text that is shorter or as long.
     using Part = std::pair<std::size_t, std::size_t>;
     for (const Part& part : {Part{n - 3, n}, {n / 2, n}, {5, n - 2}, {2, 9}, {0, n}}) {
       const std::size_t kept = part.first;
@@ -276,7 +277,7 @@ TEST_CASE("tokens that cannot be read do not become part of the text") {
     CAPTURE(name);
     const Model model = load_hugging_face(kFamilies / name);
     const std::size_t short_text = model.layers.front().rope->short_text;
-    const std::size_t n = short_text == 0 ? 6 : short_text;  // more change the keys of all tokens
+    const std::size_t n = short_text == 0 ? 6 : short_text;  // longer texts change all keys
     const Ids ids = some_ids(model, n + 2);
     Decoding decoding(model, {}, n + 3);
     decoding.feed(std::span(ids).first(n));
@@ -290,7 +291,7 @@ TEST_CASE("tokens that cannot be read do not become part of the text") {
   }
 }
 
-TEST_CASE("keys and values that heads share are kept once") {
+TEST_CASE("keys and values shared by heads are kept once") {
   const Model model = load_hugging_face(kFamilies / "gemma-mqa");
   const HeadWeights& head = model.layers.front().heads.front();
   REQUIRE(model.n_heads() > 1);
@@ -298,16 +299,16 @@ TEST_CASE("keys and values that heads share are kept once") {
   CHECK(KeyValueCache::bytes(model, 32) == 32.0 * static_cast<double>(model.n_layers()) * one);
 }
 
-TEST_CASE("greedy text: the most probable token each time, as forward passes say") {
+TEST_CASE("greedy text: the most probable token each time, as in forward passes") {
   const Model model = load_hugging_face(kFamilies / "llama-gqa-bias");
   Model endless = model;
   endless.config.end_of_text.clear();
   const Ids prompt = some_ids(model, 5);
-  double told = 0.0;
+  double progress = 0.0;
   AttentionRequest request;
-  request.report = [&told](double done) { told = done; };
+  request.report = [&progress](double done) { progress = done; };
   const ContinuedIds found = continue_greedily(endless, prompt, 12, request);
-  CHECK(told == 1.0);
+  CHECK(progress == 1.0);
   CHECK(found.end == ContinuationEnd::kLength);
   REQUIRE(found.ids.size() == 12);
   Ids text = prompt;
@@ -350,7 +351,7 @@ TEST_CASE("a trained Llama model: the greedy text of the reference file through 
   }
 }
 
-TEST_CASE("what cannot be continued is refused with the reason") {
+TEST_CASE("a text that cannot be continued is refused with the reason") {
   const Model bert = load_hugging_face(kFamilies / "bert-mlm-gamma-beta");
   const auto make = [](const Model& model, const AttentionRequest& request) {
     return message_of(ErrorKind::kUsage, [&] { const Decoding decoding(model, request, 8); });

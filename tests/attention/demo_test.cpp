@@ -37,7 +37,7 @@ void append(const json& numbers, std::vector<float>& all) {
   }
 }
 
-// -log p of what stands at `target`.
+// -log p of the token at `target`.
 double loss_of(std::span<const float> logits, std::size_t target) {
   double most = logits[0];
   for (const float logit : logits) {
@@ -73,7 +73,7 @@ TEST_CASE("the demo model: tokens, attention and logits of the reference file") 
   }
 }
 
-TEST_CASE("the demo model: the perplexity of held-out text is that of its model card") {
+TEST_CASE("the demo model: the perplexity of held-out text is that given in its model card") {
   const json heldout = reference("heldout.json");
   const Model model = demo_model();
   double loss = 0.0;

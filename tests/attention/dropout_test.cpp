@@ -19,7 +19,7 @@ std::vector<float> dropped(const Dropout& dropout, HeadId head, std::size_t quer
 
 }  // namespace
 
-TEST_CASE("dropout: weights become 0 or are divided by 1 - P, at a rate of about P") {
+TEST_CASE("dropout: about a share P of weights becomes 0, the others are divided by 1 - P") {
   for (const float rate : {0.1f, 0.25f, 0.5f, 0.9f}) {
     CAPTURE(rate);
     const std::size_t n = 100'000;
@@ -32,17 +32,17 @@ TEST_CASE("dropout: weights become 0 or are divided by 1 - P, at a rate of about
         REQUIRE(std::abs(weight - 0.5f / (1.0f - rate)) < 1e-6f * weight);
       }
     }
-    // Five standard deviations of a fair draw.
+    // Within five standard deviations.
     const auto p = static_cast<double>(rate);
     const auto draws = static_cast<double>(n);
     const double spread = 5.0 * std::sqrt(p * (1.0 - p) * draws);
     CHECK(std::abs(static_cast<double>(n_dropped) - p * draws) < spread);
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    CHECK(std::abs(sum - 0.5 * draws) < 0.5 * spread / (1.0 - p));  // the expected sum stays
+    CHECK(std::abs(sum - 0.5 * draws) < 0.5 * spread / (1.0 - p));  // the expected sum is unchanged
   }
 }
 
-TEST_CASE("dropout: the same seed drops the same weights, any other name drops others") {
+TEST_CASE("dropout: the same seed drops the same weights, another seed or name drops others") {
   const std::vector<float> first = dropped({0.5f, 1}, {0, 0}, 0);
   CHECK(dropped({0.5f, 1}, {0, 0}, 0) == first);
   CHECK(dropped({0.5f, 2}, {0, 0}, 0) != first);
@@ -51,7 +51,7 @@ TEST_CASE("dropout: the same seed drops the same weights, any other name drops o
   CHECK(dropped({0.5f, 1}, {0, 0}, 1) != first);
 }
 
-TEST_CASE("dropout: what happens to a key does not depend on where the range begins") {
+TEST_CASE("dropout: whether a key is dropped does not depend on where the range begins") {
   const std::vector<float> whole = dropped({0.5f, 1}, {2, 3}, 4, 0, 100);
   const std::vector<float> tail = dropped({0.5f, 1}, {2, 3}, 4, 40, 60);
   CHECK(std::vector<float>(whole.begin() + 40, whole.end()) == tail);

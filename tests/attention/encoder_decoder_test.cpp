@@ -153,7 +153,7 @@ TEST_CASE("encoder-decoders: attention within 1e-5 of float64, logits within 1e-
   }
 }
 
-TEST_CASE("an encoder-decoder's weights do not depend on how many threads there are") {
+TEST_CASE("an encoder-decoder's weights do not depend on the number of threads") {
   const Model model = t5();
   const Expected expected(kExperts / "t5-relu-tied");
   const HalfText source{expected.ids("ids")};
@@ -173,7 +173,7 @@ TEST_CASE("an encoder-decoder's weights do not depend on how many threads there 
   CHECK(found[0] == found[2]);
 }
 
-TEST_CASE("rows of cross-attention sum to 1 over the source, whatever the temperature") {
+TEST_CASE("rows of cross-attention sum to 1 over the source, at any temperature") {
   const Model model = t5();
   const HalfText source{{5, 6, 7, 8, 1}};
   const HalfText target{{0, 9, 10}};
@@ -196,16 +196,16 @@ TEST_CASE("rows of cross-attention sum to 1 over the source, whatever the temper
   }
 }
 
-TEST_CASE("a decoder that attends to another text is refused without one") {
+TEST_CASE("a decoder with cross-attention is refused without a source text") {
   const Model model = t5();
   const HalfText target{{0, 9}};
-  RunObserver nobody;
-  CHECK_THROWS_WITH_AS(run(model, target.view(), {}, nobody),
+  RunObserver idle_observer;
+  CHECK_THROWS_WITH_AS(run(model, target.view(), {}, idle_observer),
                        doctest::Contains("expected the output of its encoder"), Error);
   CHECK_THROWS_AS(Decoding(model, {}, 4).feed(target.ids), Error);
 }
 
-TEST_CASE("the token that a decoder begins with is known, and Marian never writes it") {
+TEST_CASE("a decoder's start token is known, and Marian never generates it") {
   CHECK(t5().config.first_token == 0u);
   CHECK(load_gguf(kExperts / "t5-relu-tied/t5-relu-tied.gguf").config.first_token == 0u);
   const Model marian = load_hugging_face(kExperts / "marian");
@@ -226,7 +226,8 @@ TEST_CASE("the token that a decoder begins with is known, and Marian never write
   CHECK(write() == std::vector<std::uint32_t>{76, 76, 76});
 }
 
-TEST_CASE("near distances have a bucket each, farther ones share some, the farthest the last") {
+TEST_CASE(
+    "near distances have a bucket each, farther ones share buckets, the farthest share the last") {
   const auto buckets = [](std::size_t n, std::size_t most,
                           const std::vector<std::size_t>& distances) {
     std::vector<std::size_t> found;
@@ -237,10 +238,10 @@ TEST_CASE("near distances have a bucket each, farther ones share some, the farth
     return found;
   };
   using Numbers = std::vector<std::size_t>;
-  // A decoder's 32 up to 128 tokens: 16 exact ones.
+  // A decoder's 32 buckets up to 128 tokens: 16 exact ones.
   CHECK(buckets(32, 128, {0, 1, 15, 16, 18, 19, 64, 127, 128, 5000}) ==
         Numbers{0, 1, 15, 16, 16, 17, 26, 31, 31, 31});
-  // An encoder's 16 to each side: powers of two in the logarithm fall on a bucket's first distance.
+  // An encoder's 16 on each side: powers of two in the logarithm fall on a bucket's first distance.
   CHECK(buckets(16, 128, {7, 8, 15, 16, 31, 32, 63, 64, 128}) ==
         Numbers{7, 8, 9, 10, 11, 12, 13, 14, 15});
   const float table[] = {10.0f, 11.0f, 12.0f, 13.0f};

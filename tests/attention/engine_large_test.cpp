@@ -1,4 +1,4 @@
-// Texts so long that memory or time in the square of their length would show.
+// Texts long enough to show memory or time that grows with the square of their length.
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -16,14 +16,14 @@ namespace {
 
 using test::kSanitized;
 
-// The most memory this process ever had, in bytes.
+// The peak memory of this process, in bytes.
 std::size_t peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-// Keeps one row of one head, as a sink of few pixels would.
+// Keeps one row of one head, as a sink for few pixels would.
 class LastRowSum : public PatternSink {
  public:
   bool wants(HeadId head) const override { return head == HeadId{0, 0}; }
@@ -39,7 +39,7 @@ class LastRowSum : public PatternSink {
 
 }  // namespace
 
-TEST_CASE("engine: ten thousand tokens that nobody wants take no memory for their square") {
+TEST_CASE("engine: without observers ten thousand tokens take no memory for their square") {
   constexpr std::size_t kTokens = 10'000;
   constexpr std::size_t kSquare = kTokens * kTokens * sizeof(float);
   test::ModelBuilder builder(kTokens, 4);

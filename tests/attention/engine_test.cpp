@@ -22,7 +22,8 @@ using test::contains;
 using test::ModelBuilder;
 using test::OutputForm;
 
-// One head whose query and key are the single input value times a factor, and whose value is it.
+// One head whose query and key are the single input value times a factor, and whose value is the
+// input.
 Model one_number_model(const std::vector<float>& inputs, float query_factor) {
   ModelBuilder builder(1, 1);
   builder.model.inputs = builder.keep(inputs, inputs.size(), 1);
@@ -65,8 +66,8 @@ TEST_CASE("engine: every SIMD target agrees with the reference at odd sizes") {
   }
 }
 
-TEST_CASE("engine: threads change no bit") {
-  // Every step has enough to do for several threads.
+TEST_CASE("engine: bit-identical for any number of threads") {
+  // Every step has enough work for several threads.
   ModelBuilder builder(530, 64);
   builder.add_layer({{40, 50}, {47, 43}, {41, 41}}, OutputForm::kPerHead);
   builder.add_layer({{8, 8}, {64, 120}}, OutputForm::kPerLayer);
@@ -88,7 +89,7 @@ TEST_CASE("engine: threads change no bit") {
   }
 }
 
-TEST_CASE("engine: what comes later changes no earlier row, not by a bit") {
+TEST_CASE("engine: later tokens change no bit of earlier rows") {
   for (const std::string mask : {"causal", "window:30", "strided:5", "block:50"}) {
     CAPTURE(mask);
     ModelBuilder builder(100, 8);
@@ -134,7 +135,7 @@ TEST_CASE("engine: rope and alibi agree with the reference, causal and bidirecti
   }
 }
 
-TEST_CASE("engine: alibi alone is a softmax of distances") {
+TEST_CASE("engine: alibi alone gives a softmax of distances") {
   Model model = one_number_model({1.0f, 1.0f, 1.0f}, 0.0f);
   model.config.positions = Positions::kAlibi;
   // One head's slope is 1/256.
@@ -150,7 +151,7 @@ TEST_CASE("engine: alibi alone is a softmax of distances") {
   CHECK(both_ways.pattern(0, 0)(1, 0) == both_ways.pattern(0, 0)(1, 2));
 }
 
-TEST_CASE("engine: temperature divides the scaled scores, and no scale leaves them large") {
+TEST_CASE("engine: temperature divides the scaled scores; without scaling they stay large") {
   // Last row's scores are 0, 2 and 4 times the factor.
   const Model model = one_number_model({0.0f, 1.0f, 2.0f}, 1.0f);
   const auto last_weight = [&](float temperature) {
@@ -175,14 +176,14 @@ TEST_CASE("engine: temperature divides the scaled scores, and no scale leaves th
   const test::Result unscaled = test::run(builder.model, request);
   const test::NaiveResult unscaled_expected = test::naive_run(builder.model, request);
   CHECK(test::largest_difference(unscaled.pattern(0, 0), unscaled_expected.patterns[0][0]) < 2e-6);
-  // Unscaled at T = √d_head is the scaled form.
+  // Unscaled with T = √d_head equals the scaled form.
   request.temperature = 3.0f;
   const test::Result by_hand = test::run(builder.model, request);
   const test::NaiveResult scaled = test::naive_run(builder.model);
   CHECK(test::largest_difference(by_hand.pattern(0, 0), scaled.patterns[0][0]) < 2e-6);
 }
 
-TEST_CASE("engine: dropout rescales what it keeps, in the pattern and in the context") {
+TEST_CASE("engine: dropout rescales the weights that it keeps, in the pattern and in the context") {
   ModelBuilder builder(90, 6);
   builder.add_layer({{4, 4}, {4, 4}});
   const test::Result whole = test::run(builder.model);
@@ -221,7 +222,7 @@ TEST_CASE("engine: dropout rescales what it keeps, in the pattern and in the con
   CHECK(test::same_bits(test::run(builder.model, request).out(), whole.out()));
 }
 
-TEST_CASE("engine: scores of ten thousand either way pick one key without overflow") {
+TEST_CASE("engine: scores of plus and minus ten thousand pick one key without overflow") {
   const Model model = one_number_model({-1.0f, 1.0f, 0.0f, 1.0f}, 1e4f);
   const test::Result result = test::run(model);
   const std::vector<double> expected = {1,      0,      0,      0, 0, 1,   0, 0,
@@ -230,7 +231,7 @@ TEST_CASE("engine: scores of ten thousand either way pick one key without overfl
   CHECK(test::largest_difference(result.out(), {-1, 1, 0, 1}) < 1e-6);
 }
 
-TEST_CASE("engine: layers above the last wanted head are not computed") {
+TEST_CASE("engine: layers above the last requested head are not computed") {
   ModelBuilder builder(10, 4);
   for (int layer = 0; layer < 3; ++layer) {
     builder.add_layer({{4, 4}, {2, 2}}, OutputForm::kPerLayer);
@@ -258,7 +259,7 @@ TEST_CASE("engine: layers above the last wanted head are not computed") {
   }
 }
 
-TEST_CASE("engine: request values out of range are usage errors that name them") {
+TEST_CASE("engine: option values out of range are usage errors that name them") {
   ModelBuilder builder(3, 2);
   builder.add_layer({{2, 2}});
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -308,7 +309,7 @@ TEST_CASE("engine: numbers that overflow are malformed weights, and the first he
     CHECK(contains(message_of(model, request, ErrorKind::kMalformed),
                    "layer 0, head 1: a context is not a finite number"));
 
-    for (const std::size_t head : {2u, 3u}) {  // scores come before contexts, but heads before both
+    for (const std::size_t head : {2u, 3u}) {  // checked head by head, scores first
       model.layers[0].heads[head].query.weight = builder.random(4, 2, kHuge);
       model.layers[0].heads[head].key.weight = builder.random(4, 2, kHuge);
     }
@@ -320,10 +321,10 @@ TEST_CASE("engine: numbers that overflow are malformed weights, and the first he
     CHECK(contains(message_of(model, request, ErrorKind::kMalformed),
                    "layer 0, the output is not a finite number"));
   }
-  // Minus infinity is as wrong as plus infinity, although a mask would write it.
+  // Minus infinity is as wrong as plus infinity, although a mask may write it.
   CHECK(contains(message_of(one_number_model({1e20f, -1e20f}, 1.0f), {}, ErrorKind::kMalformed),
                  "a score is not a finite number"));
-  // Nor may a score become infinite on its way, with ALiBi's penalty or without.
+  // Nor may a score become infinite in between, with ALiBi's penalty or without.
   AttentionRequest cold;
   cold.temperature = 1e-37f;
   for (const Positions positions : {Positions::kNone, Positions::kAlibi}) {

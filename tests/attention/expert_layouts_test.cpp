@@ -1,4 +1,4 @@
-// Models of tests/reference/experts written as other programs write them: the numbers stay.
+// Models of tests/reference/experts as other programs write them: the numbers stay the same.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void append(std::vector<float>& to, const std::vector<float>& from, std::size_t 
   to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(std::min(count, from.size())));
 }
 
-// The tensors of each expert, "…experts.3.w1.weight" for the gate, in one of all: transformers'
+// The tensors of all experts, "…experts.3.w1.weight" for a gate, merged into one: transformers'
 // MergeModulelist(0), and Concatenate(1) of gate and up. Without a gate only the former.
 std::vector<TestTensor> put_together(std::vector<TestTensor> tensors, const std::string& gate,
                                      const std::string& up, const std::string& down) {
@@ -100,7 +100,7 @@ std::vector<TestTensor> put_together(std::vector<TestTensor> tensors, const std:
   return rest;
 }
 
-// The other way round.
+// The reverse.
 std::vector<TestTensor> take_apart(const std::vector<TestTensor>& tensors) {
   std::vector<TestTensor> apart;
   for (const TestTensor& tensor : tensors) {
@@ -127,7 +127,7 @@ std::vector<TestTensor> take_apart(const std::vector<TestTensor>& tensors) {
   return apart;
 }
 
-// gpt-oss: [n, d_in, d_out], of gate and up in turn; with biases.
+// gpt-oss: [n, d_in, d_out], gate and up alternating; with biases.
 std::vector<TestTensor> take_apart_turned(const std::vector<TestTensor>& tensors) {
   std::vector<TestTensor> apart;
   for (const TestTensor& tensor : tensors) {
@@ -167,7 +167,7 @@ std::string layer_name(std::size_t layer, const std::string& name) {
   return "blk." + std::to_string(layer) + "." + name;
 }
 
-// llama.cpp's ffn_gate_up_exps: of each expert all gates, then what they open.
+// llama.cpp's ffn_gate_up_exps: for each expert all gate rows, then all up rows.
 GgufParts with_gates_and_ups(const fs::path& path) {
   GgufParts parts(path);
   std::size_t n_fused = 0;
@@ -205,7 +205,7 @@ std::size_t dealt(std::size_t latent) {
   return latent * 5 % kWide;
 }
 
-// x -> 2 x in another order, and three more latents that no expert looks at.
+// x -> 2 x in another order, and three more latents that no expert reads.
 std::vector<float> into_latents() {
   std::vector<float> rows(kLatents * kWide);
   for (std::size_t i = 0; i < kLatents; ++i) {
@@ -222,7 +222,7 @@ std::vector<float> out_of_latents() {
   return rows;
 }
 
-// [d_ff, d_model] that looks at latents.
+// [d_ff, d_model] that reads latents.
 std::vector<float> up_of_latents(const float* up, std::size_t d_ff) {
   std::vector<float> rows(d_ff * kLatents);
   for (std::size_t row = 0; row < d_ff; ++row) {
@@ -233,7 +233,7 @@ std::vector<float> up_of_latents(const float* up, std::size_t d_ff) {
   return rows;
 }
 
-// [d_model, d_ff] that gives latents, the last three of them of no use.
+// [d_model, d_ff] that writes latents, the last three of them unused.
 std::vector<float> down_to_latents(const float* down, std::size_t d_ff) {
   std::vector<float> rows(kLatents * d_ff, 1.0f);
   for (std::size_t i = 0; i < kWide; ++i) {
@@ -263,7 +263,7 @@ test::GgufBuilder::Tensor tensor_of(const std::string& name,
   return {name, dimensions, 0, bytes};
 }
 
-// nemotronh-moe with latents of such names.
+// nemotronh-moe with latents under these names.
 GgufParts with_latents(const std::string& in, const std::string& out) {
   GgufParts parts(kLayoutCases / "nemotronh-moe/nemotronh-moe.gguf");
   constexpr std::size_t kFf = 16;
@@ -294,8 +294,8 @@ GgufParts with_latents(const std::string& in, const std::string& out) {
 }  // namespace
 
 // Source: transformers, src/transformers/conversion_mapping.py, whose modules hold experts like
-// this; save_pretrained() writes them so where it does not turn the mapping round.
-TEST_CASE("experts of a folder are read from one tensor of all, as transformers 5 has them") {
+// this; save_pretrained() writes them so unless it reverses the mapping.
+TEST_CASE("experts of a folder are read from one merged tensor, as transformers 5 stores them") {
   for (const char* name : {"qwen2moe", "qwen3moe-norm", "qwen3moe-mixed-layers", "qwen3next",
                            "deepseek2-lite", "deepseek2-groups", "deepseek3"}) {
     check_folder(name, put_together(stored(name), "gate_proj", "up_proj", "down_proj"));
@@ -310,14 +310,14 @@ TEST_CASE("experts of a folder are read from one tensor of all, as transformers 
   check_folder("nemotronh-moe", put_together(stored("nemotronh-moe"), "", "up_proj", "down_proj"));
 }
 
-TEST_CASE("experts of a folder are read from a tensor of each, as others write them") {
+TEST_CASE("experts of a folder are read from one tensor per expert, as others write them") {
   for (const char* name : {"qwen3.5-moe", "gemma4-moe"}) {
     check_folder(name, take_apart(stored(name)));
   }
   check_folder("gptoss-bf16", take_apart_turned(stored("gptoss-bf16")));
 }
 
-TEST_CASE("experts of GGUF are read with gate and up in one tensor, or in one each") {
+TEST_CASE("experts of GGUF files are read with gate and up in one tensor or in two") {
   for (const char* name : {"mixtral", "qwen2moe", "qwen3moe-norm", "qwen3next", "qwen3.5-moe",
                            "granitemoe", "granite4-hybrid", "deepseek2-lite", "deepseek3"}) {
     check_gguf(name, with_gates_and_ups(kLayoutCases / name / (std::string(name) + ".gguf")));
@@ -325,7 +325,7 @@ TEST_CASE("experts of GGUF are read with gate and up in one tensor, or in one ea
   check_gguf("gptoss-bf16-gguf",
              with_gates_and_ups(kLayoutCases / "gptoss-bf16-gguf/gptoss-bf16.gguf"));
 
-  // Ollama's Gemma 4: the other way round, and a name of its own for the experts' scales.
+  // Ollama's Gemma 4: the other order, and a different name for the experts' scales.
   GgufParts gemma(kLayoutCases / "gemma4-moe/gemma4-moe.gguf");
   for (std::size_t layer = 0; layer < 3; ++layer) {
     const auto fused = gemma.tensor(layer_name(layer, "ffn_gate_up_exps.weight"));
@@ -350,7 +350,7 @@ TEST_CASE("experts of GGUF are read with gate and up in one tensor, or in one ea
   check_gguf("gemma4-moe", gemma);
 }
 
-TEST_CASE("experts that work on a stream of another width go into it and out of it") {
+TEST_CASE("experts that work on a stream of another width project into it and back") {
   std::vector<TestTensor> tensors = stored("nemotronh-moe");
   for (TestTensor& tensor : tensors) {
     if (tensor.name.find(".experts.") == std::string::npos) {
@@ -375,7 +375,7 @@ TEST_CASE("experts that work on a stream of another width go into it and out of 
   check_gguf("nemotronh-moe", with_latents("ffn_latent_in", "ffn_latent_out"));  // Ollama's
 }
 
-TEST_CASE("one head of latents is read from tensors without their outermost dimension of 1") {
+TEST_CASE("a single head of latents is read from tensors without their outermost dimension of 1") {
   const fs::path one = kLayoutCases / "deepseek2-one-head";
   test::ReferenceCase expected;
   expected.model = load_hugging_face(one);

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 const fs::path kCases = ATTNVIZ_SOURCE_DIR "/tests/reference/experts";
 
-// Those of encoder-decoders are encoder_decoder_test's.
+// Encoder-decoders are tested in encoder_decoder_test.
 bool is_of_two_stacks(const fs::path& numbers) {
   const MappedFile file(numbers);
   return Safetensors(file.bytes(), numbers.string()).find("decoder_ids") != nullptr;
@@ -45,7 +45,7 @@ std::vector<fs::path> cases() {
   return folders;
 }
 
-// The folder itself, where it is a model, and its GGUF files.
+// The folder itself, if it is a model, and its GGUF files.
 std::vector<fs::path> models_of(const fs::path& folder) {
   std::vector<fs::path> models;
   if (fs::exists(folder / "config.json")) {
@@ -64,7 +64,7 @@ Model load(const fs::path& path) {
   return fs::is_directory(path) ? load_hugging_face(path) : load_gguf(path);
 }
 
-// Numbers of a tensor; none where it is not there.
+// The numbers of a tensor; empty if it does not exist.
 template <class Number>
 std::vector<Number> numbers_of(const fs::path& folder, std::string_view name) {
   const MappedFile file(folder / "expected.safetensors");
@@ -78,7 +78,7 @@ std::vector<Number> numbers_of(const fs::path& folder, std::string_view name) {
   return numbers;
 }
 
-// What routers choose, layer by layer.
+// The routers' choices, layer by layer.
 struct Routes : RunObserver {
   bool wants(std::size_t /*layer*/, LayerStep step) const override {
     return step == LayerStep::kRouter;
@@ -91,7 +91,7 @@ struct Routes : RunObserver {
   std::vector<float> factors;
 };
 
-// What goes to learned sinks, by layer, head and query.
+// The weights of learned sinks, by layer, head and query.
 struct Sinks : PatternSink {
   Sinks(const Model& model, std::size_t n)
       : n_heads(model.n_heads()), n_tokens(n), weights(model.n_layers() * n_heads * n) {}

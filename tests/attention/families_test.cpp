@@ -27,9 +27,9 @@ namespace fs = std::filesystem;
 const fs::path kOwn = ATTNVIZ_SOURCE_DIR "/tests/reference/families";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/families";
 
-std::vector<fs::path> cases_of(const fs::path& place) {
+std::vector<fs::path> cases_of(const fs::path& parent) {
   std::vector<fs::path> folders;
-  for (const fs::directory_entry& entry : fs::directory_iterator(place)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent)) {
     if (fs::exists(entry.path() / "expected.safetensors")) {
       folders.push_back(entry.path());
     }
@@ -67,8 +67,8 @@ void check_case(const fs::path& numbers, Model model) {
   }
 }
 
-std::size_t check_cases(const fs::path& place) {
-  const std::vector<fs::path> folders = cases_of(place);
+std::size_t check_cases(const fs::path& parent) {
+  const std::vector<fs::path> folders = cases_of(parent);
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
     CAPTURE(name);

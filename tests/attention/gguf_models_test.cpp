@@ -31,7 +31,7 @@ MatrixBuffer read_array(const fs::path& path) {
   return read_npy(file.bytes(), path.string()).values;
 }
 
-// Numbers that another program computed: all patterns, and the last position's logits.
+// Numbers computed by another program: all patterns, and the last position's logits.
 void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids,
                        const fs::path& attention, const fs::path& logits) {
   const test::ModelRun found = test::run_model(model, {ids, {}});
@@ -41,7 +41,7 @@ void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids
   CHECK(test::largest_difference(test::all_of(last), test::all_of(read_array(logits))) < 1e-4);
 }
 
-// Each folder's files against its numbers; how many were read.
+// Checks each folder's files against its numbers; returns how many were read.
 std::size_t check_dialects(const fs::path& dialects, std::initializer_list<const char*> files) {
   std::size_t n_read = 0;
   for (const fs::directory_entry& folder : fs::directory_iterator(dialects)) {
@@ -81,7 +81,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a model says the same of itself whether it comes from GGUF or from Hugging Face") {
+TEST_CASE("a model's description is the same from GGUF and from Hugging Face") {
   const Model gguf = load_gguf(kGguf / "models/llama-gqa-bias.gguf");
   const Model hf = load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/llama-gqa-bias");
   CHECK(gguf.config.name == "llama-gqa-bias");
@@ -95,7 +95,7 @@ TEST_CASE("a model says the same of itself whether it comes from GGUF or from Hu
   CHECK(hf.layers[0].rope->pairing == RopePairing::kHalves);
 }
 
-TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weights") {
+TEST_CASE("files written by llama.cpp's tools agree with float64 passes over their weights") {
   if (!fs::exists(kSharedGguf)) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
@@ -114,7 +114,7 @@ TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weight
   }
 }
 
-TEST_CASE("Ollama's files of a dialect hold the models that they hold") {
+TEST_CASE("Ollama's files of each dialect hold the expected models") {
   CHECK(check_dialects(ATTNVIZ_SOURCE_DIR "/tests/reference/dialects", {"ollama.gguf"}) >= 12);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("Ollama's files hold the same models as llama.cpp's") {
   CHECK(check_dialects(dialects, {"ollama.gguf", "llamacpp.gguf"}) >= 26);
 }
 
-TEST_CASE("unusual but valid GGUF files hold the model that they hold") {
+TEST_CASE("unusual but valid GGUF files hold the expected model") {
   if (!fs::exists(kSharedGguf)) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;

@@ -1,5 +1,5 @@
-// GGUF files of tests/reference/experts as Ollama and newer converters write them: keys and names
-// of their own, and layers that guess tokens further ahead.
+// GGUF files of tests/reference/experts as Ollama and newer converters write them: with different
+// keys and names, and with layers that predict tokens further ahead.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::string blk(std::size_t layer, const std::string& name) {
   return "blk." + std::to_string(layer) + "." + name;
 }
 
-// A further layer behind the last one: a copy of it, and what only such layers have.
+// A further layer after the last one: a copy of it, plus the tensors that only these layers have.
 GgufParts with_layer_ahead(GgufParts parts, const std::string& architecture) {
   const std::string count = architecture + ".block_count";
   const std::size_t n = parts.u32(count);
@@ -72,7 +72,7 @@ GgufParts with_layer_ahead(GgufParts parts, const std::string& architecture) {
   return parts;
 }
 
-// Ollama's `convert/convert_qwen3next.go`, of 2026 and before.
+// Ollama's `convert/convert_qwen3next.go`, up to 2026.
 GgufParts as_ollama(GgufParts parts, const std::string& architecture, std::uint32_t interval) {
   const auto key = [&](const char* name) { return architecture + "." + name; };
   const std::size_t n = parts.u32(key("block_count"));
@@ -102,8 +102,8 @@ GgufParts as_ollama(GgufParts parts, const std::string& architecture, std::uint3
   return parts;
 }
 
-// Rows of heads of `width` from the order of llama.cpp's file to that of Hugging Face: head h of a
-// file whose value heads are dealt out to 2 key heads in turn stands at (h mod 2) · 2 + h / 2.
+// Reorders rows of heads of `width` from llama.cpp's order to Hugging Face's: in a file whose value
+// heads alternate between 2 key heads, head h is at (h mod 2) · 2 + h / 2.
 void reorder(std::string& bytes, std::size_t first, std::size_t head_bytes) {
   constexpr std::size_t kHeads = 4;
   const std::string dealt = bytes.substr(first, kHeads * head_bytes);
@@ -114,7 +114,7 @@ void reorder(std::string& bytes, std::size_t first, std::size_t head_bytes) {
 }
 
 GgufParts in_order_of_hugging_face(GgufParts parts) {
-  constexpr std::size_t kValue = 8;  // of a head; keys of two heads of 8 stand before values
+  constexpr std::size_t kValue = 8;  // of a head; keys of two heads of 8 come before values
   constexpr std::size_t kKeys = 2 * 2 * 8;
   for (auto& tensor : parts.tensors) {
     const std::size_t row =
@@ -137,7 +137,7 @@ GgufParts in_order_of_hugging_face(GgufParts parts) {
   return parts;
 }
 
-// What the first layer's router multiplies the chosen experts by.
+// The factors by which the first layer's router multiplies the chosen experts.
 struct FirstRouter : RunObserver {
   bool wants(std::size_t layer, LayerStep step) const override {
     return layer == 0 && step == LayerStep::kRouter;
@@ -156,7 +156,7 @@ RoutedTokens first_routes(const GgufParts& parts, const std::vector<std::uint32_
 
 }  // namespace
 
-TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that is reported") {
+TEST_CASE("GGUF: layers that predict tokens further ahead are left out, and that is reported") {
   const std::pair<const char*, const char*> models[] = {
       {"qwen3.5", "qwen35"},      {"qwen3.5-moe", "qwen35moe"},    {"qwen3next", "qwen3next"},
       {"deepseek3", "deepseek2"}, {"deepseek2-lite", "deepseek2"}, {"mixtral", "llama"}};
@@ -169,7 +169,7 @@ TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that i
             return one.name.starts_with(ahead) && one.why == kMultiToken;
           }) > 4);
   }
-  // Lists by layer have an item for these layers, or none.
+  // Per-layer lists may or may not have items for these layers.
   GgufParts nemotron = with_layer_ahead(parts_of("nemotronh-moe"), "nemotron_h_moe");
   test::check_gguf(kWriterCases / "nemotronh-moe", nemotron.bytes());
   nemotron.set_list("nemotron_h_moe.feed_forward_length", {0, 16, 0, 16, 0, 0, 16});
@@ -179,7 +179,7 @@ TEST_CASE("GGUF: layers that guess tokens further ahead are left out, and that i
   check_malformed(nemotron, "feed_forward_length: expected 7");
 }
 
-TEST_CASE("GGUF: a layer like the others is not left out as one of multi-token prediction") {
+TEST_CASE("GGUF: an ordinary layer is not left out as a multi-token prediction layer") {
   for (const auto& [name, architecture] :
        {std::pair("mixtral", "llama"), std::pair("deepseek3", "deepseek2")}) {
     GgufParts parts = parts_of(name);
@@ -188,7 +188,7 @@ TEST_CASE("GGUF: a layer like the others is not left out as one of multi-token p
   }
 }
 
-TEST_CASE("GGUF: as many layers ahead as there are, or more, are refused") {
+TEST_CASE("GGUF: as many prediction layers as layers in all, or more, are refused") {
   for (const std::uint32_t n : {4U, 5U, 4294967295U}) {
     GgufParts parts = parts_of("qwen3.5");
     parts.set_u32("qwen35.nextn_predict_layers", n);
@@ -205,7 +205,7 @@ TEST_CASE("GGUF: Qwen 3.5 and Qwen3-Next as Ollama writes them are read") {
                    as_ollama(parts_of("qwen3next"), "qwen3next", 4).bytes());
 }
 
-TEST_CASE("GGUF: ssm.v_head_reordered says in which order value heads lie, in both its values") {
+TEST_CASE("GGUF: both values of ssm.v_head_reordered, the order of value heads, are read") {
   GgufParts parts = parts_of("qwen3.5");
   parts.set_flag("qwen35.ssm.v_head_reordered", true);
   test::check_gguf(kWriterCases / "qwen3.5", parts.bytes());
@@ -213,7 +213,8 @@ TEST_CASE("GGUF: ssm.v_head_reordered says in which order value heads lie, in bo
   plain.set_flag("qwen35.ssm.v_head_reordered", false);
   test::check_gguf(kWriterCases / "qwen3.5", plain.bytes());
 
-  // Qwen3-Next under the name of Qwen 3.5, as Ollama writes it since 2026: ssm_ba lies by key head.
+  // Qwen3-Next under the name of Qwen 3.5, as Ollama writes it since 2026: ssm_ba is ordered by key
+  // head.
   GgufParts next = parts_of("qwen3next");
   for (auto& key : next.keys) {
     if (key.name.starts_with("qwen3next.")) {
@@ -241,14 +242,14 @@ TEST_CASE("GGUF: norm_top_k_prob says whether the factors of experts add up to 1
     for (std::size_t i = first; i < first + plain.n_used; ++i) {
       sum += plain.factors[i];
     }
-    CHECK(sum < 0.999f);  // there are experts that are not chosen
+    CHECK(sum < 0.999f);  // some experts are not chosen
     for (std::size_t i = first; i < first + plain.n_used; ++i) {
       CHECK(plain.factors[i] / sum == doctest::Approx(normed.factors[i]).epsilon(1e-5));
     }
   }
 }
 
-TEST_CASE("GGUF: keys of `ollama create` that change nothing of attention are read") {
+TEST_CASE("GGUF: keys of `ollama create` that do not affect attention are read") {
   GgufParts nemotron = parts_of("nemotronh");
   nemotron.set("nemotron_h.rope.freq_base", GgufType::kF32, test::GgufBuilder().number(10000.0F));
   test::check_gguf(kWriterCases / "nemotronh", nemotron.bytes());

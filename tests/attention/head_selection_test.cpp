@@ -61,7 +61,7 @@ TEST_CASE("parse_head_places: heads, or whole layers, with or without the letter
   }
 }
 
-TEST_CASE("select_heads: nothing said chooses every head in order") {
+TEST_CASE("select_heads: without a selection every head is chosen, in order") {
   const Heads all = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}, {2, 0}};
   CHECK(select_heads(uneven_model(), "", "") == all);
   CHECK(select_heads(uneven_model(), "*", "*") == all);
@@ -102,7 +102,7 @@ TEST_CASE("select_heads: ranges of layers, of heads, and of both") {
   CHECK(contains(message_of("2-3.0", ""), "layers 0 to 2"));
 }
 
-TEST_CASE("select_heads: a layer among heads is told apart") {
+TEST_CASE("select_heads: a layer among heads is recognised") {
   CHECK(message_of("L1", "") == "head \"L1\": this names a layer: choose by layer 1");
   CHECK(message_of("0.1,l1-2", "") == "head \"l1-2\": this names a layer: choose by layer 1-2");
 }
@@ -115,7 +115,7 @@ TEST_CASE("select_heads: layers alone, and together with heads") {
   CHECK(select_heads(model, "0.1,1.1", "1") == Heads{{1, 1}});
 }
 
-TEST_CASE("select_heads: what the model does not have is a usage error with the valid range") {
+TEST_CASE("select_heads: heads the model does not have are a usage error with the valid range") {
   CHECK(contains(message_of("3.0", ""), "layers 0 to 2"));
   CHECK(contains(message_of("1.3", ""), "layer 1 has heads 0 to 2"));
   CHECK(contains(message_of("2.1", ""), "layer 2 has only head 0"));
@@ -127,7 +127,7 @@ TEST_CASE("select_heads: what the model does not have is a usage error with the 
   CHECK(contains(message_of("2", "2"), "no head is both"));
 }
 
-TEST_CASE("select_heads: what is no head or layer is a usage error with an example") {
+TEST_CASE("select_heads: text that is not a head or layer is a usage error with an example") {
   for (const std::string heads :
        {"x", "1.", ".1", "1.2.3", "H1", "2.1-0", "2-", "1.0-", "-1", "1,,2", ",", " ", "1.x",
         "99999999999999999999.0", "L1H", "LH", "1.2,"}) {
@@ -147,7 +147,7 @@ TEST_CASE("is_rectangle: every layer with the same heads") {
   CHECK(!is_rectangle(Heads{{0, 1}, {0, 2}, {3, 1}}));
 }
 
-TEST_CASE("select_heads: among given heads, whose layers and numbers need not begin at 0") {
+TEST_CASE("select_heads: among given heads, whose layers and numbers need not start at 0") {
   const std::vector<HeadId> available = {{2, 1}, {2, 3}, {5, 1}, {5, 3}};
   CHECK(select_heads(available, "", "") == available);
   CHECK(select_heads(available, "3", "") == std::vector<HeadId>{{2, 3}, {5, 3}});

@@ -1,4 +1,4 @@
-// The values that a run tells: what a head's weights mix.
+// The values that a run reports: what a head's weights average.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class EvenValues : public RunObserver {
   std::map<HeadId, MatrixBuffer> of_heads;
 };
 
-// Wants weights alone, and fails when it is told of values.
+// Asks for weights alone, and fails when it is given values.
 class WeightsOnly : public RunObserver {
  public:
   using RunObserver::RunObserver;
@@ -78,7 +78,7 @@ test::ModelBuilder two_layers(LayerOrder order) {
 }
 
 void check_contexts(const Model& model, const PatternStore& patterns, const EvenValues& seen) {
-  std::size_t n_told = 0;
+  std::size_t n_reported = 0;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const ConstMatrix contexts = seen.of_layers.at(layer).view();
     std::size_t column = 0;
@@ -95,11 +95,11 @@ void check_contexts(const Model& model, const PatternStore& patterns, const Even
           CHECK(contexts(query, column + i) == doctest::Approx(sum).epsilon(1e-4));
         }
       }
-      n_told += head % 2 == 0 ? 1U : 0U;
+      n_reported += head % 2 == 0 ? 1U : 0U;
       column += d_value;
     }
   }
-  CHECK(seen.of_heads.size() == n_told);
+  CHECK(seen.of_heads.size() == n_reported);
 }
 
 }  // namespace
@@ -118,23 +118,22 @@ TEST_CASE("head values: a head's weights times its values are its context") {
   }
 }
 
-TEST_CASE(
-    "head values: they are told of the last layer, too, when only weights are computed there") {
+TEST_CASE("head values: they are reported for the last layer, too, if it computes only weights") {
   class Values : public WeightsOnly {
    public:
     using WeightsOnly::WeightsOnly;
     bool wants_values(HeadId head) const override { return head.layer == 1; }
     void values(std::size_t layer, std::span<const HeadValues> heads) override {
       CHECK(layer == 1);
-      n_told += heads.size();
+      n_reported += heads.size();
     }
-    std::size_t n_told = 0;
+    std::size_t n_reported = 0;
   };
   const test::ModelBuilder builder = two_layers(LayerOrder::kPreNorm);
   PatternStore patterns(select_heads(builder.model, "", ""), kTokens);
   Values observer(patterns);
   run(builder.model, test::Pieces(kTokens), {}, observer);
-  CHECK(observer.n_told == 3);
+  CHECK(observer.n_reported == 3);
 }
 
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-// Heads, MLPs and edges that are taken out, against edited weights, masks and float64 numbers.
+// Removed heads, MLPs and edges, against edited weights, masks and float64 numbers.
 #include "attnviz/attention/interventions.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ Interventions hidden(std::vector<KnockOut> knock_outs) {
   return {{}, std::move(knock_outs)};
 }
 
-// ln p of every token behind every token, [n][n_vocab].
+// ln p of every token as the next one at each position, [n][n_vocab].
 std::vector<std::vector<double>> log_probabilities(const Model& model, const Ids& ids,
                                                    const AttentionRequest& request) {
   ModelInput input;
@@ -166,19 +166,19 @@ class Case {
 
 }  // namespace
 
-TEST_CASE("interventions: taking several heads out has the effects of float64 numbers") {
+TEST_CASE("interventions: the effects of removing several heads agree with float64 numbers") {
   for (const test::WhyCase& one : test::why_cases()) {
     Case(one).check_sets();
   }
 }
 
-TEST_CASE("interventions: hiding edges has the effects of float64 numbers") {
+TEST_CASE("interventions: the effects of hiding edges agree with float64 numbers") {
   for (const test::WhyCase& one : test::why_cases()) {
     Case(one).check_knock_outs();
   }
 }
 
-TEST_CASE("interventions: a text that grows sees what a text at once sees") {
+TEST_CASE("interventions: a text that grows sees what a text read at once sees") {
   const Model model = demo_model();
   const Ids ids = {0, 3991, 3877, 3969, 3758, 3523, 3873, 3310};
   const std::vector<Interventions> all = {
@@ -200,7 +200,7 @@ TEST_CASE("interventions: a text that grows sees what a text at once sees") {
   }
 }
 
-TEST_CASE("interventions: means of a text that grows are those of the tokens that came first") {
+TEST_CASE("interventions: in a text that grows, means are those of the tokens that came first") {
   const Model model = demo_model();
   const Ids ids = {0, 3991, 3877, 3969, 3758};
   const AttentionRequest request = with({{{1, 2, false, true}}, {}});
@@ -211,7 +211,7 @@ TEST_CASE("interventions: means of a text that grows are those of the tokens tha
   CHECK(std::abs(found - (at_once.back()[9] - at_once.back()[1])) < 1e-4);
 }
 
-TEST_CASE("interventions: what the model does not have is refused by name") {
+TEST_CASE("interventions: parts the model does not have are refused by name") {
   const Model model = demo_model();
   const auto refusal = [&](const Interventions& changes) {
     try {

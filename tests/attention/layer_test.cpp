@@ -41,14 +41,14 @@ TEST_CASE("layers: with W_O per head, per layer and absent, with and without res
       builder.add_layer({{3, 7}, {8, 1}, {1, 4}}, form);
       builder.model.config.residual = residual;
       check_against_naive(builder.model);
-      builder.add_layer({{4, 6}, {2, 3}});  // the last layer: contexts side by side
+      builder.add_layer({{4, 6}, {2, 3}});  // the last layer: concatenated contexts
       check_against_naive(builder.model);
       CHECK(test::run(builder.model).out().cols == 9);
     }
   }
 }
 
-TEST_CASE("layers: contexts side by side take no residual") {
+TEST_CASE("layers: concatenated contexts take no residual") {
   ModelBuilder builder(4, 2);
   builder.add_layer({{2, 2}});
   builder.model.config.residual = true;
@@ -57,7 +57,7 @@ TEST_CASE("layers: contexts side by side take no residual") {
   CHECK(test::same_bits(with.out(), test::run(builder.model).out()));
 }
 
-TEST_CASE("layers: W_O per head and the same one per layer give the same bits") {
+TEST_CASE("layers: W_O per head and the same W_O per layer are bit-identical") {
   ModelBuilder builder(60, 7);
   builder.add_layer({{4, 3}, {4, 8}, {2, 1}}, OutputForm::kPerHead);
   Model per_layer = builder.model;
@@ -73,7 +73,8 @@ TEST_CASE("layers: W_O per head and the same one per layer give the same bits") 
   CHECK(test::same_bits(test::run(per_layer).out(), test::run(builder.model).out()));
 }
 
-TEST_CASE("layers: one head at a time and one fused projection split into heads agree bit by bit") {
+TEST_CASE(
+    "layers: one head at a time and one fused projection split into heads are bit-identical") {
   constexpr std::size_t kTokens = 33;
   constexpr std::size_t kModel = 12;
   constexpr std::size_t kHeads = 3;
@@ -96,7 +97,7 @@ TEST_CASE("layers: one head at a time and one fused projection split into heads 
     CAPTURE(target);
     const test::Result by_head = test::run(builder.model);
 
-    // The fused form: one product, whose columns are then taken as what heads see.
+    // The fused form: one product, whose columns are then split among heads.
     MatrixBuffer qkv(kTokens, 3 * kModel);
     kernels::matmul(builder.model.inputs, fused, fused_bias.row(0), qkv.view());
     ModelBuilder split(1, 3 * kModel);
@@ -122,7 +123,7 @@ TEST_CASE("layers: one head at a time and one fused projection split into heads 
   }
 }
 
-TEST_CASE("layers: heads that share keys and values see the same through them") {
+TEST_CASE("layers: heads that share keys and values compute the same with them") {
   ModelBuilder builder(20, 6);
   builder.add_layer({{4, 4}, {4, 4}});
   auto& heads = builder.model.layers[0].heads;

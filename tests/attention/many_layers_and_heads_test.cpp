@@ -1,4 +1,4 @@
-// Models whose many layers, or heads, share the weights of one: small files can hold them.
+// Models with many layers or heads that share one set of weights, as even small files can hold.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -30,12 +30,12 @@ Model model_of(std::size_t n_layers, std::size_t n_heads) {
 
 }  // namespace
 
-TEST_CASE("engine: what a layer takes does not grow with the number of layers") {
+TEST_CASE("engine: the cost of a layer does not grow with the number of layers") {
   const Model model = model_of(100'000, 1);
   test::check_in_time([&] { CHECK(test::output_of(model, test::Pieces(1)).rows() == 1); });
 }
 
-TEST_CASE("interventions: what a head takes that is out does not grow with the number of heads") {
+TEST_CASE("interventions: the cost of a removed head does not grow with the number of heads") {
   constexpr std::size_t kHeads = 200'000;
   const Model model = model_of(1, kHeads);
   Interventions changes;
@@ -47,7 +47,7 @@ TEST_CASE("interventions: what a head takes that is out does not grow with the n
   test::check_in_time([&] { CHECK(test::output_of(model, test::Pieces(1), request).rows() == 1); });
 }
 
-TEST_CASE("interventions: what a layer takes does not grow with what is out in others") {
+TEST_CASE("interventions: the cost of a layer does not grow with the removals in others") {
   constexpr std::size_t kLayers = 50'000;
   const Model model = model_of(kLayers, 1);
   Interventions changes;

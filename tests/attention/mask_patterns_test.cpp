@@ -1,4 +1,4 @@
-// The engine under each mask, against loops that ask Mask::visible for every pair.
+// The engine with each mask, against loops that call Mask::visible for every pair.
 
 #include <doctest/doctest.h>
 
@@ -58,7 +58,7 @@ TEST_CASE("masks: every SIMD target agrees with the reference, and hidden weight
 }
 
 TEST_CASE(
-    "visible_range: every key that a block of queries sees, and no more unless there are gaps") {
+    "visible_range: exactly the keys that a block of queries sees, more only to bridge gaps") {
   for (const char* name : kMasks) {
     const Mask mask = parse_mask(name);
     for (std::size_t first = 0; first < 20; ++first) {

@@ -42,7 +42,7 @@ struct ModelLines {
   std::set<std::string> ignored_keys;  // names on lines that begin with a tilde
 
   bool is_gguf() const { return name.starts_with("gguf-"); }
-  // What messages call a line; slashes lead into objects of a config.json.
+  // A line's name in messages; slashes lead into objects of a config.json.
   std::string path_of(std::string line) const {
     const bool is_quoted = line == "transformers.js_config";
     std::ranges::replace(line, '/', '.');
@@ -142,7 +142,7 @@ std::string joined(const std::set<std::string>& names) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// Model and, of GGUF, what its tokenizer passed over.
+// The model and, for GGUF, the keys that its tokenizer ignored.
 Model load(const ModelLines& lines) {
   const TemporaryFolder folder;
   if (lines.is_gguf()) {
@@ -166,8 +166,8 @@ void check_refused(const ModelLines& lines, const std::string& name) {
   test::check_refused([&] { load(lines); }, name);
 }
 
-// A key that nobody knows, in an object of the config.
-void check_key_told(ModelLines lines, const std::string& key, const std::string& object = "") {
+// Adds an unknown key to an object of the config.
+void check_key_reported(ModelLines lines, const std::string& key, const std::string& object = "") {
   CAPTURE(lines.name);
   CAPTURE(key);
   lines.keys[json::json_pointer(object)][key] = 0.5;
@@ -178,7 +178,7 @@ void check_key_told(ModelLines lines, const std::string& key, const std::string&
 
 }  // namespace
 
-TEST_CASE("published models: every key and every tensor is read, or passed over for a reason") {
+TEST_CASE("published models: every key and every tensor is read, or ignored for a reason") {
   const std::vector<ModelLines> files = all_files();
   CHECK(files.size() == 24);
   for (const ModelLines& lines : files) {
@@ -196,18 +196,19 @@ TEST_CASE("published models: every key and every tensor is read, or passed over 
   }
 }
 
-TEST_CASE("published models: an invented key is told, an invented tensor of a layer is refused") {
+TEST_CASE(
+    "published models: an invented key is reported, an invented tensor of a layer is refused") {
   for (const ModelLines& lines : all_files()) {
     if (lines.is_gguf()) {
       const std::string architecture = lines.keys["general.architecture"];
-      check_key_told(lines, architecture + ".attention.invented_scale");
-      check_key_told(lines, "tokenizer.ggml.invented_prefix");
+      check_key_reported(lines, architecture + ".attention.invented_scale");
+      check_key_reported(lines, "tokenizer.ggml.invented_prefix");
     } else {
-      check_key_told(lines, "invented_multiplier");
+      check_key_reported(lines, "invented_multiplier");
       for (const char* object : {"/rope_scaling", "/text_config", "/text_config/rope_scaling"}) {
-        if (const json::json_pointer place(object);
-            lines.keys.contains(place) && lines.keys[place].is_object()) {
-          check_key_told(lines, "invented_factor", object);
+        if (const json::json_pointer pointer(object);
+            lines.keys.contains(pointer) && lines.keys[pointer].is_object()) {
+          check_key_reported(lines, "invented_factor", object);
         }
       }
     }

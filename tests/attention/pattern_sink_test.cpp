@@ -21,32 +21,32 @@ TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
   CHECK(store.n_tokens() == 3);
   CHECK(store.heads().size() == 2);
 
-  // Blocks arrive in any order, and with rows farther apart than they are long.
+  // Blocks arrive in any order, with rows farther apart than they are long.
   const std::vector<float> block = {1, 2, 3, -9, 4, 5, 6, -9};
   store.rows({2, 0}, 1, 0, {block.data(), 2, 3, 4});
   store.rows({2, 0}, 0, 0, {block.data(), 1, 3, 4});
-  store.rows({1, 1}, 0, 0, {block.data(), 1, 3, 4});  // nobody asked
+  store.rows({1, 1}, 0, 0, {block.data(), 1, 3, 4});  // not requested
 
   const std::vector<double> expected = {1, 2, 3, 1, 2, 3, 4, 5, 6};
   CHECK(test::largest_difference(store.pattern({2, 0}), expected) == 0.0);
   CHECK(test::largest_difference(store.pattern({0, 1}), std::vector<double>(9, 0.0)) == 0.0);
 }
 
-TEST_CASE("pattern store: gives out the places of a head's rows, which hold whole lines") {
+TEST_CASE("pattern store: hands out the memory of a head's rows, in whole cache lines") {
   for (const std::size_t n : {std::size_t{32}, std::size_t{33}}) {
     PatternStore store({{0, 1}, {2, 0}}, n);
-    const Matrix place = store.place({2, 0}, n - 2, 2);
-    CHECK(place.rows == 2);
-    CHECK(place.cols == (n == 32 ? 32 : 48));
-    CHECK(place.stride % 16 == 0);
-    CHECK(reinterpret_cast<std::uintptr_t>(place.data) % 64 == 0);
-    place(1, n - 1) = 0.5f;
+    const Matrix row_memory = store.place({2, 0}, n - 2, 2);
+    CHECK(row_memory.rows == 2);
+    CHECK(row_memory.cols == (n == 32 ? 32 : 48));
+    CHECK(row_memory.stride % 16 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(row_memory.data) % 64 == 0);
+    row_memory(1, n - 1) = 0.5f;
     const ConstMatrix pattern = store.pattern({2, 0});
     CHECK(pattern.rows == n);
     CHECK(pattern.cols == n);
     CHECK(pattern(n - 1, n - 1) == 0.5f);
     CHECK(store.place({0, 0}, n - 2, 2).empty());
-    CHECK(PatternStore::bytes(2, n, n) == static_cast<double>(2 * n * place.cols * 4));
+    CHECK(PatternStore::bytes(2, n, n) == static_cast<double>(2 * n * row_memory.cols * 4));
   }
 }
 

@@ -1,4 +1,4 @@
-// Numbers from elsewhere: PyTorch's multi-head attention and worked examples of textbooks.
+// Published numbers: PyTorch's multi-head attention and worked examples from textbooks.
 
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ test::Result run_masked(const Model& model, const std::string& mask) {
 
 }  // namespace
 
-TEST_CASE("PyTorch's MultiheadAttention with biases and output projection comes out") {
+TEST_CASE("PyTorch's MultiheadAttention with biases and output projection is reproduced") {
   const std::filesystem::path folder = ATTNVIZ_SOURCE_DIR "/tests/reference";
   const Json expected = read_json(folder / "torch_mha_expected.json");
   const Model model = load_weights_json(folder / "torch_mha.json");
@@ -59,7 +59,7 @@ TEST_CASE("PyTorch's MultiheadAttention with biases and output projection comes 
   }
 }
 
-TEST_CASE("textbook examples come out to six digits") {
+TEST_CASE("textbook examples are reproduced to six digits") {
   const Json textbook = read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/textbook.json");
   for (const std::string name : {"book_d3", "numpy42_n3"}) {
     CAPTURE(name);

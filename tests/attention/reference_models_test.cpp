@@ -65,7 +65,7 @@ std::string npz_member(std::string_view zip, std::string_view name) {
   return {};
 }
 
-// The logits of a reference model with this activation, whose MLPs add nothing but their biases.
+// The logits of a reference model with this activation, whose MLPs add only their biases.
 std::vector<float> logits_without_mlps(const std::string& name, const std::string& activation) {
   const test::TemporaryFolder folder;
   test::copy_model(name, folder.path());
@@ -91,7 +91,7 @@ TEST_CASE("every family and variant: attention within 1e-5, logits within 1e-4 o
 }
 
 // transformers: RobertaLMHead.forward against BertPredictionHeadTransform.
-TEST_CASE("hidden_act is that of BERT's head, too, but not of RoBERTa's, which is always GELU") {
+TEST_CASE("hidden_act applies to BERT's head, too, but not to RoBERTa's, which is always GELU") {
   const auto difference = [](const std::string& name) {
     return largest_difference(logits_without_mlps(name, "relu"), logits_without_mlps(name, "gelu"));
   };
@@ -133,7 +133,7 @@ TEST_CASE("a trained Llama model: attention, logits and greedy text of the refer
   CHECK(text.ids == greedy);
 }
 
-TEST_CASE("a trained GPT-2 model sorts, and attends as PyTorch says") {
+TEST_CASE("a trained GPT-2 model sorts, and its attention agrees with PyTorch") {
   const fs::path folder = kShared / "gpt-nano-sort";
   if (!fs::exists(folder)) {
     MESSAGE("SKIPPED: no ../shared/reference/models");
@@ -162,7 +162,7 @@ TEST_CASE("a trained GPT-2 model sorts, and attends as PyTorch says") {
   }
 }
 
-TEST_CASE("whole models: the same bits for any number of threads") {
+TEST_CASE("whole models: bit-identical for any number of threads") {
   const Model model = load_hugging_face(kModels / "llama-gqa-bias");
   Input input;
   for (std::uint32_t i = 0; i < 60; ++i) {

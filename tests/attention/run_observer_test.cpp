@@ -66,7 +66,7 @@ ModelBuilder three_layers(OutputForm form = OutputForm::kPerLayer) {
   return builder;
 }
 
-// One of each order of a layer, and of attention alone in its forms.
+// One model for each order of a layer, and for each form of attention alone.
 std::map<std::string, Model> models() {
   std::map<std::string, Model> all;
   for (const bool residual : {true, false}) {
@@ -162,7 +162,7 @@ class EdgeHider : public RunObserver {
   bool hides(HeadId head) const override { return std::ranges::find(heads_, head) != heads_.end(); }
   void hide(HeadId /*head*/, EdgeBlock& edges) const override {
     for (std::size_t query = edges.first_query(); query < edges.end_query(); ++query) {
-      for (std::size_t key = 0; key < kLength; ++key) {  // those of no block, too
+      for (std::size_t key = 0; key < kLength; ++key) {  // including those outside of blocks
         if (are_hidden_(query, key)) {
           edges.hide(query, key);
         }
@@ -175,7 +175,7 @@ class EdgeHider : public RunObserver {
   Edges are_hidden_;
 };
 
-// Writes down the steps that it wants: all, unless it is told which.
+// Records the steps that it asks for: all by default.
 class Onlooker : public RunObserver {
  public:
   using Wants = std::function<bool(std::size_t layer, LayerStep step)>;
@@ -219,7 +219,7 @@ class Onlooker : public RunObserver {
   Wants wants_;
 };
 
-// Has no wishes, and fails when it is told of anything.
+// Asks for nothing, and fails when it is given anything.
 class Indifferent : public RunObserver {
  public:
   using RunObserver::RunObserver;
@@ -231,7 +231,7 @@ class Indifferent : public RunObserver {
 
 }  // namespace
 
-TEST_CASE("observer: every step has the numbers of plain loops, in every order of a layer") {
+TEST_CASE("observer: every step agrees with plain loops, in every order of a layer") {
   for_each_model([&](const Model& model) {
     const test::NaiveResult expected = test::naive_run(model);
     Onlooker seen;
@@ -256,7 +256,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
   });
 }
 
-TEST_CASE("observer: with norms in front, a layer adds what attention and the MLP give") {
+TEST_CASE("observer: with pre-norm, a layer adds the outputs of attention and the MLP") {
   const Model model = models().at("pre-norm");
   Onlooker seen;
   run(model, test::Pieces(kLength), {}, seen);
@@ -275,7 +275,7 @@ TEST_CASE("observer: with norms in front, a layer adds what attention and the ML
   }
 }
 
-TEST_CASE("observer: a head's context doubled is its W_O doubled") {
+TEST_CASE("observer: doubling a head's context equals doubling its W_O") {
   for_each_model([&](const Model& model) {
     Model doubled = model;
     LayerWeights& layer = doubled.layers[kEdited.layer];
@@ -324,7 +324,7 @@ TEST_CASE("observer: an MLP's output is changed before it is added") {
   });
 }
 
-TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
+TEST_CASE("observer: hidden edges have the effect of a mask") {
   for_each_model([&](const Model& model) {
     const std::vector<HeadId> heads = select_heads(model, "", "");
     AttentionRequest masked;
@@ -354,7 +354,7 @@ TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
   });
 }
 
-TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads are left alone") {
+TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads are unchanged") {
   const auto are_hidden = [](std::size_t query, std::size_t key) {
     return query == 5 || (query + key) % 3 == 0;
   };
@@ -377,7 +377,7 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
   });
 }
 
-TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
+TEST_CASE("observer: one that asks for nothing is given nothing, and changes no bit") {
   for_each_model([&](const Model& model) {
     PatternStore plain(select_heads(model, "", ""), kLength);
     const MatrixBuffer expected = test::output_of(model, test::Pieces(kLength), {}, &plain);
@@ -392,7 +392,7 @@ TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
   });
 }
 
-TEST_CASE("observer: who looks at streams, contexts and attention changes no bit") {
+TEST_CASE("observer: looking at streams, contexts and attention changes no bit") {
   for_each_model([&](const Model& model) {
     Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
@@ -400,7 +400,7 @@ TEST_CASE("observer: who looks at streams, contexts and attention changes no bit
   });
 }
 
-TEST_CASE("observer: a run goes as far as the last step that is wanted") {
+TEST_CASE("observer: a run ends after the last requested step") {
   const auto only = [](std::size_t layer, LayerStep step) {
     return Onlooker(
         [=](std::size_t one, LayerStep other) { return one == layer && other == step; });
@@ -424,7 +424,7 @@ TEST_CASE("observer: a run goes as far as the last step that is wanted") {
   CHECK(until.seen.empty());
 }
 
-TEST_CASE("observer: numbers that are no numbers any more are refused where they are added") {
+TEST_CASE("observer: numbers that have become NaN or infinite are refused where they are added") {
   const Model model = models().at("pre-norm");
   ScaledMlp observer(1, std::numeric_limits<float>::infinity());
   CHECK_THROWS_AS(output_under(model, observer), Error);

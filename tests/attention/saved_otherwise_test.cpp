@@ -86,7 +86,7 @@ std::string_view why_ignored(const Model& model, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("names that all begin with what wraps a model are read without it") {
+TEST_CASE("names that all begin with the same wrapper prefix are read without it") {
   const Model plain = SavedModel(kSmallLlama).load();
   for (const std::string wrapper :
        {"_orig_mod.", "module.", "module._orig_mod.", "_orig_mod.module.", "base_model.model."}) {
@@ -104,7 +104,7 @@ TEST_CASE("names that all begin with what wraps a model are read without it") {
   }
 }
 
-TEST_CASE("where not all names are wrapped, the message lists the nearest that are there") {
+TEST_CASE("where only some names are wrapped, the message lists the nearest existing ones") {
   SavedModel saved(kSmallLlama);
   saved.tensor("model.embed_tokens.weight").name = "_orig_mod.model.embed_tokens.weight";
   const test::Failure failure = saved.failure();
@@ -134,9 +134,9 @@ TEST_CASE("an adapter that is not merged into the weights is refused by its name
   test::check_refused([&] { beside.load(); }, "lora_A.default.weight: an adapter (PEFT)");
 }
 
-// Source: transformers, modeling_modernbert.py: ModernBertForSequenceClassification has a head of
-// the names that ForMaskedLM's has.
-TEST_CASE("ModernBERT: classifiers are read as what they were made from, without its guesses") {
+// Source: transformers, modeling_modernbert.py: the head of ModernBertForSequenceClassification has
+// the names of ForMaskedLM's.
+TEST_CASE("ModernBERT: classifiers are read as their base model, without its predictions") {
   const Model guesses = SavedModel("modernbert").load();
   REQUIRE(guesses.head.unembedding.d_out() > 0);
   const TestTensor classifier{"classifier.weight", {2, 1}, {1.0f, 2.0f}};
@@ -144,7 +144,7 @@ TEST_CASE("ModernBERT: classifiers are read as what they were made from, without
   SavedModel saved("modernbert");
   saved.tensors.push_back(classifier);
   saved.tensors.push_back(bias);
-  const Model kept = saved.load();  // the decoder that it was trained from is still there
+  const Model kept = saved.load();  // the decoder of the base model is still there
   check_same_output(kept, guesses);
   CHECK(kept.head.unembedding.d_out() == 0);
   CHECK(why_ignored(kept, "decoder.bias") == kOtherTask);
@@ -162,7 +162,7 @@ TEST_CASE("ModernBERT: classifiers are read as what they were made from, without
                     guesses);  // a head of another task whose own weights are elsewhere
 }
 
-TEST_CASE("buffers that old versions saved are passed over in decoders of all kinds") {
+TEST_CASE("buffers that old versions saved are ignored in decoders of all kinds") {
   for (const std::string buffer :
        {"self_attn.masked_bias", "self_attn.bias", "attention.bias", "attention.masked_bias"}) {
     SavedModel saved(kSmallLlama);
@@ -175,7 +175,7 @@ TEST_CASE("buffers that old versions saved are passed over in decoders of all ki
   CHECK(why_ignored(gpt2.load(), "h.0.attn.masked_bias") == "a mask: computed from the config");
 }
 
-TEST_CASE("a broken generation_config.json is passed over, as transformers does") {
+TEST_CASE("a broken generation_config.json is ignored, as in transformers") {
   for (const std::string broken :
        {"{\"eos_token_id\": 2", "", "[1]", "{\"eos_token_id\": \"two\"}"}) {
     CAPTURE(broken);
@@ -189,7 +189,7 @@ TEST_CASE("a broken generation_config.json is passed over, as transformers does"
   }
 }
 
-TEST_CASE("a tied model whose lm_head.weight holds other numbers is noted, whatever its type") {
+TEST_CASE("a tied model whose lm_head.weight holds other numbers is noted, for any type") {
   const test::TemporaryFolder folder;
   test::copy_model(kSmallLlama, folder.path());
   test::change_config(folder.path(), "tie_word_embeddings", true);
@@ -200,7 +200,7 @@ TEST_CASE("a tied model whose lm_head.weight holds other numbers is noted, whate
   };
   tensors.erase(find("lm_head.weight"));
   TestTensor& embeddings = *find("model.embed_tokens.weight");
-  // The upper halves of floats, in a file of their own.
+  // The upper halves of floats, in a separate file.
   std::string halves;
   nlohmann::json map = {{"lm_head.weight", "head.safetensors"}};
   for (float& number : embeddings.numbers) {
@@ -230,14 +230,14 @@ TEST_CASE("a tied model whose lm_head.weight holds other numbers is noted, whate
         std::string::npos);
 }
 
-// OPTConfig always writes the key, and modeling_opt.py looks at it only where norms stand before.
-TEST_CASE("OPT: _remove_final_layer_norm changes nothing where norms stand after") {
+// OPTConfig always writes the key, and modeling_opt.py reads it only with pre-norm.
+TEST_CASE("OPT: _remove_final_layer_norm changes nothing with post-norm") {
   const fs::path post_norm = ATTNVIZ_SOURCE_DIR "/tests/reference/families/opt-post-norm";
   CHECK(load_hugging_face(post_norm).config.order == LayerOrder::kPostNorm);
   CHECK_NOTHROW(test::with_settings("opt-post-norm", {{"_remove_final_layer_norm", true}}));
 }
 
-TEST_CASE("a NaN among the weights is named, and not called too large") {
+TEST_CASE("a NaN among the weights is called NaN, not too large") {
   const auto message_with = [](const std::vector<std::string>& names, float number) {
     SavedModel saved(kSmallLlama);
     for (const std::string& name : names) {

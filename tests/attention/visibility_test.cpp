@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSeen = 23;
 
-// One by one, overlapping, nested, reaching beyond the text and outside of it.
+// Single, overlapping, nested, reaching beyond the text, and outside of it.
 std::vector<KnockOut> some_edges() {
   std::vector<KnockOut> edges = {{{3, 9}, {1, 4}, {}, {}},   {{5, 7}, {3, 6}, {}, {}},
                                  {{8, 30}, {8, 9}, {}, {}},  {{20, 21}, {}, {}, {}},
@@ -36,7 +36,8 @@ bool is_seen(const Mask& mask, const std::vector<KnockOut>& edges, std::size_t q
 
 }  // namespace
 
-TEST_CASE("Visibility: sees what the mask lets through and no edge hides, for every mask") {
+TEST_CASE(
+    "Visibility: an edge is visible if the mask allows it and it is not hidden, for every mask") {
   for (const char* name : {"causal", "none", "window:5", "strided:4", "block:6"}) {
     CAPTURE(name);
     const Mask mask = parse_mask(name);
@@ -65,7 +66,7 @@ TEST_CASE("Visibility: sees what the mask lets through and no edge hides, for ev
   }
 }
 
-TEST_CASE("Visibility: the same edges are equal, however they were said") {
+TEST_CASE("Visibility: the same edges are equal, however they were given") {
   const auto causal = [](const std::vector<KnockOut>& edges) {
     return Visibility({}, edges, kSeen, kSeen);
   };
@@ -80,7 +81,7 @@ TEST_CASE("Visibility: the same edges are equal, however they were said") {
   CHECK(causal({{{30, 40}, {}, {}, {}}}) == Visibility());
 }
 
-TEST_CASE("Visibility: few bytes an edge, also where long edges cross many queries") {
+TEST_CASE("Visibility: few bytes per edge, also where long edges cross many queries") {
   constexpr std::size_t kMany = 5000;
   std::vector<KnockOut> edges;
   for (std::size_t i = 0; i < kMany; ++i) {
@@ -101,7 +102,7 @@ TEST_CASE("Visibility: few bytes an edge, also where long edges cross many queri
   }
 }
 
-TEST_CASE("visibilities: heads share the edges that they miss, whatever was said of layers") {
+TEST_CASE("visibilities: heads share their hidden edges, also across layers given separately") {
   const Model model = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/1);
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(
@@ -113,7 +114,7 @@ TEST_CASE("visibilities: heads share the edges that they miss, whatever was said
   CHECK(seen({1, 0}).hidden_edges() == nullptr);
 }
 
-TEST_CASE("edges_hidden_in: several heads miss what each of them misses, however it was said") {
+TEST_CASE("edges_hidden_in: for several heads, the edges hidden in each, however they were given") {
   Interventions all;
   for (std::size_t layer = 0; layer < 2; ++layer) {
     for (std::size_t i = 0; i < 40; ++i) {
@@ -140,7 +141,7 @@ TEST_CASE("edges_hidden_in: several heads miss what each of them misses, however
   CHECK(edges_hidden_in(all, heads) == std::vector<KnockOut>{{{2, 3}, {1, 2}, {}, {}}});
 }
 
-TEST_CASE("visibility_of: a head has the edges that are hidden in it, several what all have") {
+TEST_CASE("visibility_of: a head's hidden edges; for several heads, those hidden in all") {
   const Model model = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/1);
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(

@@ -31,7 +31,7 @@ bool same_bits(ConstMatrix a, ConstMatrix b) {
   return a.rows == b.rows && a.cols == b.cols;
 }
 
-// Writes down whose turn it was.
+// Records the order of calls.
 class TurnNotes : public PatternSink {
  public:
   explicit TurnNotes(std::vector<HeadId> heads, std::size_t fail_at = kNever)
@@ -68,7 +68,7 @@ class TurnNotes : public PatternSink {
   std::size_t fail_at_;
 };
 
-// Is handed rows, though it could give out places.
+// Receives copied rows, though it could hand out its own memory.
 class HandedStore : public PatternStore {
  public:
   using PatternStore::PatternStore;
@@ -77,7 +77,8 @@ class HandedStore : public PatternStore {
   }
 };
 
-// Two layers, of four heads each, over 700 tokens: several blocks, and worth a second thread.
+// Two layers of four heads each over 700 tokens: several blocks, and enough work for a second
+// thread.
 Model two_layers() {
   ModelBuilder builder(700, 16);
   for (int layer = 0; layer < 2; ++layer) {
@@ -88,7 +89,7 @@ Model two_layers() {
 
 }  // namespace
 
-TEST_CASE("weights alone: the same bits as with outputs, of the wanted heads alone") {
+TEST_CASE("weights alone: bit-identical to a run with outputs, only for the requested heads") {
   const Model model = two_layers();
   const std::vector<HeadId> heads = {{0, 3}, {1, 0}, {1, 2}};
   PatternStore with_outputs(heads, 700);
@@ -107,8 +108,8 @@ TEST_CASE("weights alone: the same bits as with outputs, of the wanted heads alo
   }
 }
 
-TEST_CASE("engine: weights written where they stay have the bits of those that are handed over") {
-  // Rows that fill their last line, and that do not; more than a block.
+TEST_CASE("engine: weights written in place are bit-identical to those that are handed over") {
+  // Rows that fill their last cache line, and rows that do not; more than a block.
   for (const std::size_t n_tokens : {176u, 177u}) {
     CAPTURE(n_tokens);
     ModelBuilder builder(n_tokens, 16);
@@ -150,16 +151,16 @@ TEST_CASE("weights alone: values of the last layer are not computed, so they can
   CHECK(patterns.pattern({0, 1})(0, 0) == 1.0f);
 }
 
-TEST_CASE("weights alone: nobody's wish is nobody's work") {
+TEST_CASE("weights alone: without a request nothing is computed") {
   ModelBuilder builder(3, 2);
   builder.add_layer({{2, 2}});
-  RunObserver nobody;
+  RunObserver idle_observer;
   std::size_t n_reports = 0;
   AttentionRequest request;
   request.report = [&n_reports](double) { ++n_reports; };
-  run(builder.model, test::Pieces(3), request, nobody);
+  run(builder.model, test::Pieces(3), request, idle_observer);
   CHECK(n_reports == 0);
-  CHECK_THROWS_AS(run(builder.model, {}, {}, nobody), Error);
+  CHECK_THROWS_AS(run(builder.model, {}, {}, idle_observer), Error);
 }
 
 TEST_CASE("engine: heads that share keys and values attend as if each had its own copy") {
@@ -169,8 +170,8 @@ TEST_CASE("engine: heads that share keys and values attend as if each had its ow
   std::vector<HeadWeights>& heads = builder.model.layers[0].heads;
   heads[1].key = heads[0].key;
   heads[1].value = heads[0].value;
-  heads[3].key = heads[2].key;      // values of its own
-  heads[2].value = heads[0].value;  // keys of its own
+  heads[3].key = heads[2].key;      // its own values
+  heads[2].value = heads[0].value;  // its own keys
   heads[3].query = heads[0].query;
   heads[3].query.bias = {};  // the same weight with another bias is another projection
   const test::Result shared = test::run(builder.model);
@@ -216,7 +217,7 @@ TEST_CASE("engine: a step that fails ends the run with its error and without fur
   }
 }
 
-TEST_CASE("engine: after a head that fails an ordered sink gets nothing in its place") {
+TEST_CASE("engine: after a head fails, an ordered sink gets nothing instead of it") {
   ModelBuilder builder(700, 4);
   builder.add_layer({{2, 2}, {2, 2}, {2, 2}, {2, 2}});
   for (const std::size_t head : {1u, 3u}) {
@@ -239,18 +240,18 @@ TEST_CASE("engine: after a head that fails an ordered sink gets nothing in its p
 TEST_CASE("engine: progress grows from above 0 to 1") {
   const Model model = two_layers();
   for (const std::size_t n_threads : {1u, 4u}) {
-    std::vector<double> told;
+    std::vector<double> progress;
     AttentionRequest request;
     request.n_threads = n_threads;
-    request.report = [&told](double done) { told.push_back(done); };
+    request.report = [&progress](double done) { progress.push_back(done); };
     PatternStore patterns({{1, 0}}, 700);
     run(model, test::Pieces(700), request, patterns);
-    REQUIRE(!told.empty());
-    CHECK(told.front() > 0.0);
-    CHECK(std::is_sorted(told.begin(), told.end()));
-    CHECK(told.back() <= 1.0);
-    if (n_threads == 1) {  // with several, the last one may find another one telling
-      CHECK(told.back() == doctest::Approx(1.0));
+    REQUIRE(!progress.empty());
+    CHECK(progress.front() > 0.0);
+    CHECK(std::is_sorted(progress.begin(), progress.end()));
+    CHECK(progress.back() <= 1.0);
+    if (n_threads == 1) {  // with several, another thread may report after the last one
+      CHECK(progress.back() == doctest::Approx(1.0));
     }
   }
 }

@@ -1,5 +1,5 @@
-// Attention of given queries, keys and values on one thread, patterns kept, beside what a program
-// could call in its place.
+// Attention of given queries, keys and values on one thread, patterns kept, compared with what a
+// program could call instead.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -85,8 +85,8 @@ void attnviz_attention(benchmark::State& state, const Shape& shape) {
   });
 }
 
-// The same blocks with another library's products, our softmax and our copy of the pattern. All at
-// once: one block, as textbooks write it.
+// The same blocks with another library's products, our softmax and our copy of the pattern. "All at
+// once" means one block, as textbooks write it.
 void attention_of_products(benchmark::State& state, const Shape& shape, Product product,
                            bool all_at_once) {
   Problem problem(shape);

@@ -1,4 +1,4 @@
-// Files: JSON out and in beside nlohmann_json, PNG beside stb_image_write.
+// Files: writing and reading JSON compared with nlohmann_json, PNG with stb_image_write.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -122,7 +122,7 @@ class Picture {
 
   const Canvas& canvas() const { return canvas_; }
   const std::vector<std::uint8_t>& rgb() const { return rgb_; }
-  // Of the files, to be compared.
+  // Sizes of the files, for comparison.
   std::string ours() const { return encode_png(canvas_); }
   std::string stb() const {
     std::string file;

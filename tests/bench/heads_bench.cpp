@@ -1,5 +1,5 @@
-// Scoring all heads of a GPT-2 small's shape on a probe, over a pass of the same tokens through it;
-// and runs without each of them.
+// Scoring all heads of GPT-2 small's shape on a probe, relative to a pass over the same tokens; and
+// runs without each head.
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kThreads = 2;
 
-// Asks for what leaves the last layer, as who wants to know the next token.
+// Asks for the last layer's output, as if to predict the next token.
 class LastStream : public RunObserver {
  public:
   explicit LastStream(std::size_t n_layers) : last_(n_layers - 1) {}

@@ -54,7 +54,7 @@ void layer(benchmark::State& state, std::size_t n, std::size_t n_threads) {
   repeat(state, [&] { layer.run(n_threads, observer, memory); });
 }
 
-// Is asked everything, and wants nothing.
+// Is offered every step, and asks for none.
 class Indifferent : public RunObserver {
  public:
   using RunObserver::RunObserver;
@@ -75,7 +75,7 @@ void watched_layer(benchmark::State& state, std::size_t n) {
   repeat(state, [&] { layer.run(1, both, memory); });
 }
 
-// As a program does it that runs once: all memory is fresh.
+// As in a program that runs once: all memory is fresh.
 void one_shot(benchmark::State& state, bool kept) {
   constexpr std::size_t kTokens = 1024;
   const Layer layer(kTokens);
@@ -86,8 +86,8 @@ void one_shot(benchmark::State& state, bool kept) {
       RunObserver observer(store);
       layer.run(1, observer, memory);
     } else {
-      RunObserver nobody;
-      layer.run(1, nobody, memory);
+      RunObserver idle_observer;
+      layer.run(1, idle_observer, memory);
     }
   }
 }

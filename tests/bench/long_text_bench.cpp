@@ -1,4 +1,4 @@
-// One head over 32,768 tokens: drawn together into an image, and not looked at.
+// One head over 32,768 tokens: pooled into an image, and not looked at.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kTokens = 32768;
 constexpr std::size_t kHeadSize = 64;
-constexpr std::size_t kBlock = 17;  // 1,928 cells a side
+constexpr std::size_t kBlock = 17;  // 1,928 cells per side
 
-// Wants the head and looks away, so that both runs compute the same.
+// Asks for the head and ignores it, so that both runs compute the same.
 class LooksAway : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return true; }

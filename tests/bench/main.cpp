@@ -1,9 +1,9 @@
-// How fast attnviz is beside what a program could call in its place.
+// How fast attnviz is compared with what a program could call instead.
 //
 //     attnviz_bench                             everything, then tables of ratios
 //     attnviz_bench --benchmark_filter=core     some of it
 //
-// Repetitions are interleaved: when the machine gets slower it does so for everyone.
+// Repetitions are interleaved: if the machine gets slower, it does so for all.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ namespace attnviz::bench {
 
 namespace {
 
-// Keeps the medians beside printing them.
+// Keeps the medians as well as printing them.
 class MedianReporter : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -39,8 +39,8 @@ class MedianReporter : public benchmark::ConsoleReporter {
   Times times_;
 };
 
-// The libraries read these when they are loaded, so the program starts again with them. What slows
-// peers down is taken away, so that the comparison is fair.
+// The libraries read these when they are loaded, so the program restarts itself with them. Settings
+// that slow peers down are removed to keep the comparison fair.
 void start_again_with_fair_peers(char** arguments) {
   constexpr const char* kDone = "ATTNVIZ_BENCH_ENVIRONMENT";
   if (std::getenv(kDone) == nullptr) {
@@ -68,7 +68,7 @@ int run(int argc, char** argv) {
   }
   start_again_with_fair_peers(argv);
   std::vector<std::string> words(argv, argv + argc);
-  // Before the user's own, which count more.
+  // Before the user's own, which take precedence.
   words.insert(words.begin() + 1,
                {"--benchmark_repetitions=9", "--benchmark_enable_random_interleaving=true",
                 "--benchmark_report_aggregates_only=true", "--benchmark_min_time=0.05"});

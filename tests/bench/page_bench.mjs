@@ -16,7 +16,7 @@ const at = (...parts) => path.join(folder, ...parts);
 const PATIENCE = 60_000; // ms until a page is given up
 const QUIET = 1500; // ms without a new frame: the picture is complete
 const MOVES = 60;
-const TOO_LONG = 45; // seconds of a repetition after which there is no other
+const TOO_LONG = 45; // seconds of a repetition after which no other follows
 
 const TRACED = [
   "benchmark", "cc", "input", "input.scrolling", "latencyInfo", "toplevel", "disabled-by-default-devtools.timeline",
@@ -204,7 +204,7 @@ const limited = (promise, what) => Promise.race([
 const twoFrames = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-// What the compositor tells of each pointer move: when it came, and when the frame that follows it was there, in us. An
+// The compositor's report on each pointer move: when it came, and when the following frame was shown, in us. An
 // effect that a page puts off comes later: until two more frames are done it is not at rest.
 function pointerMoves(events) {
   const begun = new Map();
@@ -333,14 +333,14 @@ for (const size of SIZES) {
   const file = (view) => `${view.name.replace(/\W+/g, "_")}_${tokens}.html`;
   views.forEach((view) => view.write(size, file(view)));
   for (let i = 0; i < Number(repetitions); i++) {
-    for (const [place, view] of views.entries()) {
-      if (!results[place].some(({ failed, seconds }) => failed || seconds > TOO_LONG)) {
-        results[place].push(await measure(view, file(view)));
+    for (const [index, view] of views.entries()) {
+      if (!results[index].some(({ failed, seconds }) => failed || seconds > TOO_LONG)) {
+        results[index].push(await measure(view, file(view)));
       }
     }
   }
-  for (const [place, view] of views.entries()) {
-    const all = results[place];
+  for (const [index, view] of views.entries()) {
+    const all = results[index];
     const middle = (key) => quantile(all.map((one) => one[key]).filter(Number.isFinite), 0.5);
     const [works, moves, rests] = ["works", "moves", "rests"].map((key) => all.flatMap((one) => one[key] ?? []));
     const failed = all.find((one) => one.failed)?.failed ?? "";

@@ -1,4 +1,4 @@
-// Compiled once per SIMD target, like the kernels that are measured against it.
+// Compiled once per SIMD target, like the kernels that are compared with it.
 
 #include "bench/peak.h"
 
@@ -8,13 +8,13 @@
 #define HWY_TARGET_INCLUDE "bench/peak.cpp"
 #include <hwy/foreach_target.h>  // re-includes this file, once per target
 
-#include <hwy/highway.h>  // this comes after foreach_target.h
+#include <hwy/highway.h>  // must come after foreach_target.h
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of one round: twelve chains, more than latency times units on any machine, twice.
+// One round: twelve chains, more than latency times units on any machine, twice.
 constexpr std::size_t kMultiplyAdds = 24;
 
 float multiply_add_round(int rounds) {

@@ -1,10 +1,10 @@
-// The most that this machine's kernels could do.
+// The peak that this machine's kernels could reach.
 #pragma once
 
 namespace attnviz::bench {
 
-/// `rounds` times 24 multiply-adds of whole vectors that wait for nothing but each other: what no
-/// kernel with loads and stores can pass. Returns a number that depends on all of them.
+/// `rounds` times 24 multiply-adds of whole vectors that wait only for each other: an upper limit
+/// for kernels with loads and stores. Returns a number that depends on all of them.
 float multiply_add_round(int rounds);
 
 /// Floating-point operations of one round: 24 vectors of as many lanes as the active target has.

@@ -18,11 +18,11 @@ struct Peer {
 
 const std::vector<Peer>& peers();
 
-/// The kernels that OpenBLAS has chosen; empty without it.
+/// The kernels that OpenBLAS has chosen; empty without OpenBLAS.
 std::string openblas_core();
 
-/// The core type that OpenBLAS should be told when it does not know this CPU and takes it for one
-/// without its vector instructions, which makes it several times slower; else null.
+/// The core type to set for OpenBLAS when it does not know this CPU and takes it for one without
+/// its vector instructions, which makes it several times slower; else null.
 const char* better_openblas_core();
 
 }  // namespace attnviz::bench

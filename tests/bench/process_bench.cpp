@@ -23,7 +23,7 @@ namespace attnviz::bench {
 
 namespace {
 
-// Removed with what is in it when the benchmark ends.
+// Removed with its contents when the benchmark ends.
 const test::TemporaryFolder& folder() {
   static const test::TemporaryFolder shared;
   return shared;
@@ -54,7 +54,7 @@ double run_process(std::vector<std::string> words) {
   return static_cast<double>(usage.ru_maxrss) * kKibibyte;
 }
 
-// In a small process between, so that this one's memory does not count.
+// Through a small process in between, so that this one's memory does not count.
 double peak_memory(std::vector<std::string> command) {
   const std::string file = folder().file("memory");
   command.insert(command.begin(), {"/proc/self/exe", kPeakMemory, file});
@@ -64,8 +64,8 @@ double peak_memory(std::vector<std::string> command) {
   return bytes;
 }
 
-// A copy, as an installation makes it: what a linker wrote piece by piece lies in the system's
-// cache in single pages, whose faults take longer.
+// A copy, as made by an installation: a file that a linker wrote piece by piece is cached in single
+// pages, whose faults take longer.
 std::string installed() {
   std::string copy = folder().file("attnviz");
   std::filesystem::copy_file(ATTNVIZ_PROGRAM, copy, std::filesystem::copy_options::skip_existing);
@@ -90,7 +90,7 @@ std::vector<std::string> quick_start() {
   return program({"-q", "The cat sat on the mat because it was tired"});
 }
 
-// What is left without a model: the process itself, and the drawing of four heads.
+// The cost without a model: the process itself, and the drawing of four heads.
 std::vector<std::string> random_weights() {
   return program({"-q", "--random", "The cat sat on the mat"});
 }

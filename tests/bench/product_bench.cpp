@@ -26,7 +26,7 @@ constexpr StoredType kTypes[] = {StoredType::kF32,   StoredType::kF16,     Store
                                  StoredType::kQ2_K,  StoredType::kIQ3_XXS, StoredType::kIQ2_XS,
                                  StoredType::kIQ1_S, StoredType::kTQ1_0};
 
-// Random bits, of which what may be a half, a float or its exponent is of the size of weights.
+// Random bits; where a half, a float or an exponent may be, they are of the size of weights.
 class Weights {
  public:
   explicit Weights(StoredType type)
@@ -71,8 +71,8 @@ void product(benchmark::State& state, StoredType type, std::size_t n) {
   repeat(state, [&] { kernels::matmul(x.view(), weights.view(), {}, out.view()); });
 }
 
-// What a program without such a product does: some rows as floats, which stay in the caches, and
-// a product with these.
+// The alternative without a quantised product: some rows as floats, which stay in the caches, and a
+// product with these.
 void dequantised_product(benchmark::State& state, StoredType type, std::size_t n) {
   constexpr std::size_t kRows = 32;
   const Weights weights(type);
@@ -91,7 +91,7 @@ void dequantised_product(benchmark::State& state, StoredType type, std::size_t n
   });
 }
 
-// As heads of 64 numbers use their part of the output's weights: by rows that begin within blocks.
+// As heads of 64 numbers use their part of the output's weights: rows that begin within blocks.
 void product_by_heads(benchmark::State& state, StoredType type, std::size_t n) {
   constexpr std::size_t kHead = 64;
   const Weights weights(type);
@@ -119,7 +119,7 @@ void register_all() {
   }
 }
 
-// How many times as fast as something else.
+// How many times as fast as the alternative.
 std::string times_as_fast(const Times& times, const std::string& other, const std::string& name) {
   const double ratio = times.ratio(other, name);
   return ratio == 0.0 ? "" : fmt::format("{:.2f}", ratio);

@@ -1,4 +1,4 @@
-// What the parts of the benchmark share: registering, medians, and the table of figures.
+// Shared by the parts of the benchmark: registering, medians, and the table of figures.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -13,12 +13,11 @@
 
 namespace attnviz::bench {
 
-/// Registers something that is timed in milliseconds of real time. Names have parts:
-/// "core/attnviz".
+/// Registers a benchmark timed in milliseconds of real time. Names have parts: "core/attnviz".
 void add(const std::string& name, const std::function<void(benchmark::State&)>& run);
 
-/// Times `work` after a first time that does not count: memory is fresh then, and the system clears
-/// it.
+/// Times `work` after a first run that does not count, because the system still clears fresh
+/// memory.
 template <class Work>
 void repeat(benchmark::State& state, const Work& work) {
   work();
@@ -28,32 +27,32 @@ void repeat(benchmark::State& state, const Work& work) {
   }
 }
 
-/// The median times of what ran, by name.
+/// The median times of the benchmarks that ran, by name.
 class Times {
  public:
   void note(const std::string& name, double seconds) { seconds_[name] = seconds; }
 
-  /// Seconds; 0 when it did not run.
+  /// Seconds; 0 if it did not run.
   double operator()(const std::string& name) const;
-  /// How many times as long as `name` the other one took; 0 when one of them did not run.
+  /// The other one's time divided by that of `name`; 0 if one of them did not run.
   double ratio(const std::string& other, const std::string& name) const;
-  /// Percent of what multiply-adds on registers alone reach, for `operations` in the time of
-  /// `name`.
+  /// `operations` in the time of `name`, as a percentage of the rate of multiply-adds on registers
+  /// alone.
   double share_of_peak(const std::string& name, double operations) const;
-  /// How many times the work of one thread two of them do with the same multiply-adds, while
-  /// whatever else runs on the machine runs.
+  /// The speed-up of two threads over one for the same multiply-adds, under the machine's current
+  /// load.
   double peak_of_two_threads() const;
 
  private:
   std::map<std::string, double> seconds_;
 };
 
-/// The table of what is to be reached: each line a number beside the one that is wanted.
+/// The table of goals: each line shows the measured number next to the wanted one.
 class Figures {
  public:
   void at_least(const std::string& what, double found, double wanted, const char* unit);
   void at_most(const std::string& what, double found, double wanted, const char* unit);
-  /// Lines of what did not run (found 0) are left out.
+  /// Lines of benchmarks that did not run (found 0) are left out.
   void print() const;
 
  private:
@@ -73,7 +72,7 @@ void register_peak();
 /// Seeded values in [-1, 1).
 MatrixBuffer random_matrix(std::size_t rows, std::size_t cols, unsigned seed);
 
-/// A part registers what it times; afterwards it prints its own table and adds to the figures.
+/// Each part registers its benchmarks; afterwards it prints its own table and adds to the figures.
 struct Part {
   void (*register_all)();
   void (*report)(const Times& times, Figures& figures);
@@ -88,7 +87,7 @@ Part process_part();
 
 /// The first word of a command line that only asks for write_peak_memory().
 constexpr const char* kPeakMemory = "--peak-memory";
-/// Runs a command and writes how many bytes it took at most.
+/// Runs a command and writes its peak memory in bytes.
 void write_peak_memory(const std::string& file, std::vector<std::string> command);
 
 }  // namespace attnviz::bench

@@ -117,7 +117,7 @@ class LiveModel(PageTest):
                       return error.message;
                     }
                     return "";""", text)
-                self.assertRegex(said, "empty or blank|context ends at 256|more than 256")
+                self.assertRegex(said, "empty or blank|context is 256 tokens|more than 256")
                 with self.assertRaises(AssertionError):
                     program.run("--json", text=text)
 
@@ -207,7 +207,7 @@ class LiveModel(PageTest):
         told = program.json(TEXT, "--ablate", "0.3,2.1")["attention"][2][1]
         browser.open(self.page.path, shown)
         self.assertTrue(browser.wait_for(said))
-        self.assertIn("taken out", browser.wait_for(caption))
+        self.assertIn("ablated", browser.wait_for(caption))
         self.assert_rows(dict(enumerate(told[-1])))
         self.assertEqual(browser.run("""return [...document.querySelectorAll(
             ".without button[aria-pressed=true]")].map((one) => one.textContent).join();"""), "L0H3,L2H1")

@@ -230,7 +230,7 @@ class OtherPages(PageTest):
         browser.open(page.path)
         said = browser.frame('document.querySelector(".steps-panel").innerText')
         found = re.search(r"These are the 24 of (\d+) keys with the largest weights; "
-                          r"the others have ([\d.e-]+) together", said)
+                          r"the others add up to ([\d.e-]+)\.", said)
         self.assertIsNotNone(found, said)
         self.assertEqual(int(found.group(1)), len(weights))
         self.assertAlmostEqual(float(found.group(2)), sum(weights[:-24]), delta=0.001)

@@ -63,7 +63,7 @@ class WhatAPageSays(PageTest):
                 (plain, "#average=heads&compare=0.0", "the pattern that it is compared with")):
             with self.subTest(limit=limit):
                 browser.open(page.path, fragment)
-                self.assertIn(f"The command does not contain: {limit}", copied()[1])
+                self.assertIn(f"The command does not reproduce: {limit}", copied()[1])
         browser.open(plain.path, "#compare=0.0")
         self.assertNotIn("The command does not contain", copied()[1])
 

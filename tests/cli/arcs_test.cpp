@@ -60,7 +60,7 @@ TEST_CASE("--style arcs: pictures with a colour for each head") {
   CHECK(read_file(folder.file("a.png")).starts_with("\x89PNG"));
   CHECK(contains(read_file(folder.file("a.html")), "<!"));
   CHECK(contains(read_file(folder.file("a.txt")), "⠶"));
-  // How it is drawn is no part of the document, which draws the same picture again.
+  // The document does not record how it was drawn; rendering it gives the same picture.
   const auto again =
       in_folder(folder, {"render", "a.json", "--style", "arcs", "-q", "-o", "b.svg"});
   CHECK(again.exit_code == 0);
@@ -75,7 +75,7 @@ TEST_CASE("--style arcs: one token, without the first, means, words, and side by
   const auto dropped = attnviz(arcs_of_four({"--head", "0.0", "--drop-sink"}));
   CHECK(contains(dropped.out, "\n1 cat ⠶"));
   CHECK_FALSE(contains(dropped.out, "\n0 the"));
-  CHECK(mentions(attnviz(arcs_of_four({"--average", "heads"})).out, {"L0 mean", "4 heads"}));
+  CHECK(mentions(attnviz(arcs_of_four({"--average", "heads"})).out, {"L0, average", "4 heads"}));
   const auto both = attnviz(arcs_of_four({"--head", "0.0", "--side-by-side", "causal,none"}));
   CHECK(mentions(both.out, {"causal, L0H0", "none, L0H0"}));
   CHECK(
@@ -99,14 +99,15 @@ TEST_CASE("--style arcs: rollout and diff have lines, too") {
   CHECK(mentions(table.err, {"--style arcs", "--head"}));
 }
 
-TEST_CASE("--style arcs: of more than 12 heads the most informative one, unless heads are chosen") {
+TEST_CASE(
+    "--style arcs: beyond 12 heads the most informative one is drawn, unless heads are chosen") {
   const auto alone = attnviz({"the cat sat on the mat", "--style", "arcs"});
   CHECK(alone.exit_code == 0);
   CHECK(mentions(alone.out, {"L1H0: ", " of 16"}));
   const auto chosen = attnviz({"the cat sat on the mat", "--style", "arcs", "--head", "*.*"});
   CHECK(chosen.exit_code == 2);
   CHECK(mentions(chosen.err, {"--style arcs", "16 heads", "12", "--head"}));
-  // A page and a document have room for all.
+  // A page and a document have room for all heads.
   CHECK(attnviz({"the cat sat", "--style", "arcs", "--head", "*.*", "--json"}).exit_code == 0);
 }
 

@@ -40,7 +40,7 @@ inline ProgramResult in_folder(const TemporaryFolder& folder, std::vector<std::s
   return attnviz(run);
 }
 
-/// In a shell in which $PROGRAM is the program, and which stands in the folder.
+/// In a shell in which $PROGRAM is the program, and whose current folder this is.
 inline ProgramResult in_shell(const TemporaryFolder& folder, const std::string& script) {
   ProgramRun run;
   run.folder = folder.path();
@@ -75,7 +75,7 @@ inline bool mentions(const std::string& message, const std::vector<std::string>&
   });
 }
 
-/// The head of which a sentence below an overview speaks, as in "L2H1: …"; empty without one.
+/// The head that the sentence below an overview names, as in "L2H1: …"; empty without one.
 inline std::string captioned_head(const std::string& screen) {
   static const std::regex kCaption("(^|\n)(L[0-9]+H[0-9]+): ");
   std::smatch match;

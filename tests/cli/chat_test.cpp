@@ -100,7 +100,7 @@ TEST_CASE("--messages: a JSON list of a file or of standard input, in three form
   CHECK(chat.tokens({"--chat", "--json-lines"}, line + "\n")["token_ids"] == expected);
 }
 
-TEST_CASE("--messages: content that is null is none to a template") {
+TEST_CASE("--messages: null content is none in a template") {
   const Chat chat;
   chat.write(
       "chat_template.jinja",
@@ -109,7 +109,8 @@ TEST_CASE("--messages: content that is null is none to a template") {
       {"role": "assistant", "content": null}])")["token_ids"] == json({5, 7}));
 }
 
-TEST_CASE("--messages: what is none is an error of its place; what is not rendered is refused") {
+TEST_CASE(
+    "--messages: malformed lists are errors with the place; what is not rendered is refused") {
   const Chat chat;
   const std::pair<const char*, std::pair<int, const char*>> cases[] = {
       {"[]", {3, "standard input"}},
@@ -168,7 +169,7 @@ TEST_CASE("--tools: a JSON list that the template writes out") {
                    R"({"messages": [{"role": "user", "content": "hi"}], "tools": []})");
 }
 
-TEST_CASE("--chat: options that say something else of the text exclude it") {
+TEST_CASE("--chat: options that describe the text in another way exclude it") {
   const Chat chat;
   chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, {"--ids", "--chat"});
   chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, {"TEXT", "--messages"});
@@ -178,7 +179,7 @@ TEST_CASE("--chat: options that say something else of the text exclude it") {
                    {"--no-generation-prompt", "--chat"});
 }
 
-TEST_CASE("--chat: lines of what no template writes out are refused") {
+TEST_CASE("--chat: lines with something that no template writes out are refused") {
   const Chat chat;
   const std::vector<std::string> command = {"tokenize", "--chat", "--json-lines"};
   chat.check_fails(command, 3, {"line 1: \"ids\""}, "{\"ids\": [1]}");
@@ -187,7 +188,7 @@ TEST_CASE("--chat: lines of what no template writes out are refused") {
   chat.check_fails({"tokenize", "--json-lines"}, 3, {"--chat"}, "[]");
 }
 
-TEST_CASE("--chat without a template names what was looked for") {
+TEST_CASE("--chat without a template names the files that were looked for") {
   const ProgramResult result = attnviz({"--chat", "hi"});
   CHECK(result.exit_code == 2);
   for (const char* name :
@@ -205,7 +206,7 @@ TEST_CASE("--print-prompt prints the rendered text, and nothing else") {
             .out == "<s><|user|>hi\n\n<s><|user|>yes\n\n");
 }
 
-TEST_CASE("a prompt by hand is told, and with --lint-prompt an error") {
+TEST_CASE("a hand-written prompt gets a warning, and with --lint-prompt is an error") {
   const Chat chat;
   const ProgramResult plain = chat.run({"tokenize", "<|user|>hi"});
   CHECK(plain.exit_code == 0);
@@ -231,7 +232,7 @@ TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
   REQUIRE(document["turns"].size() == 5);
   CHECK(document["turns"][2] == json::parse(R"({"role": "assistant", "begin": 3, "end": 5})"));
   const json& shares = document["turn_attention"];
-  // The means over heads of what the document's own weights sum to.
+  // The document's own weights, summed over the turn and averaged over heads.
   const json& heads = document["attention"][0];
   for (std::size_t turn = 0; turn < 5; ++turn) {
     double mean = 0.0;
@@ -251,9 +252,9 @@ TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
   }
   std::vector<std::string> verbose = show;
   verbose.back() = "-v";
-  const ProgramResult told = chat.run(verbose, kMessages);
-  CHECK(mentions(told.err, {"user#2", "3 tokens", "33.3 %"}));
-  // What is drawn of a document that was kept says the same.
+  const ProgramResult shown = chat.run(verbose, kMessages);
+  CHECK(mentions(shown.err, {"user#2", "3 tokens", "33.3 %"}));
+  // Rendering the saved document keeps the turns.
   const ProgramResult again = attnviz({"render", "-", "--json"}, document.dump());
   CHECK(parse_json(again.out)["turns"] == document["turns"]);
 }

@@ -97,7 +97,7 @@ TEST_CASE("cite: --print-prompt prints the prompt that the model gets") {
   CHECK(in_folder(folder, {"cite", "--doc", "a.md", "Why?", "--print-prompt"}).out ==
         "a.md:\nOne.\n\nQuestion: Why?\nAnswer:\n");
   CHECK(in_folder(folder, {"cite", "Why not?", "--print-prompt"}).out == "Why not?\n");
-  // Two of one name are told apart.
+  // Two documents with the same name get different titles.
   std::filesystem::create_directory(folder.path() / "b");
   write_file(folder.file("b/a.md"), "Two.");
   CHECK(in_folder(folder, {"cite", "--doc", "a.md", "--doc", "b/a.md", "-", "--print-prompt"},
@@ -107,7 +107,7 @@ TEST_CASE("cite: --print-prompt prints the prompt that the model gets") {
         "standard input:\nOne.\n\nQuestion: Why?\nAnswer:\n");
 }
 
-TEST_CASE("cite: the space before an answer is put where there is none and scripts have one") {
+TEST_CASE("cite: a space is put before an answer that lacks one, in scripts that have spaces") {
   const auto first_token = [](const std::string& prompt, const std::string& answer) {
     const json document = attnviz_json({"cite", prompt, "--answer", answer});
     return document["answer"]["tokens"][0]["token"].get<std::string>();
@@ -118,7 +118,7 @@ TEST_CASE("cite: the space before an answer is put where there is none and scrip
   CHECK_FALSE(first_token("猫は", "寝た").starts_with(' '));
 }
 
-TEST_CASE("cite: an answer of the model ends at the end of a line; long sentences can be cut") {
+TEST_CASE("cite: the model's answer ends at the end of a line; long sentences can be cut") {
   const json document =
       attnviz_json({"cite", "The cat sat on the mat because it was tired", "--span-words", "4"});
   CHECK(document["documents"][0]["sentences"].size() == 3);
@@ -131,7 +131,7 @@ TEST_CASE("cite: an answer of the model ends at the end of a line; long sentence
   CHECK(few["generated"]["ended_by"] == "length");
 }
 
-TEST_CASE("cite: retrieval heads are measured when asked for, and told by themselves") {
+TEST_CASE("cite: retrieval heads are measured when asked for, and reported separately") {
   const json document = attnviz_json(
       {"cite", "The cat sat. The dog ran. The cat", "--generate", "1", "--retrieval-heads"});
   REQUIRE(document["retrieval_heads"].is_array());
@@ -155,10 +155,10 @@ TEST_CASE("cite: edges that are hidden in the prompt are not hidden in the probe
   REQUIRE(std::ranges::find(all, "2.1") != all.end());
   CHECK(heads_with({"--hide", "*>*"}) == all);
   CHECK(heads_with({"--hide", "4-8>0-3"}) == all);
-  CHECK(heads_with({"--ablate", "2.1"}) != all);  // what is taken out is out there, too
+  CHECK(heads_with({"--ablate", "2.1"}) != all);  // what is ablated is ablated there, too
 }
 
-TEST_CASE("cite: of the one token that predicts the answer no change is told, in any format") {
+TEST_CASE("cite: no format has a change for the one token that predicts the answer") {
   const TemporaryFolder folder;
   const ProgramResult result = in_folder(
       folder, {"cite", "The cat sat. The", "--generate", "1", "-o", "a.json", "-o", "a.csv"});
@@ -176,13 +176,13 @@ TEST_CASE("cite: of the one token that predicts the answer no change is told, in
   CHECK(rows[2].ends_with(",\"The\""));
 }
 
-TEST_CASE("cite: where nothing at all can be hidden, no change without all is told") {
+TEST_CASE("cite: where nothing at all can be hidden, the change without all is null") {
   const json document = attnviz_json({"cite", "The", "--no-bos", "--generate", "1"});
   CHECK((*sentence_of_rank(document, 1))["logprob_change"].is_null());
   CHECK(document["logprob_change_without_all"].is_null());
 }
 
-TEST_CASE("cite: a table holds nothing that a terminal obeys, and all else as it was") {
+TEST_CASE("cite: a table escapes what a terminal would obey, and leaves all else as it was") {
   const TemporaryFolder folder;
   write_file(folder.file("b\x1b.md"), "A \x1b[31mred \acat\tsat, \"he\nsaid\".\n");
   const ProgramResult result = in_folder(folder, {"cite", "--doc", "b\x1b.md", "Why?", "--answer",
@@ -193,7 +193,7 @@ TEST_CASE("cite: a table holds nothing that a terminal obeys, and all else as it
   CHECK_FALSE(contains(result.out, "\r"));
 }
 
-TEST_CASE("cite: of a prompt that is too long the beginning is left out when asked for") {
+TEST_CASE("cite: the beginning of a prompt that is too long is left out when asked for") {
   const TemporaryFolder folder;
   std::string text;
   for (std::size_t i = 0; i < 200; ++i) {
@@ -206,7 +206,7 @@ TEST_CASE("cite: of a prompt that is too long the beginning is left out when ask
   const ProgramResult written = in_folder(folder, words);
   CAPTURE(written.err);
   REQUIRE(written.exit_code == 0);
-  CHECK(mentions(written.err, {"224"}));  // 32 are for the answer
+  CHECK(mentions(written.err, {"224"}));  // 32 are kept for the answer
   const json document = read_json(folder.file("a.json"));
   CHECK(document["n_prompt_tokens"] == 224);
   const json& sentences = document["documents"][0]["sentences"];
@@ -228,7 +228,7 @@ TEST_CASE("cite: of a prompt that is too long the beginning is left out when ask
   CHECK(mentions(none.err, {"256"}));
 }
 
-TEST_CASE("cite: masks and temperatures are those of other commands, and told") {
+TEST_CASE("cite: masks and temperatures work as in other commands, and are recorded") {
   const std::vector<std::string> words = {"cite", "Tom sat. It rained. The cat", "--answer", "sat"};
   const auto with = [&words](const std::vector<std::string>& more) {
     std::vector<std::string> all = words;
@@ -243,10 +243,10 @@ TEST_CASE("cite: masks and temperatures are those of other commands, and told") 
   const json narrow = with({"--mask", "window:2"});
   CHECK(narrow["mask"] == "window:2");
   CHECK(contains(narrow["notes"].dump(), "\"mask window:2\""));
-  CHECK(narrow["documents"][0]["sentences"][0]["logprob_change"] == 0.0);  // nobody sees it
+  CHECK(narrow["documents"][0]["sentences"][0]["logprob_change"] == 0.0);  // no query sees it
 }
 
-TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
+TEST_CASE("cite: invalid questions are refused, saying what was expected") {
   const TemporaryFolder folder;
   write_file(folder.file("a.md"), "One. Two.");
   write_file(folder.file("blank.md"), " \n");

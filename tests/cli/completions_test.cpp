@@ -1,4 +1,4 @@
-// What three shells propose, asked in the shells themselves.
+// What three shells propose, tested in the shells themselves.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Proposed = std::set<std::string>;
 
 const std::string kCompletions = ATTNVIZ_DOCS_DIR "/";
 
-// Lines that are typed, and what stands in the folder.
+// Lines as they are typed, in a folder with a few files.
 class Typed {
  public:
   Typed() {
@@ -33,7 +33,7 @@ class Typed {
   std::string run_in_bash(const std::vector<std::string>& typed) const {
     write_file(home_.file("rc"), "PS1='READY> '\nsource " + kCompletions + "attnviz.bash\n");
     ProgramRun shell = shell_run();
-    shell.arguments = {"-c", "exec bash --noprofile --rcfile rc -i 2>&1"};  // where it prompts
+    shell.arguments = {"-c", "exec bash --noprofile --rcfile rc -i 2>&1"};  // prompts go there
     shell.environment["TERM"] = "xterm";
     shell.tty_columns = 200;
     shell.stdin_is_tty = true;
@@ -45,7 +45,7 @@ class Typed {
     return run_program("/usr/bin/bash", shell).out;
   }
 
-  // One process for all lines: a shell takes its time to begin.
+  // One process for all lines: a shell is slow to start.
   std::vector<Proposed> in_bash(const std::vector<std::string>& typed) const {
     // As bash cuts a line: at colons and equals signs, and with the quotes that were typed.
     return answers(run("bash", R"sh(
@@ -90,7 +90,7 @@ end)sh",
                        typed));
   }
 
-  // At a terminal: what the completion hands to compadd and fits what was typed.
+  // At a terminal: what the completion passes to compadd and matches what was typed.
   std::vector<Proposed> in_zsh(const std::vector<std::string>& typed) const {
     write_file(home_.file(".zshrc"), R"sh(
 PS1='READY> '
@@ -150,7 +150,7 @@ bindkey '^]' next
     return run_program("/usr/bin/" + shell_name, shell).out;
   }
 
-  // Of lines with --- behind those for each line that was typed.
+  // Splits lines in which --- follows the proposals for each line that was typed.
   static std::vector<Proposed> answers(const std::string& out) {
     std::vector<Proposed> all(1);
     for (const std::string& line : lines_of(out)) {
@@ -158,7 +158,7 @@ bindkey '^]' next
         all.emplace_back();
         continue;
       }
-      // fish has descriptions behind a tabulator, and the option before a value in one word with
+      // fish has descriptions after a tab, and puts the option before a value into one word with
       // it.
       const std::string word = line.substr(0, line.find('\t'));
       const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
@@ -174,10 +174,10 @@ bindkey '^]' next
 
 struct Line {
   std::string typed;
-  Proposed proposed;  // all there is
+  Proposed proposed;  // all of them
 };
 
-// What every shell proposes alike; bash leaves out what stands before a colon.
+// What all shells propose alike; bash leaves out the part before a colon.
 const std::vector<Line>& lines_for_all() {
   static const std::vector<Line> lines = {
       {"attnviz tok", {"tokenize"}},
@@ -231,7 +231,7 @@ const std::vector<Line>& lines_for_all() {
 
 using Ask = std::vector<Proposed> (Typed::*)(const std::vector<std::string>&) const;
 
-// `of_sample`: a shell's own way with what stands before a colon.
+// `of_sample`: what the shell proposes for a name with a colon.
 void check_all(const std::string& shell, Ask ask, const std::string& of_sample) {
   if (!fs::exists("/usr/bin/" + shell)) {
     MESSAGE("SKIPPED: no /usr/bin/", shell, " (apt-get install ", shell, ")");
@@ -260,7 +260,7 @@ void check_all(const std::string& shell, Ask ask, const std::string& of_sample) 
 }  // namespace
 
 TEST_CASE("bash completes commands, options, values, models, tokens and files") {
-  check_all("bash", &Typed::in_bash, "four-heads");  // it keeps what stands before
+  check_all("bash", &Typed::in_bash, "four-heads");  // it keeps the part before the colon
 }
 
 TEST_CASE("fish completes commands, options, values, models, tokens and files") {

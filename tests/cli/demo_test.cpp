@@ -1,4 +1,4 @@
-// What the embedded model's heads do, in figures made from the program's own JSON:
+// What the embedded model's heads do, in numbers computed from the program's own JSON:
 // tests/reference/demo/README.md has the definitions.
 
 #include <doctest/doctest.h>
@@ -99,7 +99,7 @@ struct Sentences {
     }
   }
 
-  // What the pronoun's last token puts on a word.
+  // The weight that the pronoun's last token puts on a word.
   double weight_on(const char* word, std::size_t sentence, const json& pattern) const {
     const json& item = items[sentence];
     const std::size_t query = tokens_in(ranges[sentence], item["pronoun"]).back();
@@ -111,7 +111,7 @@ struct Sentences {
   }
 };
 
-// The head that wins most sentences, of those that look at the antecedent at all.
+// The head that wins most sentences, among those that look at the antecedent at all.
 std::size_t pronoun_head() {
   const Sentences sentences("pronouns_choose.jsonl");
   const std::vector<json> found = documents(sentences.texts);
@@ -203,7 +203,7 @@ TEST_CASE("demo: each of more than 2,000 common words is one token") {
   CHECK(attnviz_json({"tokenize", "I go home now, hello and thank you"})["tokens"].size() == 10);
 }
 
-TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is not") {
+TEST_CASE("demo: a text far from its vocabulary gets a warning, one within it does not") {
   const ProgramResult far = attnviz({"猫坐在垫子上"});
   CHECK(far.exit_code == 0);
   CHECK(mentions(far.err, {"demo", "18 of 19 tokens"}));  // a space, and three bytes each
@@ -211,7 +211,7 @@ TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is no
   const std::string note = "18 of 19 tokens";
   CHECK(contains(attnviz({"inspect", "猫坐在垫子上"}).err, note));
   CHECK(attnviz({"-q", "猫坐在垫子上"}).err.empty());
-  // Who sees the drawing, the picture or the document later must know it, too.
+  // Readers of the drawing, the picture or the document must see it, too.
   CHECK(contains(attnviz({"-q", "猫坐在垫子上"}).out, note));
   CHECK(contains(attnviz({"inspect", "-q", "猫坐在垫子上"}).out, note));
   CHECK(contains(attnviz_json({"-q", "猫坐在垫子上"})["notes"].dump(), note));
@@ -221,7 +221,7 @@ TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is no
   CHECK_FALSE(contains(attnviz({"--random", "猫坐在垫子上"}).err, "tokens"));
 }
 
-TEST_CASE("demo: a far text is told of once, and by what is left of it") {
+TEST_CASE("demo: the warning comes once, and only for the part of the text that is kept") {
   const std::string lines = attnviz({"--lines"}, "The cat sat\n猫坐在\n垫子上\n").err;
   CHECK(lines_of(lines).size() == 1);
   CHECK(mentions(lines, {"demo", "\"猫\""}));
@@ -240,7 +240,7 @@ TEST_CASE("demo: a far text is told of once, and by what is left of it") {
   CHECK(mentions(refused, {"256", "--truncate"}));
 }
 
-TEST_CASE("demo: its own tokenizer begins a text, and is not exchanged") {
+TEST_CASE("demo: its own tokenizer begins a text, and cannot be replaced") {
   CHECK(attnviz_json({"The cat"})["tokens"] == json({"<|bos|>", " The", " cat"}));
   CHECK(attnviz_json({"The cat", "--no-bos"})["tokens"] == json({" The", " cat"}));
   for (const char* command : {"show", "inspect", "tokenize"}) {
@@ -250,7 +250,7 @@ TEST_CASE("demo: its own tokenizer begins a text, and is not exchanged") {
   }
 }
 
-TEST_CASE("demo: a name that is nearly its own is told of") {
+TEST_CASE("demo: a name that is nearly its own gets a hint") {
   const TemporaryFolder folder;
   ProgramRun run;
   run.folder = folder.path();
@@ -267,7 +267,7 @@ TEST_CASE("demo: it predicts and writes") {
   CHECK(document["generated"]["text"].get<std::string>().starts_with(" Potter"));
 }
 
-TEST_CASE("demo: a text longer than its context is refused, with what would take it") {
+TEST_CASE("demo: a text longer than its context is refused, with the option that shortens it") {
   std::string text;
   for (int i = 0; i < 300; ++i) {
     text += "cat ";
@@ -278,7 +278,7 @@ TEST_CASE("demo: a text longer than its context is refused, with what would take
   CHECK(attnviz({text, "--truncate", "right", "-q"}).exit_code == 0);
 }
 
-TEST_CASE("demo: a head looks at the previous token, and one at what came next the time before") {
+TEST_CASE("demo: one head looks at the previous token, another at what came next the time before") {
   const json pairs = reference("random_pairs.json");
   std::vector<json> texts;
   for (const json& row : pairs["rows"]) {
@@ -314,7 +314,7 @@ TEST_CASE("demo: a head looks at the previous token, and one at what came next t
   CHECK(best_induction >= 0.8);
 }
 
-TEST_CASE("demo: a head finds what a pronoun stands for, in sentences it was not chosen on") {
+TEST_CASE("demo: a head finds what a pronoun refers to, in sentences not used for choosing it") {
   const std::size_t head = pronoun_head();
   const json figures = reference("figures.json")["pronoun"];
   REQUIRE(head < kHeads);

@@ -45,7 +45,7 @@ TEST_CASE("diff: a table that says what each number is, in 80 columns") {
         lines_of(run.out).size() + 3);
 }
 
-TEST_CASE("diff: the change is that of the two runs; B and A exchanged it is the same") {
+TEST_CASE("diff: the change is that of the two runs, and the same with A and B exchanged") {
   const json document = attnviz_json(kTwoTexts);
   const json back = attnviz_json({"diff", "--text", "The dog sat on it", "The cat sat on it"});
   CHECK(document["of"] == "texts");
@@ -99,7 +99,7 @@ TEST_CASE("diff: texts of different lengths are compared at the tokens that both
   CHECK(mentions(run.out, {"B  <|bos|> The [big] cat sat\n", "4 tokens"}));
   const json change = attnviz_json(with(arguments, {"--head", "2.1"}));
   CHECK(change["tokens"].size() == 4);
-  // Rows sum to 1 in both, and so their changes to 0.
+  // Rows sum to 1 in both, so their changes sum to 0.
   for (const json& row : change["attention"][0][0]) {
     double sum = 0.0;
     for (const json& weight : row) {
@@ -166,7 +166,7 @@ TEST_CASE("diff: two models: weights, streams and predictions") {
   CHECK(widest_line(run.out) <= std::max<std::size_t>(80, kQ4.size() + 3));
 }
 
-TEST_CASE("diff: what nobody can compare is none, and what is not drawn is told") {
+TEST_CASE("diff: what cannot be compared is null, and options without effect get a note") {
   const json document = attnviz_json(with(kTwoTexts, {"--mask", "window:1"}));
   for (const json& head : document["heads"]) {  // a query sees one key
     CHECK(head["js_bits"].is_null());
@@ -208,7 +208,7 @@ TEST_CASE("diff --head: masks of two models, and edges hidden in each text") {
   CHECK(same["interventions"][0]["hide"]["keys"] == json{1, 2});
 }
 
-TEST_CASE("diff: tensors of long names are told apart, and settings are named") {
+TEST_CASE("diff: tensors with long names stay distinct, and settings are named") {
   const std::string tiny = kSharedReference + "why/models/gpt2-tiny";
   if (!std::filesystem::exists(tiny)) {
     MESSAGE("SKIPPED: no ../shared/reference/why");
@@ -216,7 +216,7 @@ TEST_CASE("diff: tensors of long names are told apart, and settings are named") 
   }
   const ProgramResult run =
       attnviz({"diff", "-m", tiny, "-m", kModels + "gpt2-tied", "--ids", "1,2"});
-  CHECK(run.exit_code == 2);  // of other shapes
+  CHECK(run.exit_code == 2);  // their shapes differ
   CHECK(mentions(run.err, {"gpt2-tiny", "gpt2-tied"}));
   const TemporaryFolder folder;
   std::filesystem::copy(tiny, folder.file("b"));

@@ -23,7 +23,7 @@ std::string help_of(const char* command) {
   return attnviz({command, "--help"}).out;
 }
 
-// Every --long name that stands in a text.
+// Every --long name in a text.
 std::set<std::string> long_options(const std::string& text) {
   std::set<std::string> names;
   for (std::size_t i = text.find("--"); i != std::string::npos; i = text.find("--", i + 2)) {
@@ -43,7 +43,7 @@ std::set<std::string> all_long_options() {
   return names;
 }
 
-// What is proposed for an option of each command, a line each.
+// The options that completions propose for all commands, one per line.
 std::string all_completed_options() {
   std::string lines = "\n";
   for (const char* command : kCommands) {
@@ -52,7 +52,7 @@ std::string all_completed_options() {
   return lines;
 }
 
-// A checker that is not installed skips loudly.
+// Without the checker the test is skipped with a message.
 void check_with(const std::string& tool, std::vector<std::string> arguments) {
   const std::string path = "/usr/bin/" + tool;
   if (!std::filesystem::exists(path)) {
@@ -125,7 +125,7 @@ TEST_CASE("help wins over every other mistake") {
   CHECK(attnviz({"--heads", "x", "--version"}).exit_code == 0);
 }
 
-TEST_CASE("--version tells name and version") {
+TEST_CASE("--version prints name and version") {
   for (const char* command : kCommands) {
     const ProgramResult run = attnviz({command, "--version"});
     CHECK(run.exit_code == 0);
@@ -133,7 +133,7 @@ TEST_CASE("--version tells name and version") {
   }
 }
 
-TEST_CASE("every long option of the help stands in man page and completions") {
+TEST_CASE("every long option of the help is in man page and completions") {
   const auto names = all_long_options();
   CHECK(names.size() > 30);
   std::string man = read_file(kDocs + "attnviz.1");
@@ -147,7 +147,7 @@ TEST_CASE("every long option of the help stands in man page and completions") {
   }
 }
 
-TEST_CASE("every option that completions know stands in the help") {
+TEST_CASE("every option that completions know is in the help") {
   const auto names = all_long_options();
   const std::string completed = all_completed_options();
   const std::regex option("\n(--[a-z-]+)\t");

@@ -1,4 +1,4 @@
-// What the pages for readers say that a command prints is what it prints.
+// Commands print what the pages for readers say they print.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ std::vector<Screen> screens_of(const std::string& page) {
   return screens;
 }
 
-// What the rows of a page's tables tell to type; "…" stands for what a reader types.
+// The commands in the rows of a page's tables; "…" stands for what a reader types.
 std::vector<std::string> table_commands(const std::string& page) {
   std::vector<std::string> commands;
   for (const std::string& line : lines_of(read_file(ATTNVIZ_SOURCE_DIR "/" + page))) {
@@ -61,11 +61,11 @@ ProgramResult typed_in(const std::filesystem::path& folder, const std::string& c
   return run_program("/bin/sh", run);
 }
 
-// A line of "…" alone stands for any number of them; those at the end may be left out.
-bool shows(const std::vector<std::string>& printed, const std::vector<std::string>& told) {
+// A line of "…" alone stands for any number of lines; those at the end may be left out.
+bool shows(const std::vector<std::string>& printed, const std::vector<std::string>& expected) {
   std::size_t at = 0;
   bool may_skip = false;
-  for (const std::string& line : told) {
+  for (const std::string& line : expected) {
     if (line == "…") {
       may_skip = true;
       continue;
@@ -85,8 +85,8 @@ bool shows(const std::vector<std::string>& printed, const std::vector<std::strin
 
 }  // namespace
 
-TEST_CASE("pages for readers: commands print what stands there") {
-  // At least so many of each: one that is not found is not run.
+TEST_CASE("pages for readers: commands print what is shown there") {
+  // At least this many on each page: a command that is not found is not run.
   const std::map<std::string, std::size_t> pages = {{"samples/lessons.md", 19},
                                                     {"samples/recipes.md", 3}};
   for (const auto& [page, n_screens] : pages) {

@@ -19,7 +19,7 @@ const std::string kMarian = kReference + "experts/marian";
 const std::string kBart = kReference + "experts/bart";
 const std::string kMbart = kReference + "experts/mbart";
 
-// Pieces of words, those of two languages in one vocabulary.
+// Pieces of words of two languages in one vocabulary.
 const char* const kPieces = R"({
   "added_tokens": [{"id": 0, "content": "<pad>", "special": true},
                    {"id": 1, "content": "</s>", "special": true}],
@@ -63,7 +63,7 @@ double sum(const json& row) {
 
 }  // namespace
 
-TEST_CASE("documents hold encoder, decoder and cross beside each other") {
+TEST_CASE("documents hold encoder, decoder and cross-attention side by side") {
   for (const std::string& model : {kT5, kT5File, kMarian, kBart, kMbart}) {
     CAPTURE(model);
     const bool is_t5 = model.starts_with(kT5);
@@ -101,7 +101,7 @@ TEST_CASE("a folder and its GGUF file say the same of two texts") {
   CHECK(cross(kT5) == cross(kT5File));
 }
 
-TEST_CASE("--show chooses what is drawn, and --layer and --head are of that") {
+TEST_CASE("--show chooses what is drawn, and --layer and --head apply to that") {
   const std::vector<std::string> texts = {"-m", kT5, "--ids", "5,6,7,1", "--decoder-ids", "0,9"};
   const auto drawn = [&](std::vector<std::string> more) {
     more.insert(more.end(), texts.begin(), texts.end());
@@ -133,7 +133,7 @@ TEST_CASE("--target begins with the decoder's first token, and leaves out the en
 }
 
 TEST_CASE("--target begins as the model's texts do: with their first token, or a language's") {
-  // As mBART-50's: the source's language in front.
+  // As in mBART-50: the source's language comes first.
   json pieces = json::parse(kPieces);
   pieces["added_tokens"] = json::array();
   for (const char* name : {"<s>", "<pad>", "</s>", "<unk>", "en_XX", "de_DE"}) {
@@ -173,7 +173,7 @@ TEST_CASE("--target begins as the model's texts do: with their first token, or a
   CHECK(decoder_ids(mbart.path(), {"--target", "Le chat"}) == json{2, 5, 10, 11, 8});
 }
 
-TEST_CASE("--generate writes the token first that the model is forced to begin with") {
+TEST_CASE("--generate begins with the token that the model is forced to begin with") {
   const auto written = [](const std::string& model) {
     return attnviz_json(
         {"-m", model, "--ids", "0,5,6,7,2", "--generate", "3"})["generated"]["token_ids"];
@@ -182,7 +182,7 @@ TEST_CASE("--generate writes the token first that the model is forced to begin w
   CHECK(written(kMbart)[0] != 0);
 }
 
-TEST_CASE("--merge words and --no-special are of both texts") {
+TEST_CASE("--merge words and --no-special apply to both texts") {
   const TemporaryFolder folder;
   const std::vector<std::string> texts = {
       "-m", with_words(folder), "The cat sat", "--target", "Le chat dort", "--head", "0.1"};
@@ -228,7 +228,7 @@ TEST_CASE("--generate lets the decoder write, each token the most probable one")
   CHECK(with({"--show", "encoder"})["decoder"]["token_ids"] == json{76});
 }
 
-TEST_CASE("render draws a document's attention again, the one that is asked for") {
+TEST_CASE("render draws the part of a document's attention that is asked for") {
   const TemporaryFolder folder;
   const std::string file = folder.file("a.json");
   CHECK(attnviz({"-m", kT5, "--ids", "5,6,7,1", "--decoder-ids", "0,9,10", "--show", "decoder",
@@ -254,7 +254,7 @@ TEST_CASE("render draws a document's attention again, the one that is asked for"
   wrong["cross"]["key_tokens"].push_back("x");
   write_file(folder.file("b.json"), wrong.dump());
   check_refused({"render", folder.file("b.json")}, 3, {"cross: key_tokens"});
-  // As many of both: still two texts.
+  // As many tokens in both: still two texts.
   write_file(folder.file("square.json"),
              attnviz({"-m", kT5, "--ids", "5,6,1", "--decoder-ids", "0,9,10", "--json"}).out);
   check_refused({"heads", folder.file("square.json")}, 4, {"square.json"});
@@ -275,7 +275,9 @@ TEST_CASE("every format takes the part that is drawn") {
   CHECK(part["attention"].size() == 2);
 }
 
-TEST_CASE("what is not of encoder-decoders is refused in words, and so is what is of them alone") {
+TEST_CASE(
+    "options that encoder-decoders lack are refused with a reason, and so are those of them "
+    "alone") {
   const std::vector<std::string> texts = {"-m", kT5, "--ids", "5,6,1", "--decoder-ids", "0,9"};
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--show", "scores"},
@@ -325,7 +327,7 @@ TEST_CASE("the encoder's facts are its own, under the model's name") {
   }
 }
 
-TEST_CASE("lines of JSON may say what the decoder has read, each for itself") {
+TEST_CASE("each line of JSON may say what the decoder has read") {
   const std::vector<std::string> lines = {"-m", kT5, "--json-lines", "--json"};
   const auto with = [&](std::vector<std::string> more, const std::string& text) {
     more.insert(more.begin(), lines.begin(), lines.end());
@@ -364,7 +366,7 @@ TEST_CASE("lines of JSON may say what the decoder has read, each for itself") {
   CHECK(words["target"] == "Le chat");
 }
 
-TEST_CASE("--decoder-ids: the model's own first token is marked, and another one is told") {
+TEST_CASE("--decoder-ids: the model's own first token is marked, and another one gets a note") {
   const std::vector<std::string> source = {"-m", kT5, "--ids", "5,6,1", "--json", "--decoder-ids"};
   const auto with = [&](const char* ids) {
     std::vector<std::string> arguments = source;
@@ -379,7 +381,7 @@ TEST_CASE("--decoder-ids: the model's own first token is marked, and another one
   CHECK(parse_json(other.out)["cross"]["marks"]["added"].empty());
 }
 
-TEST_CASE("--focus says where a word is that only the other text has") {
+TEST_CASE("--focus says where a word is that occurs only in the other text") {
   const TemporaryFolder folder;
   const std::string model = with_words(folder);
   const auto with = [&](std::vector<std::string> more) {
@@ -392,7 +394,7 @@ TEST_CASE("--focus says where a word is that only the other text has") {
   CHECK(attnviz(with({"--focus", "sat", "--as-key"})).exit_code == 0);
 }
 
-TEST_CASE("pages call the axes of cross-attention as pictures do, and mark keys") {
+TEST_CASE("pages label the axes of cross-attention as pictures do, and mark keys") {
   const TemporaryFolder folder;
   const std::string page = folder.file("a.html");
   CHECK(attnviz({"-m", with_words(folder), "The cat sat", "--target", "Le chat dort", "-o", page})
@@ -407,7 +409,7 @@ TEST_CASE("pages call the axes of cross-attention as pictures do, and mark keys"
   CHECK(data["keys"]["special"] == json{4});
 }
 
-TEST_CASE("info tells of both stacks, and counts every number of the files") {
+TEST_CASE("info describes both stacks, and counts every number in the files") {
   for (const std::string& model :
        {kT5, kT5File, kMarian, kBart, kMbart, kReference + "experts/t5-v1.1"}) {
     CAPTURE(model);

@@ -17,7 +17,7 @@ const std::string kIds = "1,46,23,66";
 
 }  // namespace
 
-TEST_CASE("documents say which experts each token gets, in every layer that has some") {
+TEST_CASE("documents say which experts each token gets, in every layer that has experts") {
   const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds, "--layer", "1"});
   const json& router = document["router"];
   CHECK(router["layers"] == json{0, 1, 2});
@@ -74,7 +74,7 @@ TEST_CASE("a learned sink is a column of its own, and never the first token's") 
   CHECK(!contains(with({"--show", "scores"}), "sink"));
 }
 
-TEST_CASE("inspect, heads and -v know what goes to a learned sink") {
+TEST_CASE("inspect, heads and -v report what goes to a learned sink") {
   const std::string model = kReference + "experts/gptoss-bf16";
   const json document = attnviz_json({"show", "-m", model, "--ids", kIds});
   const double expected = document["sink"][1][3][2].get<double>();
@@ -97,7 +97,7 @@ TEST_CASE("inspect, heads and -v know what goes to a learned sink") {
   CHECK(contains(attnviz({"show", "-v", "-m", model, "--ids", kIds}).err, "%"));
 }
 
-TEST_CASE("render keeps what a document says of experts, and refuses what cannot be") {
+TEST_CASE("render keeps what a document says about experts, and refuses what is impossible") {
   const TemporaryFolder folder;
   const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds});
   write_file(folder.file("a.json"), document.dump());
@@ -110,7 +110,7 @@ TEST_CASE("render keeps what a document says of experts, and refuses what cannot
   CHECK(mentions(refused.err, {"b.json", "router", "experts"}));
 }
 
-TEST_CASE("--show router draws tokens by experts, a picture a layer") {
+TEST_CASE("--show router draws tokens by experts, one picture per layer") {
   const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds, "--show", "router"});
   CHECK(document["kind"] == "router");
   CHECK(document["key_tokens"] == json{"0", "1", "2", "3", "4", "5"});
@@ -135,7 +135,7 @@ TEST_CASE("--show router draws tokens by experts, a picture a layer") {
   CHECK(mentions(drawn.out, {"= expert", "6 experts"}));
 }
 
-TEST_CASE("--show router is refused where there are no experts") {
+TEST_CASE("--show router is refused for models without experts") {
   const ProgramResult dense = attnviz({"show", "The cat sat", "--show", "router"});
   CHECK(dense.exit_code == 2);
   CHECK(mentions(dense.err, {"demo"}));
@@ -145,7 +145,7 @@ TEST_CASE("--show router is refused where there are no experts") {
   CHECK(contains(other.err, "experts"));
 }
 
-TEST_CASE("info counts all experts, and those that a token meets") {
+TEST_CASE("info counts all experts, and those that a token uses") {
   const json info = attnviz_json({"info", "-m", kReference + "experts/qwen2moe"});
   std::size_t stored = 0;
   for (const json& numbers : info["weights"]["stored"]) {
@@ -159,7 +159,7 @@ TEST_CASE("info counts all experts, and those that a token meets") {
   CHECK(info["shape"]["n_used_experts"] == 3);
 }
 
-TEST_CASE("info counts every number of the file, and knows sinks") {
+TEST_CASE("info counts every number in the file, and recognises sinks") {
   for (const char* const name :
        {"gptoss-bf16", "gptoss-mxfp4", "qwen3next", "qwen3.5-moe", "granite4-hybrid",
         "nemotronh-moe", "deepseek3", "gemma4-moe", "t5-v1.1", "marian", "bart", "mbart",
@@ -185,7 +185,7 @@ TEST_CASE("a page of a model with sinks has the tokens' columns alone, and says 
   CHECK(contains(written, "sink"));
 }
 
-TEST_CASE("--show router: each layer has a mask of its own; what goes with attention is refused") {
+TEST_CASE("--show router: each layer has a mask of its own; options for attention are refused") {
   const TemporaryFolder folder;
   const std::string page = folder.file("a.html");
   const std::vector<std::string> router = {"show", "-m",     kMixtral, "--ids",
@@ -209,7 +209,7 @@ TEST_CASE("inspect, why and arcs name the learned sink's share") {
       attnviz({"inspect", "--explain", "-m", model, "--ids", kIds, "--layer", "1", "--head", "3"});
   CHECK(contains(inspected.out, "sink"));
   std::string why = attnviz({"why", "-m", model, "--ids", kIds, "--tokens"}).out;
-  std::ranges::replace(why, '\n', ' ');  // sentences are broken anywhere
+  std::ranges::replace(why, '\n', ' ');  // lines may break anywhere
   CHECK(mentions(why, {"sinks"}));
   CHECK(!contains(attnviz({"why", "The cat sat", "--tokens"}).out, "sinks"));
   const ProgramResult arcs = attnviz(
@@ -244,7 +244,7 @@ TEST_CASE("--show router: heads are refused, and pages and arcs call routers wha
   CHECK(contains(read_file(page), "\"title\": \"L0 experts\""));
 }
 
-TEST_CASE("diff of two models sees other sinks") {
+TEST_CASE("diff of two models notices different sinks") {
   const TemporaryFolder folder;
   const std::string model = kReference + "experts/gptoss-bf16";
   std::string weights = read_file(model + "/model.safetensors");
@@ -256,11 +256,11 @@ TEST_CASE("diff of two models sees other sinks") {
   weights[8 + n_header + begin + 1] = '\x40';  // about 2
   write_file(folder.file("model.safetensors"), weights);
   write_file(folder.file("config.json"), read_file(model + "/config.json"));
-  const ProgramResult told =
+  const ProgramResult run =
       attnviz({"diff", "-m", model, "-m", folder.file("config.json"), "--ids", kIds});
-  CHECK(told.exit_code == 0);
-  CHECK(contains(told.out, "sinks"));
-  CHECK(!contains(told.out, "all the same"));
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "sinks"));
+  CHECK(!contains(run.out, "all the same"));
 }
 
 }  // namespace attnviz::test

@@ -1,5 +1,5 @@
-// Every family of models through every command: nothing that one lacks (heads in some layers,
-// positions, a next token) is met unprepared.
+// Every family of models through every command: each copes with what a model lacks (heads
+// in some layers, positions, a next token).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 const std::string kFamilies = kReference + "families/";
 const std::string kWithConvolutions = kFamilies + "lfm2";
 
-// The folders that hold one, of families and of models with experts.
+// All folders that hold a model, among the families and among the models with experts.
 std::vector<std::string> models() {
   std::vector<std::string> found;
   for (const std::string& place : {kFamilies, kReference + "experts"}) {
@@ -52,7 +52,8 @@ void check_refused(std::vector<std::string> arguments, const std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("every family is drawn, followed, ranked, explained and compared, or refused in words") {
+TEST_CASE(
+    "every family is drawn, followed, ranked, explained and compared, or refused with a reason") {
   const TemporaryFolder folder;
   const std::vector<std::vector<std::string>> commands = {
       {"show", "-v", "--json"},
@@ -111,7 +112,9 @@ TEST_CASE(
   CHECK_FALSE(head["for_query"].contains("q_normed"));
 }
 
-TEST_CASE("layers without heads: real numbers everywhere, and told where they are asked for") {
+TEST_CASE(
+    "layers without heads: documents keep the real layer numbers, and asking for heads is "
+    "refused") {
   const json document = parse_json(run(kWithConvolutions, {"--json"}).out);
   std::vector<std::size_t> expected;
   const json info = attnviz_json({"info", "-m", kWithConvolutions});

@@ -51,9 +51,9 @@ TEST_CASE("--focus: bars with percentages, and which token when it occurs twice"
 TEST_CASE("--focus: scores are drawn as scores, in every form") {
   const TemporaryFolder folder;
   const std::string text = "The cat sat on the mat because it was tired";
-  const json told = attnviz_json({text, "--head", "2.1", "--show", "scores", "-q"});
-  const double cat = told["attention"][0][0][8][2];
-  const double on = told["attention"][0][0][8][4];
+  const json scores = attnviz_json({text, "--head", "2.1", "--show", "scores", "-q"});
+  const double cat = scores["attention"][0][0][8][2];
+  const double on = scores["attention"][0][0][8][4];
   REQUIRE(cat > 10.0);
   REQUIRE(on < 0.0);
   const auto run = in_folder(folder, {text, "--head", "2.1", "--focus", "it", "--show", "scores",
@@ -79,14 +79,14 @@ TEST_CASE("--focus --as-key: who looks at the token") {
   CHECK(mentions(alone.err, {"--as-key", "--focus"}));
 }
 
-TEST_CASE("--focus: a word that is not there is told, with those that are") {
+TEST_CASE("--focus: a word that is not in the text is reported, with those that are") {
   const auto run = attnviz(four_heads({"--focus", "cow"}));
   CHECK(run.exit_code == 2);
   CHECK(contains(run.err, "--focus"));
   CHECK(run.out.empty());
 }
 
-TEST_CASE("--focus: the document keeps the whole patterns and tells what was drawn") {
+TEST_CASE("--focus: the document keeps the whole patterns and says what was drawn") {
   const json whole = document(four_heads({}));
   json focused = document(four_heads({"--focus", "dog"}));
   CHECK(focused["drawing"]["focus"] == json{{"token", 4}, {"as_key", false}});
@@ -94,7 +94,7 @@ TEST_CASE("--focus: the document keeps the whole patterns and tells what was dra
   CHECK(focused == whole);
 }
 
-TEST_CASE("--average: one entry on the axis that was averaged, means of what is without it") {
+TEST_CASE("--average: one entry on the averaged axis, the mean of those without it") {
   const std::vector<std::string> base = {"The cat sat", "--layers", "2", "--heads", "3"};
   const json whole = document(base);
   const auto averaged = [&base](const std::string& over) {
@@ -132,15 +132,15 @@ TEST_CASE("--average: one entry on the axis that was averaged, means of what is 
   CHECK(std::abs(weight(all, 0, 0) - sum / 6.0) < 1e-6);
 }
 
-TEST_CASE("--average: titles tell what was averaged; holes are refused or averaged as a whole") {
+TEST_CASE("--average: titles say what was averaged; holes are refused or averaged as a whole") {
   const std::vector<std::string> base = {"The cat sat", "--layers", "2", "--average"};
   const auto with = [&base](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = base;
     arguments.insert(arguments.end(), more.begin(), more.end());
     return attnviz(arguments);
   };
-  CHECK(mentions(with({"heads"}).out, {"L1 mean", "4 heads"}));
-  CHECK(mentions(with({"layers"}).out, {"H3 mean", "2 layers"}));
+  CHECK(mentions(with({"heads"}).out, {"L1, average", "4 heads"}));
+  CHECK(mentions(with({"layers"}).out, {"H3, average", "2 layers"}));
   CHECK(mentions(with({"all"}).out, {"8 heads"}));
   CHECK(mentions(with({"all", "--head", "0.1,1.2"}).out, {"2 heads"}));
   const auto holes = with({"heads", "--head", "0.1,1.2"});
@@ -173,7 +173,7 @@ TEST_CASE("--side-by-side: each variant is the run with that option, and a line 
   CHECK(none["drawing"]["side_by_side"] == json{"none", "T 0.5"});
 }
 
-TEST_CASE("--side-by-side: what makes no sense is told") {
+TEST_CASE("--side-by-side: combinations that make no sense are refused") {
   const auto error_of = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "The cat");
     const auto run = attnviz(arguments);

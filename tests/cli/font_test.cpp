@@ -43,7 +43,7 @@ TEST_CASE("--font: the font draws what the built-in one lacks") {
   CHECK(picture(folder, kLohit) == picture(folder, kLohit));
 }
 
-TEST_CASE("an installed font that cannot be used is told, once") {
+TEST_CASE("an installed font that cannot be used is reported, once") {
   const std::string installed = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
   if (!can_draw_other_fonts() || !std::filesystem::exists(installed)) {
     MESSAGE("SKIPPED: needs libharfbuzz.so.0 and the font " << installed);
@@ -60,7 +60,7 @@ TEST_CASE("an installed font that cannot be used is told, once") {
   run.arguments = {"שלום cat שלום", "--random", "-o", folder.file("a.png")};
   CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
   const std::string drawn = read_file(folder.file("a.png"));
-  // A version that FreeType takes, with which fontconfig looks at it, and nobody else.
+  // A version number that FreeType accepts, and with it fontconfig, but no other reader.
   std::string bytes = read_file(installed);
   bytes.replace(0, 4, std::string("\0\2\0\0", 4));
   write_file(folder.file("fonts/a.ttf"), bytes);
@@ -74,7 +74,7 @@ TEST_CASE("an installed font that cannot be used is told, once") {
   CHECK_FALSE(contains(attnviz(run).err, "a.ttf"));
 }
 
-TEST_CASE("--font: a file that is missing or no font is told, even when nothing needs it") {
+TEST_CASE("--font: a file that is missing or not a font is reported, even when nothing needs it") {
   const TemporaryFolder folder;
   const ProgramResult missing = attnviz({"--font", "/no/such.ttf", "cat"});
   CHECK(missing.exit_code == 1);

@@ -15,8 +15,8 @@ const std::string kGemma3n = kReference + "experts/gemma3n";
 const std::string kShared = kReference + "experts/gemma4-ple";
 const std::string kExperts = kReference + "experts/gemma4-moe";
 
-// What info says of a model, on one line.
-std::string told_of(const std::string& model) {
+// What info prints about a model, on one line.
+std::string info_text(const std::string& model) {
   std::string line;
   for (const char sign : attnviz({"info", "-m", model}).out) {
     const bool is_space = sign == ' ' || sign == '\n';
@@ -35,7 +35,7 @@ ProgramResult why(std::vector<std::string> arguments) {
 }  // namespace
 
 TEST_CASE("info: whose keys and values a layer looks at") {
-  const std::string out = told_of(kShared);
+  const std::string out = info_text(kShared);
   CHECK(mentions(out, {"layers 0-2", "layers 3", "layer 1", "layer 5", "layer 2"}));
   const json layers = attnviz_json({"info", "-m", kShared})["layers"];
   CHECK(layers[3]["keys_from"] == 1);
@@ -46,8 +46,9 @@ TEST_CASE("info: whose keys and values a layer looks at") {
 }
 
 TEST_CASE("info: layers whose values are projected as their keys are") {
-  const std::string out = told_of(kExperts);
-  CHECK(mentions(out, {"layers 0", "layer 2", "K = V", "6 a layer", "d_ff 16", "MLP", "d_ff 32"}));
+  const std::string out = info_text(kExperts);
+  CHECK(
+      mentions(out, {"layers 0", "layer 2", "K = V", "6 per layer", "d_ff 16", "MLP", "d_ff 32"}));
   const json layers = attnviz_json({"info", "-m", kExperts})["layers"];
   CHECK(layers[2]["values_are_keys"] == true);
   CHECK(layers[2]["value_norm"] == true);
@@ -55,7 +56,7 @@ TEST_CASE("info: layers whose values are projected as their keys are") {
 }
 
 TEST_CASE("info: residual streams, LAuReL and sparse MLPs; every number of the files is counted") {
-  const std::string out = told_of(kGemma3n);
+  const std::string out = info_text(kGemma3n);
   CHECK(mentions(out, {"stream 0", "AltUp", "LAuReL", "layers 0", "70 %"}));
   for (const std::string& model : {kGemma3n, kExperts, kShared}) {
     CAPTURE(model);
@@ -72,7 +73,7 @@ TEST_CASE("info: residual streams, LAuReL and sparse MLPs; every number of the f
   CHECK(facts["laurel_rank"] == 6);
 }
 
-TEST_CASE("why: of several streams no attribution and no lens, but words and parts taken out") {
+TEST_CASE("why: with several streams no attribution and no lens, but ablation of words and parts") {
   const ProgramResult all = why({});
   CAPTURE(all.err);
   CHECK(all.exit_code == 0);
@@ -89,12 +90,12 @@ TEST_CASE("why: of several streams no attribution and no lens, but words and par
   CHECK(why({"--ablate-each", "heads"}).exit_code == 0);
 }
 
-TEST_CASE("inspect: of several streams it says which one it follows") {
+TEST_CASE("inspect: with several streams it says which one it follows") {
   CHECK(mentions(attnviz({"inspect", "-m", kGemma3n, "--ids", "5,17,3"}).out,
                  {"4 residual streams", "AltUp"}));
 }
 
-TEST_CASE("inspect: the learned residual stands among what is added") {
+TEST_CASE("inspect: the learned residual is among the parts that are added") {
   const ProgramResult run =
       attnviz({"inspect", "-m", kGemma3n, "--ids", "2,17,44,66", "--head", "1.2"});
   CAPTURE(run.err);

@@ -1,4 +1,4 @@
-// Models in GGUF form through the program: faulty ones are refused, what is in one is told.
+// Models in GGUF form through the program: faulty ones are refused, others are described.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string from_hex(const std::string& hex) {
   return bytes;
 }
 
-// Each edit: where in the file before any edit, how many bytes, what stands there instead.
+// Each edit: the offset in the unedited file, the number of bytes, and what replaces them.
 std::string edited(const std::string& base, const json& edits) {
   std::string bytes;
   std::size_t done = 0;
@@ -90,7 +90,7 @@ TEST_CASE("corrupted GGUF files end as their index expects") {
   }
 }
 
-TEST_CASE("info tells a GGUF file's metadata, its types, and the bits of a weight") {
+TEST_CASE("info prints a GGUF file's metadata, its types, and the bits of a weight") {
   const std::string model = kReference + "gguf/models/llama-q4_k_m.gguf";
   const ProgramResult text = attnviz({"info", "-m", model});
   CHECK(text.exit_code == 0);
@@ -108,8 +108,7 @@ TEST_CASE("info tells a GGUF file's metadata, its types, and the bits of a weigh
   CHECK(std::ranges::count(types, "Q6_K") == 1);
 }
 
-TEST_CASE(
-    "info: keys of a GGUF file cannot speak to the terminal; numbers are as the file has them") {
+TEST_CASE("info: keys of a GGUF file cannot control the terminal; numbers are as in the file") {
   const TemporaryFolder folder;
   const std::string file = folder.file("keys.gguf");
   std::string bytes = read_file(kReference + "gguf/models/llama-q8-q5.gguf");
@@ -126,7 +125,7 @@ TEST_CASE(
   CHECK(!contains(run.out, "b\ncdef"));
 }
 
-TEST_CASE("a model is called as its file, without the number of a shard") {
+TEST_CASE("a model is named after its file, without the number of a shard") {
   const TemporaryFolder folder;
   const std::string model = folder.file("The-best-of-world.gguf");
   write_file(model, read_file(kReference + "gguf/models/llama-q8-q5.gguf"));
@@ -135,7 +134,7 @@ TEST_CASE("a model is called as its file, without the number of a shard") {
   CHECK(attnviz_json({"info", "-m", split})["model"]["name"] == "llama-q8-q5-split");
 }
 
-TEST_CASE("linear scaling leaves a GGUF model the context that its file tells") {
+TEST_CASE("linear scaling leaves a GGUF model the context that its file states") {
   const json document =
       attnviz_json({"info", "-m", kReference + "gguf/models/llama-rope-linear.gguf"});
   CHECK(document["shape"]["n_ctx"] == document["file"]["metadata"]["llama.context_length"]);

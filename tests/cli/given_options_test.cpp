@@ -1,4 +1,4 @@
-// Nothing that is given is passed over in silence, and no input is written over.
+// No option is ignored in silence, and no input is overwritten.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace attnviz::test {
 
-TEST_CASE("an output in place of ids, a font, a tokenizer or sums that are read is refused") {
+TEST_CASE(
+    "an output that would replace ids, a font, a tokenizer or sums that are read is refused") {
   const TemporaryFolder folder;
   const std::string ids = "[[1,2,3,4,1,2,3,4]]";
   write_file(folder.file("ids.json"), ids);
@@ -37,14 +38,14 @@ TEST_CASE("an output in place of ids, a font, a tokenizer or sums that are read 
       folder, {"lesson", "scaling", "--font", "font.ttf", "--format", "svg", "-o", "font.ttf"});
   CHECK(font.exit_code == 2);
   CHECK(read_file(folder.file("font.ttf")) == bytes);
-  // A name of a rule is no file.
+  // The name of a rule is not a file.
   write_file(folder.file("chars"), "");
   CHECK(in_folder(folder, {"a b", "--random", "--tokenizer", "chars", "--format", "svg", "-o",
                            "chars", "-q"})
             .exit_code == 0);
 }
 
-TEST_CASE("options that have no place are told, not passed over") {
+TEST_CASE("options that do not apply are refused, not ignored") {
   const std::vector<std::vector<std::string>> lines = {
       {"diff", "-m", "demo", "-m", "demo", "--text", "a b c", "-f", "missing"},
       {"diff", "-m", "demo", "-m", "demo", "--text", "a b c", "--ids", "1,2,3"},
@@ -67,7 +68,7 @@ TEST_CASE("options that have no place are told, not passed over") {
   }
 }
 
-TEST_CASE("--style mask: how weights would be drawn changes nothing, and that is said") {
+TEST_CASE("--style mask: options for drawing weights change nothing, and a note says so") {
   const std::vector<std::string> mask = {"The cat sat", "--style", "mask"};
   const ProgramResult plain = attnviz(mask);
   std::vector<std::string> scaled = mask;
@@ -77,13 +78,13 @@ TEST_CASE("--style mask: how weights would be drawn changes nothing, and that is
   CHECK(!contains(plain.err, "--scale"));
 }
 
-TEST_CASE("--title= is an empty title, and takes no word") {
+TEST_CASE("--title= is an empty title, and does not take the next word") {
   const ProgramResult empty = attnviz({"--title=", "The cat sat", "--head", "0.0"});
   CHECK(empty.exit_code == 0);
   CHECK(empty.out == attnviz({"--title", "", "The cat sat", "--head", "0.0"}).out);
   CHECK(contains(empty.out, "cat"));
   CHECK(!contains(empty.out, "The cat sat"));
-  // A value that looks like one is a value, and no number or file is empty.
+  // A value that looks like an option is a value, and numbers and files cannot be empty.
   CHECK(contains(attnviz({"--title", "--style=", "x y", "--head", "0.0"}).out, "--style="));
   CHECK(mentions(attnviz({"x y", "--head="}).err, {"--head"}));
 }
@@ -92,7 +93,7 @@ TEST_CASE("--focus =3 is the token 3, and not the fourth one") {
   CHECK(mentions(attnviz({"3 a b", "--focus", "=3"}).out, {"\"3\""}));
 }
 
-TEST_CASE("--ablate: MLPs of all layers are those that are there") {
+TEST_CASE("--ablate: MLPs of all layers are those that exist") {
   const ProgramResult result = attnviz(
       {"-m", kReference + "experts/nemotronh", "--ids", "1,2,3", "--ablate", "*.mlp", "--json"});
   CHECK(result.exit_code == 0);
@@ -121,7 +122,7 @@ TEST_CASE("diff: the command on a page keeps texts that begin with a dash") {
   CHECK(contains(read_file(folder.file("a.html")), "attnviz diff '--text=-a b' '--text=-a c'"));
 }
 
-TEST_CASE("render: the note on rows that do not sum to 1 is said once, however often it is saved") {
+TEST_CASE("render: the note on rows that do not sum to 1 appears once, however often it is saved") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"),
              R"({"tokens": ["a", "b"], "attention": [[[[1, 0], [0.5, 0.4]]]]})");
@@ -132,7 +133,7 @@ TEST_CASE("render: the note on rows that do not sum to 1 is said once, however o
   CHECK(drawn.find(row) == drawn.rfind(row));
 }
 
-TEST_CASE("heads FILE: means, rollouts and weights under a mask are told") {
+TEST_CASE("heads FILE: means, rollouts and weights under a mask get a note") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), R"({"tokens": ["a", "b", "c"], "mask": "causal", "attention":
              [[[[1, 0.9, 0.9], [0.5, 0.5, 0.9], [0.2, 0.3, 0.5]]]]})");
@@ -151,7 +152,7 @@ TEST_CASE("heads FILE: means, rollouts and weights under a mask are told") {
   CHECK(contains(in_folder(folder, {"heads", "m.json"}).out, "mean"));
 }
 
-TEST_CASE("titles and colours of a map that nobody draws are told") {
+TEST_CASE("titles and colours of a map that is not drawn get a note") {
   const auto said = [](const std::vector<std::string>& line) { return attnviz(line).err; };
   CHECK(mentions(said({"heads", "The cat sat", "--title", "a"}), {"--title"}));
   CHECK(!contains(said({"heads", "The cat sat", "--title", "a", "--score", "first"}), "--title"));
@@ -160,7 +161,7 @@ TEST_CASE("titles and colours of a map that nobody draws are told") {
   CHECK(mentions(said({"softmax", "1", "2", "--title", "a"}), {"--title", "pict"}));
 }
 
-TEST_CASE("heads: layers that see otherwise than that which uniform is of are told") {
+TEST_CASE("heads: layers that see other keys than the one that `uniform` describes get a note") {
   const std::string model = kReference + "experts/gemma4-ple";
   const auto said = [&model](std::vector<std::string> more) {
     more.insert(more.begin(), {"heads", "-m", model});
@@ -172,7 +173,7 @@ TEST_CASE("heads: layers that see otherwise than that which uniform is of are to
   CHECK(!contains(said({"--layer", "0,1"}), "layer 2"));
 }
 
-TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the longest text") {
+TEST_CASE("heads: layers that see other keys get a note with sums, too, by the longest text") {
   const TemporaryFolder folder;
   const std::string sums = folder.file("p.json");
   const auto score = [&](const std::string& lines, const char* more) {
@@ -181,16 +182,16 @@ TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the lo
                    lines)
         .exit_code;
   };
-  const auto is_told = [](std::string text) {
+  const auto is_noted = [](std::string text) {
     std::ranges::replace(text, '\n', ' ');  // notes are wrapped
     return contains(text, "5 tokens") && contains(text, "layer 2");
   };
   const std::string longest = "{\"ids\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n";
   const std::string all = longest + "{\"ids\": [1, 2, 3]}\n";
   REQUIRE(score(longest, "-q") == 0);
-  CHECK(is_told(attnviz({"heads", sums}).out));
+  CHECK(is_noted(attnviz({"heads", sums}).out));
   REQUIRE(score(all, "--resume") == 0);
-  CHECK(is_told(attnviz({"heads", sums}).out));
+  CHECK(is_noted(attnviz({"heads", sums}).out));
   std::filesystem::remove(sums);
   REQUIRE(score("{\"ids\": [1, 2, 3]}\n", "-q") == 0);
   CHECK(!contains(attnviz({"heads", sums}).out, "layer 2 "));
@@ -203,7 +204,7 @@ TEST_CASE("heads: layers that see otherwise are told of sums, too, and by the lo
   CHECK(!parse_json(read_file(folder.file("m.json"))).contains("n_longest"));
 }
 
-TEST_CASE("heads: layers that see otherwise are told of attention in a file, too") {
+TEST_CASE("heads: layers that see other keys get a note with attention in a file, too") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"-m", kReference + "experts/gemma4-ple", "--ids", "1,2,3,4,5,6,7,8,9",
                              "-q", "-o", "a.json"})
@@ -213,16 +214,16 @@ TEST_CASE("heads: layers that see otherwise are told of attention in a file, too
   CHECK(mentions(text, {"layer 0", "5 tokens", "layer 2"}));
 }
 
-TEST_CASE("heads: a head that looks at all alike passes for a sink by what it sees") {
-  const auto is_told = [](const char* text, const char* mask) {
+TEST_CASE("heads: how much a query sees decides whether uniform attention passes for a sink") {
+  const auto is_noted = [](const char* text, const char* mask) {
     return contains(attnviz({"heads", text, "--mask", mask}).out, "sink");
   };
   const char* const few = "The cat sat on the";
   const char* const many = "The cat sat on the mat because it was tired and it ran to the house";
-  CHECK(is_told(few, "causal"));
-  CHECK(!is_told(few, "none"));
-  CHECK(!is_told(many, "causal"));
-  CHECK(is_told(many, "window:3"));
+  CHECK(is_noted(few, "causal"));
+  CHECK(!is_noted(few, "none"));
+  CHECK(!is_noted(many, "causal"));
+  CHECK(is_noted(many, "window:3"));
 }
 
 TEST_CASE("heads: the key that is a sink has no decimals") {
@@ -242,7 +243,7 @@ TEST_CASE("heads: a short probe among long ones is why no name is earned") {
                  {"probes", "100 tokens"}));
 }
 
-TEST_CASE("heads FILE: a score whose square has no room in a sum is refused") {
+TEST_CASE("heads FILE: a score whose square overflows a sum is refused") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), R"({"tokens": ["a", "b", "c"], "attention":
              [[[[1, 0, 0], [1e5, 1e5, 0], [1e5, 1e5, 1e5]]]]})");
@@ -284,7 +285,7 @@ TEST_CASE("heads of sums: sums that contradict themselves are refused") {
       nlohmann::json::parse(read_file(folder.file("sums.json")))["heads"][0];
   CHECK(contains(refused("heads", {first, first}), "heads"));
   CHECK(mentions(refused("n_texts", 1), {"1 text"}));
-  // The band is the file's, also where the usual one is asked for.
+  // The band is that of the file, even where the default one is asked for.
   CHECK(in_folder(folder, {"heads", "sums.json", "--band", "4"}).exit_code == 2);
   CHECK(in_folder(folder, {"heads", "sums.json", "--band", "2"}).exit_code == 0);
 }

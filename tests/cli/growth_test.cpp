@@ -1,4 +1,4 @@
-// Work that grows with what is given, and not with its square.
+// Work that grows with the size of the input, and not with its square.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ TEST_CASE("a title of two hundred thousand line feeds") {
   });
 }
 
-TEST_CASE("two hundred thousand added tokens, each another one") {
+TEST_CASE("two hundred thousand different added tokens") {
   const auto name = [](std::size_t i) { return fmt::format("\"t{}\"", i); };
   const auto number = [](std::size_t i) { return std::to_string(i); };
   const auto one = [](std::size_t) { return std::string("[1]"); };
@@ -65,7 +65,7 @@ TEST_CASE("two runs side by side with three hundred thousand notes each") {
   render_in_time(lines);
 }
 
-TEST_CASE("a line of sixty thousand options that are given again") {
+TEST_CASE("a line of sixty thousand repeated options") {
   std::vector<std::string> words;
   for (int i = 0; i < 60'000; ++i) {
     words.insert(words.end(), {"-f", "show"});
@@ -105,7 +105,7 @@ TEST_CASE("merge: sums of four thousand files") {
   check_in_time([&] { CHECK(mentions(in_folder(folder, words).err, {"8000", "4000 files"})); });
 }
 
-TEST_CASE("heads: a text that says two words again and again, through a narrow mask") {
+TEST_CASE("heads: a text that repeats two words, through a narrow mask") {
   check_in_time([] {
     const ProgramResult result =
         attnviz({"heads", "-", "--random", "--layers", "1", "--heads", "1", "--d-head", "8",

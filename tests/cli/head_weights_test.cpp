@@ -1,4 +1,4 @@
-// What attnviz heads says of weights and of papers beside the scores.
+// What attnviz heads reports on weights and from papers beside the scores.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ TEST_CASE("heads --copying: null, and a note, where a model has no unembedding")
   CHECK(document["notes"].dump().find("copying") != std::string::npos);
 }
 
-TEST_CASE("heads: neither --copying nor --known is said of attention without its model") {
+TEST_CASE("heads: --copying and --known are refused for attention without its model") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), "[[1.0, 0.0], [0.5, 0.5]]");
   for (const auto& option : {std::vector<std::string>{"--copying"}, {"--known", "gpt2"}}) {
@@ -47,7 +47,7 @@ TEST_CASE("heads: neither --copying nor --known is said of attention without its
   }
 }
 
-TEST_CASE("heads --known: another model than GPT-2 small is refused before anything runs") {
+TEST_CASE("heads --known: any model but GPT-2 small is refused before anything runs") {
   const ProgramResult result = attnviz({"heads", "--known", "gpt2"});
   CHECK(result.exit_code == 2);
   CHECK(mentions(result.err, {"--known gpt2", "12 layers", "12 heads", "768", "demo", "llama"}));

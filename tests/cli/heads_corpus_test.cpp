@@ -26,7 +26,7 @@ std::string lines(std::size_t first, std::size_t end) {
   return text;
 }
 
-// Sums of several inputs have no place in one.
+// Removes what merged sums lack: they have no position in a single input.
 void forget_lines(json& sums) {
   sums.erase("n_lines");
   sums.erase("lines_fingerprint");
@@ -50,21 +50,21 @@ struct Corpus {
 
 }  // namespace
 
-TEST_CASE("merge tells which lines count twice, under whatever names they come") {
+TEST_CASE("merge reports lines that count twice, regardless of the files' names") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 5), "a.json").exit_code == 0);
   REQUIRE(corpus.score(lines(5, 8), "b.json").exit_code == 0);
   write_file(corpus.file("copy.json"), read_file(corpus.file("a.json")));
-  const auto told = [&](const char* one, const char* other, const char* merged) {
+  const auto notes = [&](const char* one, const char* other, const char* merged) {
     const ProgramResult run =
         attnviz({"merge", corpus.file(one), corpus.file(other), "-o", corpus.file(merged)});
     CHECK(run.exit_code == 0);
     return run.err;
   };
-  CHECK_FALSE(contains(told("a.json", "b.json", "both.json"), corpus.file("b.json")));
-  CHECK(contains(told("a.json", "copy.json", "m1.json"), corpus.file("copy.json")));
-  CHECK(contains(told("both.json", "copy.json", "m2.json"), corpus.file("copy.json")));
-  CHECK(contains(told("b.json", "both.json", "m3.json"), corpus.file("both.json")));
+  CHECK_FALSE(contains(notes("a.json", "b.json", "both.json"), corpus.file("b.json")));
+  CHECK(contains(notes("a.json", "copy.json", "m1.json"), corpus.file("copy.json")));
+  CHECK(contains(notes("both.json", "copy.json", "m2.json"), corpus.file("copy.json")));
+  CHECK(contains(notes("b.json", "both.json", "m3.json"), corpus.file("both.json")));
 }
 
 TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the byte") {
@@ -95,7 +95,7 @@ TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the 
   CHECK(attnviz({"heads", corpus.file("m.json"), "--expect", "2.1 induction>2"}).exit_code == 5);
 }
 
-TEST_CASE("heads over a corpus: a run goes on behind the lines that it has counted") {
+TEST_CASE("heads over a corpus: a run resumes after the lines that it has counted") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 12), "whole.json").exit_code == 0);
   REQUIRE(corpus.score(lines(0, 5), "part.json").exit_code == 0);
@@ -106,7 +106,7 @@ TEST_CASE("heads over a corpus: a run goes on behind the lines that it has count
   CHECK(read_file(corpus.file("part.json")) == read_file(corpus.file("whole.json")));
 }
 
-TEST_CASE("heads over a corpus: a run that goes on says how many lines it skips, unless quiet") {
+TEST_CASE("heads over a corpus: a resumed run says how many lines it skips, unless quiet") {
   const Corpus corpus;
   write_file(corpus.file("c.txt"), lines(0, 7));
   REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
@@ -124,7 +124,7 @@ TEST_CASE("heads over a corpus: a run that goes on says how many lines it skips,
   CHECK(attnviz(arguments).err.empty());
 }
 
-TEST_CASE("heads over a corpus: a run goes on with the lines that were counted, or not at all") {
+TEST_CASE("heads over a corpus: a run resumes only on the lines that were counted") {
   const Corpus corpus;
   const auto refusal = [&](const std::string& text, const Words& how) {
     const std::string sums = read_file(corpus.file("p.json"));
@@ -151,9 +151,9 @@ TEST_CASE("heads over a corpus: a run goes on with the lines that were counted, 
   CHECK(contains(refusal("\"The cat\"\n\"The dog\"\n", {"--json-lines"}), other));
 }
 
-TEST_CASE("heads over a corpus: a run goes on only when it reads lines as they were read before") {
+TEST_CASE("heads over a corpus: a run resumes only when it reads lines as they were read before") {
   const Corpus corpus;
-  // Lines that are texts as well as JSON: their bytes tell no difference.
+  // Lines that are texts as well as JSON: their bytes are the same.
   const std::string text = "\"The cat saw it\"\n\"A dog ran to <s> her\"\n";
   const std::string sums_file = corpus.file("p.json");
   const auto score = [&](Words how) {
@@ -194,12 +194,12 @@ TEST_CASE("heads over a corpus: a run goes on only when it reads lines as they w
   CHECK(score({"--lines", "--resume", "--punctuation", "3,1,3"}).exit_code == 0);
 }
 
-TEST_CASE("heads over a corpus: sums that do not say how lines were read are gone on with") {
+TEST_CASE("heads over a corpus: sums that do not say how lines were read can be resumed") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
   json sums = read_json(corpus.file("p.json"));
   REQUIRE(sums.erase("reading") == 1);
-  nlohmann::ordered_json older = {{"schema", sums["schema"]}};  // which stands first
+  nlohmann::ordered_json older = {{"schema", sums["schema"]}};  // which comes first
   older.update(nlohmann::ordered_json::parse(sums.dump()));
   write_file(corpus.file("p.json"), older.dump());
   CHECK(corpus.score(lines(0, 7), "p.json", {"--no-bos", "--resume"}).exit_code == 0);
@@ -211,7 +211,7 @@ TEST_CASE("heads over a corpus: sums that do not say how lines were read are gon
   CHECK(!read_json(corpus.file("m.json")).contains("reading"));
 }
 
-TEST_CASE("heads over a corpus: line ends, and blank lines at the end, are no other text") {
+TEST_CASE("heads over a corpus: line ends, and blank lines at the end, do not change the text") {
   const Corpus corpus;
   const auto goes_on = [&](const std::string& first, const std::string& all) {
     std::filesystem::remove(corpus.file("p.json"));
@@ -223,7 +223,7 @@ TEST_CASE("heads over a corpus: line ends, and blank lines at the end, are no ot
   CHECK_FALSE(goes_on("The cat\nThe do", "The cat\nThe dog\n"));
 }
 
-TEST_CASE("heads over a corpus: merged sums are not gone on with, a copy of one file's is") {
+TEST_CASE("heads over a corpus: merged sums cannot be resumed, a copy of one file's can") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 5), "a.json").exit_code == 0);
   REQUIRE(corpus.score(lines(5, 9), "b.json").exit_code == 0);
@@ -240,7 +240,7 @@ TEST_CASE("heads over a corpus: merged sums are not gone on with, a copy of one 
   CHECK(read_json(corpus.file("m.json"))["n_texts"] == 9);
 }
 
-TEST_CASE("heads over a corpus: --partial begins a file of its own; only sums are gone on with") {
+TEST_CASE("heads over a corpus: --partial begins a file of its own; only sums can be resumed") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
   write_file(corpus.file("notes.txt"), lines(0, 2));
@@ -298,14 +298,14 @@ TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says s
   }
 }
 
-TEST_CASE("heads over a corpus: a run that was not interrupted has no mark of it") {
+TEST_CASE("heads over a corpus: a run that was not interrupted has no mark of an interruption") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 3), "p.json", {"-o", corpus.file("x.json")}).exit_code == 0);
   CHECK(!contains(read_file(corpus.file("x.csv")), "interrupted"));
   CHECK(!contains(read_file(corpus.file("x.json")), "interrupted"));
 }
 
-TEST_CASE("heads over a corpus: a line that cannot be read leaves the sums before it") {
+TEST_CASE("heads over a corpus: a line that cannot be read leaves the sums up to it") {
   const Corpus corpus;
   const std::string broken = "{\"text\": \"The cat sat\"}\n{\"text\": 5}\n";
   const ProgramResult result = attnviz(
@@ -317,7 +317,7 @@ TEST_CASE("heads over a corpus: a line that cannot be read leaves the sums befor
   CHECK(read_json(corpus.file("p.json"))["n_lines"] == 1);
 }
 
-TEST_CASE("merge: other models, heads and definitions are refused, broken files by their place") {
+TEST_CASE("merge: other models, heads and definitions are refused, broken files with the place") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
   const auto refusal = [&](const Words& how) {
@@ -381,7 +381,7 @@ TEST_CASE("merge: two lists of a hundred thousand fingerprints are compared") {
   CHECK(contains(merged.err, corpus.file("c.json")));
 }
 
-TEST_CASE("heads over a corpus: neither the corpus nor sums that are read are written over") {
+TEST_CASE("heads over a corpus: neither the corpus nor sums that are read are overwritten") {
   const Corpus corpus;
   write_file(corpus.file("c.txt"), lines(0, 2));
   const ProgramResult over =
@@ -397,7 +397,7 @@ TEST_CASE("heads over a corpus: neither the corpus nor sums that are read are wr
   CHECK(mentions(attnviz({"merge", corpus.file("a.json"), corpus.file("a.json")}).err, {"a.json"}));
 }
 
-TEST_CASE("heads of sums: what went into them cannot be asked for any more") {
+TEST_CASE("heads of sums: options for what went into them are refused") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
   for (const Words& late : std::vector<Words>{{"--head", "0.1"},

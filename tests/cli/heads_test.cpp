@@ -44,7 +44,7 @@ void check_scores(const json& found, const json& expected) {
 
 }  // namespace
 
-TEST_CASE("heads: ids are scored as the reference has them, TransformerLens' numbers beside") {
+TEST_CASE("heads: ids are scored as in the reference, with TransformerLens' numbers beside") {
   const json reference = read_json(kReference + "heads/demo.json");
   for (const std::size_t index : {0U, 2U, 6U}) {
     const json& one = reference["cases"][index];
@@ -53,7 +53,7 @@ TEST_CASE("heads: ids are scored as the reference has them, TransformerLens' num
     CHECK(document["schema"] == "attnviz.heads/1");
     CHECK(document["source"]["token_ids"] == one["ids"]);
     json expected = one["scores"];
-    expected.erase("retrieval");  // nobody said that this is a probe
+    expected.erase("retrieval");  // this was not declared a probe
     check_scores(document["heads"], expected);
     CHECK(document["sink_rate"].get<double>() == doctest::Approx(one["sink_rate"].get<double>()));
     if (one.contains("transformer_lens")) {
@@ -115,13 +115,13 @@ TEST_CASE("heads: without a text probes are made, the same from the same seed") 
         20);
 }
 
-TEST_CASE("heads: nobody is named where chance, or looking at all alike, would earn names") {
+TEST_CASE("heads: no head is named where chance, or uniform attention, would earn names") {
   const char* const warning = "100 tokens";
   const std::string brief = attnviz({"heads", "--probe-length", "8"}).out;
   CHECK(contains(brief, warning));
   CHECK(!contains(brief, "previous-token: looks"));
   CHECK(!contains(attnviz({"heads", "--no-bos"}).out, warning));
-  // The first of three visible keys has a third of the weight of a head that looks at all alike.
+  // A head with uniform attention puts a third of it on the first of three visible keys.
   const std::vector<std::string> windowed = {"heads", "--layers", "2", "--mask", "window:3"};
   const json seen = attnviz_json(windowed);
   for (const json& head : seen["heads"]) {
@@ -145,7 +145,7 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
 }
 
 TEST_CASE(
-    "heads: names stand in pictures, sentences and -v, of other models where they are measured") {
+    "heads: names appear in pictures, sentences and -v, for other models where they are measured") {
   const ProgramResult shown = attnviz({"Harry Potter is a wizard. Harry", "-v"});
   CHECK(mentions(shown.out, {"random tokens", "induction head", "current-token L0H1"}));
   CHECK(mentions(shown.err, {"previous-token"}));
@@ -169,7 +169,7 @@ TEST_CASE(
   CHECK(attnviz({"render", file, "-q"}).out == attnviz({"Harry Potter is a wizard. Harry"}).out);
 }
 
-TEST_CASE("heads: what is piped without - is told of and left to whom it belongs, not waited for") {
+TEST_CASE("heads: input that is piped without - gets a note and is left unread, not waited for") {
   const Words quick = {"heads", "--probe-count", "1", "--json"};
   const ProgramResult alone = attnviz(quick);
   CHECK(alone.err.empty());
@@ -194,7 +194,7 @@ TEST_CASE("heads: what is piped without - is told of and left to whom it belongs
   CHECK(loop.err == note);  // with the first, before the second was read
   CHECK(shell("heads </dev/null").err.empty());
   CHECK(shell("heads <&-").err.empty());
-  CHECK(shell("mkfifo open; heads <>open").err.empty());  // open for ever, and nothing in it
+  CHECK(shell("mkfifo open; heads <>open").err.empty());  // open for ever, and empty
   CHECK(shell("echo text | \"$PROGRAM\" heads -q >/dev/null").err.empty());
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("heads: the first screen names the induction heads and says how sure t
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());
   CHECK(mentions(result.out, {"induction", "0.3", "0.031", "random 0.079", "\n  2.1  0.9",
-                              "duplicate-token", "head 0.2", "0.1"}));
+                              "duplicate-token", "0.2 with 0.1"}));
   for (const std::string& line : lines_of(result.out)) {
     CHECK(line.size() <= 80);
   }
@@ -230,7 +230,7 @@ TEST_CASE("heads: a table by one score, its first rows, only what is large, othe
   CHECK(contains(lines[heading], "entropy_bits  confidence"));
 }
 
-TEST_CASE("heads: options of a table are told where there is none") {
+TEST_CASE("heads: options for a table get a note where there is none") {
   const ProgramResult map =
       attnviz({"heads", "--score", "induction", "--sort", "previous", "--min", "induction=0.5"});
   CHECK(mentions(map.err, {"--sort", "--min"}));
@@ -248,7 +248,7 @@ TEST_CASE("heads: a score as a map of layers and heads, on the screen and as a p
                  {"--score induction", "demo", "16 heads", "3 tokens"}));
 }
 
-TEST_CASE("heads: as comma-separated values, a row a head") {
+TEST_CASE("heads: as comma-separated values, one row per head") {
   const ProgramResult result = attnviz({"heads", "-o", "-", "--format", "csv"});
   const std::vector<std::string> lines = lines_of(result.out);
   REQUIRE(lines.size() == 17);
@@ -270,7 +270,7 @@ TEST_CASE("heads: patterns of any tool are scored") {
       CHECK(file["heads"][i][score] == run["heads"][i][score]);
     }
   }
-  // [query][key], causal, without tokens: repetitions are known by ids alone.
+  // [query][key], causal, without tokens: repetitions are known from ids alone.
   write_file(folder.file("b.json"), "[[1,0,0],[0.5,0.5,0],[0,1,0]]");
   const json given = attnviz_json({"heads", folder.file("b.json")})["heads"][0];
   CHECK(given["previous"] == 0.75);
@@ -312,7 +312,7 @@ TEST_CASE("heads: means over the lines of a text, with their standard errors") {
         doctest::Approx(std::abs(first.get<double>() - second.get<double>()) / 2));
 }
 
-TEST_CASE("heads: what was expected and is not so ends with 5, with the output in place") {
+TEST_CASE("heads: a failed expectation ends with 5, with the output in place") {
   const TemporaryFolder folder;
   const std::string file = folder.file("h.json");
   const ProgramResult holds =
@@ -331,7 +331,7 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
   CHECK(read_json(file)["heads"].size() == 16);
   const ProgramResult spaced = attnviz({"heads", "-q", "--expect", "any induction < -1"});
   CHECK(spaced.exit_code == 5);
-  CHECK(spaced.out.empty());  // a test, which nobody looks at
+  CHECK(spaced.out.empty());  // a test, whose output is not read
   CHECK(mentions(spaced.err, {"none; ", "smallest"}));
   CHECK(mentions(attnviz({"heads", "-q", "--expect", "2.1 inducton"}).err,
                  {"previous-token", "current-token", "duplicate-token", "induction", "sink",
@@ -366,7 +366,7 @@ TEST_CASE("heads: what cannot be probed is refused") {
   CHECK(attnviz({"heads", ""}).exit_code == 2);
 }
 
-TEST_CASE("heads: tokens that are said to be punctuation count once, and must be there") {
+TEST_CASE("heads: tokens that are declared punctuation count once, and must be there") {
   const Words text = {"heads", "The cat sat on it", "--punctuation"};
   const auto with = [&text](const char* indices) {
     Words arguments = text;

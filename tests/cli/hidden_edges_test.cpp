@@ -1,4 +1,4 @@
-// Edges that --hide hides: what is drawn and scored without them, and what is said of them.
+// Edges that --hide hides: what is drawn and scored without them, and how they are reported.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -19,7 +19,7 @@ Words and_with(Words arguments, const Words& more) {
   return arguments;
 }
 
-// Numbers anywhere in two documents of one shape.
+// Compares numbers anywhere in two documents of the same shape.
 void check_same_scores(const json& actual, const json& expected) {
   REQUIRE(actual.is_number() == expected.is_number());
   REQUIRE(actual.size() == expected.size());
@@ -77,35 +77,35 @@ TEST_CASE("heads: patterns in a file keep what was hidden, each head's edges and
   CHECK(of_text["null"] != attnviz_json({"heads", text})["null"]);
 }
 
-TEST_CASE("--hide: edges that nobody sees anyway are told, of each rule that has no others") {
-  const auto told = [](const Words& more) {
+TEST_CASE("--hide: each rule whose edges are all masked anyway gets a note") {
+  const auto notes = [](const Words& more) {
     const ProgramResult result = attnviz(and_with({"The cat sat", "--head", "1.0"}, more));
     CHECK(result.exit_code == 0);
     return result.err;
   };
-  CHECK(mentions(told({"--hide", "cat>sat"}), {"--hide \"cat>sat\"", "mask"}));
-  CHECK(mentions(told({"--hide", "sat>The", "--mask", "window:2"}), {"mask"}));
-  CHECK(told({"--hide", "cat>sat", "--mask", "none"}).empty());
-  CHECK(told({"--hide", "cat>sat,The"}).empty());
-  CHECK(told({"--hide", "cat>sat", "--side-by-side", "causal,none"}).empty());
-  CHECK(mentions(told({"--hide", "cat>sat", "--side-by-side", "causal,window:2"}), {"mask"}));
-  CHECK(told({"--hide", "cat>sat", "-q"}).empty());
-  const std::string again = told({"--hide", "sat>cat", "--hide", "3>2@1"});
+  CHECK(mentions(notes({"--hide", "cat>sat"}), {"--hide \"cat>sat\"", "mask"}));
+  CHECK(mentions(notes({"--hide", "sat>The", "--mask", "window:2"}), {"mask"}));
+  CHECK(notes({"--hide", "cat>sat", "--mask", "none"}).empty());
+  CHECK(notes({"--hide", "cat>sat,The"}).empty());
+  CHECK(notes({"--hide", "cat>sat", "--side-by-side", "causal,none"}).empty());
+  CHECK(mentions(notes({"--hide", "cat>sat", "--side-by-side", "causal,window:2"}), {"mask"}));
+  CHECK(notes({"--hide", "cat>sat", "-q"}).empty());
+  const std::string again = notes({"--hide", "sat>cat", "--hide", "3>2@1"});
   CHECK(mentions(again, {"--hide \"3>2@1\""}));
   CHECK(!contains(again, "--hide \"sat>cat\""));
-  CHECK(told({"--hide", "3>2@1", "--hide", "sat>cat"}).empty());
-  CHECK(told({"--hide", "sat>cat@1", "--hide", "sat>cat@2"}).empty());
+  CHECK(notes({"--hide", "3>2@1", "--hide", "sat>cat"}).empty());
+  CHECK(notes({"--hide", "sat>cat@1", "--hide", "sat>cat@2"}).empty());
   CHECK(mentions(attnviz({"heads", "The cat sat", "--hide", "cat>sat"}).err, {"mask"}));
 }
 
 TEST_CASE("--hide: ranges without an end reach into what the model writes") {
-  const auto told = [](const Words& more) {
+  const auto notes = [](const Words& more) {
     return attnviz(and_with({"The cat sat", "--head", "0.0", "--hide", "3>3"}, more)).err;
   };
   const Words open = {"--hide", "3->3-"};
-  CHECK(mentions(told(open), {"--hide \"3->3-\""}));
-  CHECK(!contains(told(and_with(open, {"--generate", "3"})), "--hide"));
-  CHECK(contains(told({"--hide", "3>3-3", "--generate", "3"}), "--hide"));
+  CHECK(mentions(notes(open), {"--hide \"3->3-\""}));
+  CHECK(!contains(notes(and_with(open, {"--generate", "3"})), "--hide"));
+  CHECK(contains(notes({"--hide", "3>3-3", "--generate", "3"}), "--hide"));
 }
 
 TEST_CASE("--hide: means and words are masked where several rules hide an edge together") {
@@ -126,7 +126,7 @@ TEST_CASE("--hide: means and words are masked where several rules hide an edge t
   CHECK(cells(words, {"--hide", "-1>1", "--hide", "-1>2-"}) == whole);
 }
 
-TEST_CASE("--hide: legends and documents say an edge once that was asked for twice") {
+TEST_CASE("--hide: an edge that was asked for twice appears once in legends and documents") {
   const Words twice = {"The cat sat", "--head", "1.0",    "--hide", "sat>cat",
                        "--hide",      "2>1",    "--hide", "sat>cat"};
   const std::string legend = attnviz(twice).out;
@@ -136,16 +136,16 @@ TEST_CASE("--hide: legends and documents say an edge once that was asked for twi
   CHECK(mentions(attnviz(overlapping).out, {"token 3", "tokens 1-2"}));
 }
 
-TEST_CASE("--side-by-side ablated: two pictures that are alike are said to be") {
-  const auto told = [](const Words& more) {
+TEST_CASE("--side-by-side ablated: a note says when the two pictures are alike") {
+  const auto notes = [](const Words& more) {
     return attnviz(and_with({"The cat sat", "--head", "2.0", "--side-by-side", "ablated"}, more))
         .err;
   };
-  CHECK_FALSE(told({"--ablate", "2.1"}).empty());
-  CHECK_FALSE(told({"--hide", "sat>cat@3"}).empty());
-  CHECK(told({"--ablate", "1.1"}).empty());
-  CHECK(told({"--ablate", "3.1,1.1"}).empty());
-  CHECK(told({"--ablate", "2.1", "-q"}).empty());
+  CHECK_FALSE(notes({"--ablate", "2.1"}).empty());
+  CHECK_FALSE(notes({"--hide", "sat>cat@3"}).empty());
+  CHECK(notes({"--ablate", "1.1"}).empty());
+  CHECK(notes({"--ablate", "3.1,1.1"}).empty());
+  CHECK(notes({"--ablate", "2.1", "-q"}).empty());
 }
 
 }  // namespace attnviz::test

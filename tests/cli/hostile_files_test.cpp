@@ -1,4 +1,4 @@
-// Files that are none, that are not what they seem, and that change while they are read.
+// Pipes and devices, files that are not what they seem, and files that change while they are read.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-TEST_CASE("a named pipe or a device in place of a file is refused, not waited for") {
+TEST_CASE("a named pipe or a device instead of a file is refused, not waited for") {
   const TemporaryFolder folder;
   mkfifo(folder.file("pipe.json").c_str(), 0600);
   fs::create_symlink("pipe.json", folder.file("link.json"));
@@ -43,7 +43,7 @@ TEST_CASE("a named pipe or a device in place of a file is refused, not waited fo
   CHECK(mentions(device.err, {"/dev/zero"}));
 }
 
-TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
+TEST_CASE("a model may come through the pipe of a <(command), except GGUF") {
   const TemporaryFolder folder;
   const ProgramResult weights = in_shell(
       folder, "\"$PROGRAM\" info --json -m <(sleep 0.1; cat \"$SOURCE/samples/four-heads.json\")");
@@ -55,8 +55,8 @@ TEST_CASE("a model may come through the pipe of a <(command), but for GGUF") {
   CHECK(mentions(gguf.err, {"GGUF"}));
 }
 
-TEST_CASE("a model that becomes shorter while it is read is told, and leaves nothing behind") {
-  // To nothing, and within the last page, behind whose new end there are zeros.
+TEST_CASE("a model that becomes shorter while it is read is an error, and leaves no files") {
+  // To nothing, and within the last page, where zeros follow the new end.
   for (const std::string size : {"1", "-1"}) {
     CAPTURE(size);
     const TemporaryFolder folder;
@@ -81,7 +81,7 @@ TEST_CASE("a model that becomes shorter while it is read is told, and leaves not
   }
 }
 
-TEST_CASE("a file in place of another does not run as its owner") {
+TEST_CASE("a file that replaces another does not run as its owner") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), "old");
   chmod(folder.file("a.json").c_str(), 07751);
@@ -91,7 +91,7 @@ TEST_CASE("a file in place of another does not run as its owner") {
   CHECK((info.st_mode & 07777) == 0751);
 }
 
-TEST_CASE("a file in place of another can be read by nobody who could not read that") {
+TEST_CASE("a file that replaces another can be read only by those who could read that one") {
   const TemporaryFolder folder;
   const std::string file = folder.file("a.json");
   const auto replaced = [&] {

@@ -1,4 +1,4 @@
-// Models whose layers have states in most attentions' place, through the program.
+// Models most of whose layers have states instead of attention, through the program.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -98,7 +98,8 @@ void check_malformed(const std::string& model, const std::string& key, const jso
 
 }  // namespace
 
-TEST_CASE("configs of hybrids that contradict themselves or the tensors are refused in words") {
+TEST_CASE(
+    "configs of hybrids that contradict themselves or the tensors are refused with a reason") {
   const std::string pattern = "hybrid_override_pattern";
   check_malformed(kNemotronHybrid, pattern, "ME*EM", pattern);
   check_malformed(kNemotronHybrid, pattern, "ME*XM*", "\"X\"");
@@ -143,7 +144,7 @@ TEST_CASE("experts of a layer that has nothing else can be asked for") {
   CHECK(!contains(drawn.out, "L3 experts"));
 }
 
-TEST_CASE("why: what parts write adds up to the logit, gates and states among them") {
+TEST_CASE("why: what parts write, gates and states among them, adds up to the logit") {
   for (const std::string& model :
        {kQwenHybrid, kGraniteHybrid, kNemotronHybrid, kFalcon, kFalconFile, kNormedFalcon}) {
     CAPTURE(model);
@@ -182,7 +183,7 @@ TEST_CASE("inspect shows the gate that a head's context goes through") {
                  "gate"));
 }
 
-TEST_CASE("--show decay draws what states keep, and calls it no attention") {
+TEST_CASE("--show decay draws what states keep, and does not call it attention") {
   const json document =
       attnviz_json({"show", "-m", kQwenHybrid, "--ids", kHybridIds, "--show", "decay"});
   CHECK(document["kind"] == "decay");
@@ -201,7 +202,8 @@ TEST_CASE("--show decay draws what states keep, and calls it no attention") {
   CHECK(show_hybrid(kGraniteHybrid, {"--show", "decay"}).exit_code == 0);
 }
 
-TEST_CASE("--show decay: of hundreds of states the first layer's are drawn, unless asked for") {
+TEST_CASE(
+    "--show decay: with hundreds of states only the first layer's are drawn, unless asked for") {
   const TemporaryFolder folder;
   write_tripled(kGraniteHybrid, folder);
   const auto drawn = [&](std::vector<std::string> more) {
@@ -219,13 +221,14 @@ TEST_CASE("--show decay: of hundreds of states the first layer's are drawn, unle
   CHECK(!contains(chosen.out, "L0 state 0"));
   CHECK(!contains(chosen.err, "--layer"));
 
-  // What is read by programs has all of them.
+  // Output for programs has all of them.
   const json document =
       attnviz_json({"show", "-m", folder.path(), "--ids", kHybridIds, "--show", "decay"});
   CHECK(document["layers"] == json{0, 1, 3, 4, 5, 7, 8, 9, 11});
 }
 
-TEST_CASE("cite: hybrids answer as models that keep keys do, whatever was hidden before") {
+TEST_CASE(
+    "cite: hybrids answer as models that keep keys do, regardless of what was hidden before") {
   const TemporaryFolder folder;
   write_file(folder.file("a.md"), "abc def ghi. jkl abd. dac bab.");
   const auto cited = [&](const std::vector<std::string>& more) {
@@ -244,7 +247,7 @@ TEST_CASE("cite: hybrids answer as models that keep keys do, whatever was hidden
   }
 }
 
-TEST_CASE("who asks for heads of a layer with states hears how these are drawn") {
+TEST_CASE("asking for heads of a layer with states names the option that draws these") {
   const ProgramResult refused = show_hybrid(kQwenHybrid, {"--layer", "0"});
   CHECK(refused.exit_code == 2);
   CHECK(mentions(refused.err, {"--show decay", "states"}));
@@ -260,7 +263,7 @@ TEST_CASE("--show decay is refused where nothing decays") {
   CHECK(show_hybrid(kQwenHybrid, {"--show", "decay", "--drop-sink"}).exit_code == 2);
 }
 
-TEST_CASE("why: what a word is worth where states keep the text is what hiding it says") {
+TEST_CASE("why: where states keep the text, a word is worth what hiding it changes") {
   for (const std::string& model : {kQwenHybrid, kGraniteHybrid}) {
     CAPTURE(model);
     const ProgramResult result =
@@ -313,7 +316,8 @@ TEST_CASE("states beside attention are named: in documents, legends and info") {
   }
 }
 
-TEST_CASE("a folder and its GGUF file say the same where multipliers stand in the matrices") {
+TEST_CASE(
+    "a folder and its GGUF file say the same where multipliers are folded into the matrices") {
   const auto logits = [](const std::string& model) {
     return attnviz_json(
         {"show", "-m", model, "--ids", kHybridIds, "--predict", "3"})["predictions"]["top"];
@@ -328,7 +332,7 @@ TEST_CASE("a folder and its GGUF file say the same where multipliers stand in th
   }
 }
 
-TEST_CASE("inspect: what states beside the heads add is a part of its own") {
+TEST_CASE("inspect: what states add beside the heads is a part of its own") {
   for (const std::string& model : {kFalcon, kFalconFile, kNormedFalcon}) {
     CAPTURE(model);
     const std::vector<std::string> asked = {"inspect",  "-m",     model, "--ids",
@@ -349,7 +353,7 @@ TEST_CASE("inspect: what states beside the heads add is a part of its own") {
   }
 }
 
-TEST_CASE("why: a score is the sum of what earlier layers wrote, states beside heads among them") {
+TEST_CASE("why: a score is the sum of earlier layers' outputs, states beside heads among them") {
   for (const std::string& model : {kFalcon, kNormedFalcon}) {
     CAPTURE(model);
     const json score = attnviz_json({"why", "-m", model, "--ids", kHybridIds, "--head", "1.2",
@@ -365,7 +369,7 @@ TEST_CASE("why: a score is the sum of what earlier layers wrote, states beside h
   }
 }
 
-TEST_CASE("what Falcon-H1's layers do not do is refused in words") {
+TEST_CASE("what Falcon-H1's layers do not do is refused with a reason") {
   check_malformed(kFalcon, "attn_layer_indices", json::array({0}), "attn_layer_indices");
   check_malformed(kFalcon, "mamba_use_mlp", false, "mamba_use_mlp");
   check_malformed(kFalcon, "hidden_act", "gelu", "hidden_act");
@@ -381,7 +385,7 @@ TEST_CASE("what Falcon-H1's layers do not do is refused in words") {
   CHECK(info_of_changed(kFalcon, "mamba_d_head", "auto").exit_code == 0);
 }
 
-TEST_CASE("what leaves output gates out says so") {
+TEST_CASE("what leaves out output gates says so") {
   const char* const note = "gates";
   CHECK(contains(show_hybrid(kQwenHybrid, {"--show", "values-shares"}).out, note));
   CHECK(!contains(show_hybrid(kQwenHybrid, {}).out, note));

@@ -30,7 +30,7 @@ TEST_CASE("info: GPT-3 in numbers, no weights made") {
   const ProgramResult run = attnviz(kGpt3);
   CHECK(run.exit_code == 0);
   CHECK(run.err.empty());
-  CHECK(mentions(run.out, {"6.3 M a head", "604 M a layer", "58.0 B", "96 layers"}));
+  CHECK(mentions(run.out, {"6.3 M per head", "604 M per layer", "58.0 B", "96 layers"}));
   const json document = attnviz_json(gpt3_with({"--vocab", "50257"}));
   CHECK(document["schema"] == "attnviz.info/1");
   CHECK(document["model"]["described"] == true);
@@ -97,13 +97,13 @@ TEST_CASE("info: how the numbers are stored, in one file or several") {
   CHECK(numbers == sharded["parameters"]["total"]);
 }
 
-TEST_CASE("info: weights JSON, and random ones are said to be so") {
+TEST_CASE("info: weights JSON, and random weights are reported as random") {
   const ProgramResult run = attnviz({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
   CHECK(run.exit_code == 0);
   CHECK(contains(run.out, "words"));
   // Heads of 1 to 9 dimensions, without W_O.
   CHECK(
-      mentions(run.out, {"1/sqrt(d_head)", "W_O value-up         0      4        0          0\n"}));
+      mentions(run.out, {"1/sqrt(d_head)", "W_O               0      4          0          0\n"}));
   const json made = attnviz_json({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
   CHECK(made["layers"][0]["score_scale"].is_null());
   const TemporaryFolder folder;
@@ -116,7 +116,7 @@ TEST_CASE("info: weights JSON, and random ones are said to be so") {
   CHECK(document["parameters"]["total"] == 256);
 }
 
-TEST_CASE("info: where heads differ in size, all dimensions of each are turned") {
+TEST_CASE("info: where heads differ in size, all dimensions of each are rotated") {
   const TemporaryFolder folder;
   json weights =
       parse_json(attnviz({"weights", "--heads", "2", "--d-model", "8", "--positions", "rope"}).out);
@@ -146,14 +146,14 @@ TEST_CASE("info: a trained model with its tokenizer") {
   CHECK(document["parameters"]["token_embeddings"] == 512 * 64);
 }
 
-TEST_CASE("info: -v says what of a model's files was passed over, and why") {
+TEST_CASE("info: -v says what in a model's files was ignored, and why") {
   const ProgramResult run = attnviz({"info", kModels + "llama-mha-untied", "-v"});
   CHECK(run.exit_code == 0);
   CHECK(mentions(run.err, {"torch_dtype", "model.layers.0.self_attn.rotary_emb.inv_freq"}));
   CHECK_FALSE(contains(run.err, "hidden_size"));
   const std::string read = attnviz({"info", kModels + "gpt2-tied", "-v"}).err;
   CHECK_FALSE(read.empty());
-  CHECK_FALSE(contains(read, "eos_token_id"));  // it ends what --generate writes
+  CHECK_FALSE(contains(read, "eos_token_id"));  // --generate stops at it
   const std::string gguf = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/models/bert-pair.gguf";
   const ProgramResult of_gguf = attnviz({"info", gguf, "-v"});
   CHECK(mentions(of_gguf.err, {"bert.pooling_type", "tokenizer.ggml.pre", "tokenizer"}));

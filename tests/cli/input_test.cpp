@@ -32,20 +32,20 @@ TEST_CASE("a TEXT, standard input, - and a file give the same") {
   CHECK(attnviz({"--file", folder.file("cat.txt")}).out == expected);
 }
 
-TEST_CASE("the line end that closes a file is no token, line ends inside are") {
+TEST_CASE("the line end that closes a file is not a token, line ends inside are") {
   CHECK(tokens_of({"--tokenizer", "chars"}, "a\nb\n")["tokens"] == json({"a", "\n", "b"}));
   CHECK(tokens_of({"--tokenizer", "chars"}, "a\r\n")["tokens"] == json({"a"}));
   CHECK(tokens_of({"--tokenizer", "chars", "a\n"})["tokens"] == json({"a", "\n"}));
 }
 
-TEST_CASE("a byte order mark that begins a file is no part of the text") {
+TEST_CASE("a byte order mark that begins a file is not part of the text") {
   const std::string mark = "\xEF\xBB\xBF";
   CHECK(tokens_of({"--tokenizer", "words"}, mark + "The cat")["tokens"] == json({"The", "cat"}));
   CHECK(tokens_of({"--tokenizer", "words", "--lines"}, mark + "The cat\n")["tokens"] ==
         json({"The", "cat"}));
 }
 
-TEST_CASE("a command's name is a text behind show or --") {
+TEST_CASE("a command's name is a text after show or --") {
   CHECK(attnviz_json({"show", "--random", "tokenize"})["tokens"] == json({"tokenize"}));
   CHECK(attnviz_json({"show", "--random", "show"})["tokens"] == json({"show"}));
   const ProgramResult run = attnviz({"--random", "--json", "--", "tokenize"});
@@ -68,7 +68,7 @@ TEST_CASE("texts that look like options, brackets or numbers are taken as they a
   }
 }
 
-TEST_CASE("--lines takes each line as a text, answers each with a line, and skips blank ones") {
+TEST_CASE("--lines reads each line as a text, answers each with a line, and skips blank ones") {
   const ProgramResult run =
       attnviz({"--random", "--lines", "--json"}, "The cat\n\n  \nsat\r\non the mat");
   const auto lines = lines_of(run.out);
@@ -81,8 +81,7 @@ TEST_CASE("--lines takes each line as a text, answers each with a line, and skip
   CHECK(run.exit_code == 0);
 }
 
-TEST_CASE(
-    "documents of --json-lines have the line that their text stands in, skipped ones counted") {
+TEST_CASE("documents of --json-lines have the line number of their text, counting skipped lines") {
   const std::string texts = "\"a b\"\n\n{\"text\": \"\"}\n{\"text\": \"c d\"}\n";
   const auto numbers = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--json-lines", "--json", "-q"});
@@ -178,7 +177,7 @@ TEST_CASE("--json-lines names the line that is wrong, and keeps what was answere
   }
 }
 
-TEST_CASE("lists in lists without end are refused, wherever JSON is read beside a text") {
+TEST_CASE("endlessly nested lists are refused, wherever JSON is read beside a text") {
   const TemporaryFolder folder;
   const std::string deep = repeated("[", 1'000'000) + repeated("]", 1'000'000);
   CHECK(attnviz({"--json-lines"}, "\"" + repeated("[", 100) + "\"\n").exit_code == 0);
@@ -192,7 +191,7 @@ TEST_CASE("lists in lists without end are refused, wherever JSON is read beside 
   CHECK(in_folder(folder, {"heads", "--probe-ids", "p.json"}).exit_code == 3);
 }
 
-TEST_CASE("--ids takes token ids in place of a text") {
+TEST_CASE("--ids takes token ids instead of a text") {
   const json document = attnviz_json({"tokenize", "--tokenizer", "bytes", "--ids", "104, 105"});
   CHECK(document["tokens"] == json({"h", "i"}));
   CHECK(document["token_ids"] == json({104, 105}));
@@ -216,7 +215,7 @@ TEST_CASE("empty texts, and texts of white space to draw, are usage errors") {
     CHECK(attnviz({"tokenize", "--lines"}, text).exit_code == 2);
   }
   CHECK(attnviz({"tokenize", ""}).exit_code == 2);
-  CHECK(attnviz({"tokenize"}, "\n").exit_code == 2);  // the line end is no part of the text
+  CHECK(attnviz({"tokenize"}, "\n").exit_code == 2);  // the line end is not part of the text
   const ProgramResult run = attnviz({""});
   CHECK(run.err.starts_with("attnviz: TEXT: "));
   CHECK(run.out.empty());

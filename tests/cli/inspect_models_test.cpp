@@ -1,4 +1,4 @@
-// attnviz inspect on whole models, run as a person would.
+// attnviz inspect on whole models, run as a user would.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ TEST_CASE("inspect: a whole model's steps on a narrow screen") {
                            "\n   Mean = ", "12", "= x + output +", "heads + b_O"}));
 }
 
-TEST_CASE("inspect: a step that a head does not take is told, not left out in silence") {
+TEST_CASE("inspect: a step that a head does not take is reported, not left out in silence") {
   const ProgramResult run =
       attnviz(inspect("gpt2-tied", {"--ids", "5,17,3", "--step", "rope,softmax,cap"}));
   CHECK(run.exit_code == 0);
@@ -58,7 +58,7 @@ TEST_CASE("inspect: a step that a head does not take is told, not left out in si
   CHECK(mentions(both.err, {"--step rope", "none"}));
 }
 
-TEST_CASE("inspect: window, soft cap and shared keys of a layer stand on the screen") {
+TEST_CASE("inspect: window, soft cap and shared keys of a layer are on the screen") {
   const ProgramResult run = attnviz(
       inspect("gemma2-softcap-window", {"--ids", "5,17,3,9,30,2,8", "--explain", "--head", "0.3"}));
   CHECK(mentions(run.out, {"mask window:5", "-inf", "2 keys", "window", "5 tokens", "= 1.75 * tanh",
@@ -80,7 +80,7 @@ TEST_CASE("inspect: one token, a mask of one's own and a figure of a whole model
   CHECK(contains(read_file(folder.file("steps.png")), R"("qk-norm", "rope")"));
 }
 
-TEST_CASE("inspect: a trained model's head, as its reference files have it") {
+TEST_CASE("inspect: a trained model's head, as in its reference files") {
   if (!std::filesystem::exists(kStories)) {
     MESSAGE("SKIPPED: no ../shared/reference/models");
     return;

@@ -1,4 +1,4 @@
-// attnviz inspect, run as a person would: its screen, its numbers, its messages.
+// attnviz inspect, run as a user would: its screen, its numbers, its messages.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -68,7 +68,7 @@ json weights_document(const json& inputs, const json& w_q, const json& w_k, cons
           {"layers", {{{"heads", {head}}}}}};
 }
 
-// What inspect says of the only head of a model.
+// What inspect prints about the only head of a model.
 json inspect_json(const json& weights, std::vector<std::string> arguments) {
   const TemporaryFolder folder;
   write_file(folder.file("w.json"), weights.dump());
@@ -96,7 +96,7 @@ TEST_CASE("inspect: the screen of a head computed by hand, in 80 columns") {
   check_screen("inspect_by_hand_80", run.out);
 }
 
-TEST_CASE("inspect: numbers of the textbooks come out through the JSON document") {
+TEST_CASE("inspect: the numbers of textbooks come out in the JSON document") {
   const json examples = textbook();
   for (const char* name : {"book_d3", "numpy42_n3"}) {
     CAPTURE(name);
@@ -168,7 +168,7 @@ TEST_CASE("inspect: its weights are those that show draws") {
   CHECK(document["heads"][0]["for_query"]["weights"] == pattern[4]);
 }
 
-TEST_CASE("inspect: a token that occurs twice is told, and another can be named") {
+TEST_CASE("inspect: a token that occurs twice gets a note, and another can be chosen") {
   const ProgramResult last = attnviz({"inspect", "--random", "the cat the", "--query", "the"});
   CHECK(mentions(last.err, {"\"the\"", "#1"}));
   CHECK(contains(last.out, "query 2 \"the\""));
@@ -179,7 +179,7 @@ TEST_CASE("inspect: a token that occurs twice is told, and another can be named"
                  "query 1 \"cat\""));
 }
 
-TEST_CASE("inspect: random weights and random embeddings are said loudly everywhere") {
+TEST_CASE("inspect: random weights and random embeddings are announced everywhere") {
   const ProgramResult screen = attnviz({"inspect", "--random", "The cat sat"});
   CHECK(mentions(screen.err, {"seed 42"}));
   CHECK(contains(screen.out, "RANDOM WEIGHTS"));
@@ -217,7 +217,7 @@ TEST_CASE(
   REQUIRE(head.size() == 4);
   const std::string screen = attnviz({"inspect", text}).out;
   CHECK(captioned_head(screen) == head);
-  CHECK(contains(screen, "\n" + head + "  query 8 "));  // "it", which speaks for it
+  CHECK(contains(screen, "\n" + head + "  query 8 "));  // "it", whose row is the example
   const json document = attnviz_json({"inspect", text});
   CHECK(document["heads"].size() == 1);
   CHECK(document["heads"][0]["layer"] == head[1] - '0');
@@ -238,7 +238,7 @@ TEST_CASE(
   CHECK(contains(attnviz({"inspect", "--random", text}).out, "\nL0H0  query 9 "));
 }
 
-TEST_CASE("inspect: of a model in which chance decides, the first head is followed") {
+TEST_CASE("inspect: in a model in which chance decides, the first head is followed") {
   const TemporaryFolder folder;
   json weights = parse_json(attnviz({"weights", "--heads", "4", "--d-model", "8"}).out);
   weights.erase("random");  // what is left is random for want of embeddings
@@ -249,7 +249,7 @@ TEST_CASE("inspect: of a model in which chance decides, the first head is follow
   CHECK(captioned_head(run.out).empty());
 }
 
-TEST_CASE("inspect: a head that is not there is told before the text is read") {
+TEST_CASE("inspect: a head that does not exist is reported before the text is read") {
   ProgramRun run;
   run.arguments = {"inspect", "--head", "9.9"};
   run.input = "";  // no text: reading it would be the error
@@ -258,7 +258,7 @@ TEST_CASE("inspect: a head that is not there is told before the text is read") {
   CHECK(mentions(result.err, {"layers 0"}));
 }
 
-TEST_CASE("inspect: a figure tells in its file what it was made from") {
+TEST_CASE("inspect: a figure's file records what it was made from") {
   const ByHand model;
   const ProgramResult run =
       model.inspect({"-o", "steps.png", "-q", "--temperature", "2", "--step", "q,softmax"});
@@ -284,7 +284,7 @@ TEST_CASE("inspect: a figure tells in its file what it was made from") {
   CHECK(contains(png, R"({"steps": ["query", "softmax"], "explain": false})"));
 }
 
-TEST_CASE("inspect: nothing obeys the text, and colour comes only when asked for") {
+TEST_CASE("inspect: the text cannot control the terminal, and colour comes only when asked for") {
   const ProgramResult plain =
       attnviz({"inspect", "--random", "a\x1b[31mb", "--tokenizer", "chars"});
   CHECK(!contains(plain.out, "\x1b"));

@@ -89,7 +89,7 @@ TEST_CASE("--ablate: a head whose W_O is 0 is a head that is taken out") {
   CHECK(!whole.contains("interventions"));
 }
 
-TEST_CASE("--hide: edges beyond a window are the window, and rows are shared out anew") {
+TEST_CASE("--hide: hiding edges beyond a window is the window, and rows sum to 1 again") {
   const Words text = {kSentence};
   const json window = attnviz_json(with(text, {"--mask", "window:2"}));
   Words edges = text;
@@ -210,7 +210,7 @@ TEST_CASE("--hide: a drawing shows hidden edges as a mask shows them") {
   CHECK(contains(bars, "= masked"));
 }
 
-TEST_CASE("inspect: steps of an ablated head say what stands for its context, and have it") {
+TEST_CASE("inspect: steps of an ablated head say what replaces its context, and have it") {
   const Words arguments = {"inspect", "The cat sat", "--head", "1.2"};
   const json base = attnviz_json(arguments);
   const json& tokens = base["heads"][0]["context"];
@@ -227,7 +227,7 @@ TEST_CASE("inspect: steps of an ablated head say what stands for its context, an
     CHECK(mean["for_query"]["context"][i].get<double>() == doctest::Approx(sum).epsilon(1e-5));
     CHECK(mean["context"][2][i] == mean["for_query"]["context"][i]);
   }
-  // What is added to x is what is left: the other heads' part is as it was.
+  // What is added to x is what is left: the other heads' part is unchanged.
   check_alike(zero["for_query"]["other_heads"], base["heads"][0]["for_query"]["other_heads"], 1e-4);
   const std::string steps = attnviz(with(arguments, {"--ablate", "1.2", "--explain"})).out;
   CHECK(mentions(steps, {"= 0", "ablated"}));
@@ -235,7 +235,7 @@ TEST_CASE("inspect: steps of an ablated head say what stands for its context, an
   CHECK(mentions(mlp, {"MLP"}));
 }
 
-TEST_CASE("inspect: hidden keys are masked and told apart from those that the mask hides") {
+TEST_CASE("inspect: hidden keys are masked and distinguished from those that the mask hides") {
   const json hidden =
       attnviz_json({"inspect", "The cat sat", "--head", "1.2", "--hide", "sat>cat@1"})["heads"][0];
   CHECK(hidden["for_query"]["masked"][2].is_null());
@@ -245,7 +245,7 @@ TEST_CASE("inspect: hidden keys are masked and told apart from those that the ma
   const std::string steps =
       attnviz({"inspect", "The cat sat", "--head", "1.2", "--hide", "sat>cat", "--explain"}).out;
   CHECK(mentions(steps, {"key 2"}));
-  // Of a query that sees nothing more all is 0.
+  // For a query that no longer sees anything all is 0.
   const json none =
       attnviz_json({"inspect", "The cat sat", "--head", "1.2", "--hide", "sat>*@1"})["heads"][0];
   CHECK(none["for_query"]["sum"] == 0.0);
@@ -333,7 +333,7 @@ TEST_CASE("heads: a model is scored without what is taken out; names are earned 
     return found;
   };
   CHECK(largest({"--ablate", "L0,L1"}) < 0.5 * largest({}));
-  // --names are of the model as it is.
+  // --names are those of the unchanged model.
   const Words named = {"The cat", "--names"};
   CHECK(attnviz_json(with(named, {"--ablate", "L0"}))["model"]["named_heads"] ==
         attnviz_json(named)["model"]["named_heads"]);
@@ -361,7 +361,7 @@ TEST_CASE("--hide: queries that see nothing give no NaN, in scores, words and pi
   }
 }
 
-TEST_CASE("--ablate and --hide: what cannot be is refused by name, before slow work") {
+TEST_CASE("--ablate and --hide: what does not exist is refused by name, before slow work") {
   const auto refused = [](const std::string& option, const std::string& word) {
     return error_of({"The cat sat", option, word});
   };
@@ -374,7 +374,7 @@ TEST_CASE("--ablate and --hide: what cannot be is refused by name, before slow w
   CHECK(mentions(refused("--ablate", "2.1=zero,2.1=mean"), {"2.1"}));
   CHECK(mentions(refused("--ablate", "0-99999999999.0"), {"--ablate 0-99999999999.0", " 3"}));
   CHECK(mentions(error_of({"--random", "The cat", "--ablate", "L0.mlp"}), {"MLPs"}));
-  // The largest number, and the one whose successor it is, are no words for all that there are.
+  // The largest number and the one before it do not mean "all that there are".
   for (const std::string last : {"18446744073709551614", "18446744073709551615"}) {
     CHECK(mentions(refused("--ablate", "L0-" + last), {"2.1"}));
     CHECK(mentions(refused("--ablate", "0-" + last + ".0"), {"2.1"}));

@@ -29,8 +29,8 @@ TEST_CASE("info says what a cache of latents saves") {
   CHECK(memory["latents_float16"] == 3 * 32 * 128 * 2);
   CHECK(attnviz_json({"info", "-m", kLite})["shape"]["latents"]["query_rank"] == nullptr);
   CHECK(!attnviz_json({"info"})["shape"].contains("latents"));
-  const ProgramResult told = attnviz({"info", "-m", kThree, "--style", "ascii"});
-  CHECK(mentions(told.out, {"3.75", "latents float16", "20"}));
+  const ProgramResult screen = attnviz({"info", "-m", kThree, "--style", "ascii"});
+  CHECK(mentions(screen.out, {"3.75", "latents float16", "20"}));
 }
 
 TEST_CASE("info counts the numbers of latents once") {
@@ -63,17 +63,17 @@ TEST_CASE("inspect follows a head through the latents that it reads") {
   for (std::size_t i = 0; i < 8; ++i) {
     CHECK(head["k_projected"][3][12 + i] == row["c_KV"][24 + i]);
   }
-  const ProgramResult told = attnviz({"inspect", "-m", kLite, "--ids", kIds, "--head", "1.2"});
-  CHECK(mentions(told.out, {"c_KV = RMSNorm(y * W_DKV", "k_R", "q = y * W_Q", "32 numbers"}));
-  CHECK(!contains(told.out, "c_Q"));
+  const ProgramResult screen = attnviz({"inspect", "-m", kLite, "--ids", kIds, "--head", "1.2"});
+  CHECK(mentions(screen.out, {"c_KV = RMSNorm(y * W_DKV", "k_R", "q = y * W_Q", "32 numbers"}));
+  CHECK(!contains(screen.out, "c_Q"));
 }
 
 TEST_CASE("the tour says what scores are scaled by, and that tokens are narrowed first") {
   const std::string file = kThree + "/deepseek3.gguf";
-  const ProgramResult told = attnviz({"tour", "-m", file, "abc abd", "--all"});
-  CHECK(told.exit_code == 0);
-  CHECK(mentions(told.out, {"0.419"}));
-  CHECK(!contains(told.out, "sqrt(20)"));
+  const ProgramResult screen = attnviz({"tour", "-m", file, "abc abd", "--all"});
+  CHECK(screen.exit_code == 0);
+  CHECK(mentions(screen.out, {"0.419"}));
+  CHECK(!contains(screen.out, "sqrt(20)"));
 }
 
 TEST_CASE("a folder and a GGUF file of the same latents do not differ") {
@@ -86,9 +86,9 @@ TEST_CASE("a folder and a GGUF file of the same latents do not differ") {
   }
 }
 
-TEST_CASE("info --families tells what DeepSeek is called in GGUF, and what is left out") {
-  const json told = attnviz_json({"info", "--families"});
-  for (const json& family : told["families"]) {
+TEST_CASE("info --families lists what DeepSeek is called in GGUF, and what is left out") {
+  const json document = attnviz_json({"info", "--families"});
+  for (const json& family : document["families"]) {
     if (family["name"] == "deepseek_v3") {
       CHECK(family["gguf"] == json{"deepseek2"});
       CHECK(family["left_out"] == "multi-token prediction");

@@ -31,7 +31,7 @@ Words with_more(Words words, const Words& more) {
   return words;
 }
 
-// Run once: some measure.
+// Run once: some take measurements.
 const ProgramResult& lesson(const std::string& name) {
   static std::map<std::string, ProgramResult> known;
   if (!known.contains(name)) {
@@ -50,7 +50,7 @@ void check_valid(const std::string& schema, const std::vector<Words>& commands) 
     run.arguments.insert(run.arguments.end(), names.begin(), names.end());
     return run_program("/usr/bin/python3", run);
   };
-  constexpr int kSkipped = 77;  // by the validator, which misses a module
+  constexpr int kSkipped = 77;  // the validator's code when it lacks a module
   if (!std::filesystem::exists("/usr/bin/python3") || validate({}).exit_code == kSkipped) {
     MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
     return;
@@ -72,7 +72,7 @@ void check_valid(const std::string& schema, const std::vector<Words>& commands) 
 
 }  // namespace
 
-TEST_CASE("lesson: the list tells every lesson") {
+TEST_CASE("lesson: the list has every lesson") {
   const ProgramResult list = attnviz({"lesson"});
   CHECK(list.exit_code == 0);
   CHECK(list.err.empty());
@@ -92,7 +92,7 @@ TEST_CASE("lesson: the list is there for programs, too") {
   CHECK(names == std::vector<std::string>(std::begin(kLessons), std::end(kLessons)));
 }
 
-TEST_CASE("lesson: programs get counts as whole numbers, and rows by names") {
+TEST_CASE("lesson: in JSON, counts are whole numbers, and rows have names") {
   const json heads = attnviz_json({"lesson", "heads"});
   CHECK(heads["rows"][0]["name"] == "one wide head");
   CHECK(!heads["rows"][0].contains("layer"));
@@ -123,7 +123,7 @@ TEST_CASE("lesson: programs get counts as whole numbers, and rows by names") {
   CHECK(attnviz_json({"lesson", "cost"})["rows"][0]["naive_seconds"].is_number_float());
 }
 
-TEST_CASE("lesson: one screen of 80 x 40 and 7 bits, with the commands that go on") {
+TEST_CASE("lesson: one screen of 80 x 40 and 7 bits, with the commands to try next") {
   for (const std::string name : kLessons) {
     CAPTURE(name);
     const ProgramResult& run = lesson(name);
@@ -154,7 +154,7 @@ TEST_CASE("lesson: one screen in colour, too") {
   }
 }
 
-TEST_CASE("lesson: the commands that are told work") {
+TEST_CASE("lesson: the suggested commands work") {
   for (const std::string name : kLessons) {
     const TemporaryFolder folder;
     for (const std::string& line : lines_of(lesson(name).out)) {
@@ -308,7 +308,7 @@ TEST_CASE("softmax: what is refused, with the reason") {
   CHECK(attnviz(run).exit_code == 2);
 }
 
-TEST_CASE("meaning: cosines of the vectors that it tells, by a loop") {
+TEST_CASE("meaning: cosines of the vectors that it prints, checked by a loop") {
   const json document = attnviz_json(kBanks);
   REQUIRE(document["pairs"].size() == 1);
   const json& cosines = document["pairs"][0]["cosines"];
@@ -332,7 +332,7 @@ TEST_CASE("meaning: cosines of the vectors that it tells, by a loop") {
   CHECK(cosines[3].get<double>() < 0.999);
 }
 
-TEST_CASE("meaning: what stands behind the word changes nothing in a causal model") {
+TEST_CASE("meaning: what follows the word changes nothing in a causal model") {
   const json document =
       attnviz_json({"meaning", "cat", "--in", "The cat sat", "--in", "The cat ran to the river"});
   for (const json& cosine : document["pairs"][0]["cosines"]) {
@@ -401,7 +401,7 @@ TEST_CASE("documents of lesson, softmax and meaning are valid by their schemas")
        {"meaning", "cat", "--in", "cat", "--in", "cat", "--in", "cat", "--in", "a cat"}});
 }
 
-TEST_CASE("lesson: in 7 bits no line has the sign of a product, and theory is seen over it") {
+TEST_CASE("lesson: in 7 bits no curve has the sign of a product, and theory is seen over it") {
   const std::string& out = lesson("scaling").out;
   CHECK(contains(out, " # q * k\n"));
   CHECK(!contains(out, "**"));
@@ -422,7 +422,7 @@ TEST_CASE("lesson: times and sizes have the same units in table and chart") {
   CHECK(contains(lesson("cache").out, "3.3 P"));
 }
 
-TEST_CASE("meaning: what is told of each text stands together, behind the model") {
+TEST_CASE("meaning: the output for each text stays together, after the model") {
   const std::string out =
       attnviz({"meaning", "cat", "--in", "A cat saw a cat", "--in", "My cat is a cat"}).out;
   const std::size_t model = out.find("\ndemo: ");

@@ -1,4 +1,4 @@
-// --max-memory: told before, kept while.
+// --max-memory: estimated in advance, kept during the run.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +67,8 @@ TEST_CASE("--max-memory: sums of scores are estimated, too") {
   CHECK(mentions(result.err, {"scoring 128 heads", "40000 tokens"}));
 }
 
-TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same result") {
+TEST_CASE(
+    "--max-memory: the number of tokens that a refusal names does fit, with the same result") {
   if (skipped()) {
     return;
   }
@@ -85,7 +86,7 @@ TEST_CASE("--max-memory: as many tokens as a refusal says do fit, with the same 
   CHECK(same);
 }
 
-TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
+TEST_CASE("--max-memory: a run that exceeds its estimate ends with a message") {
   if (skipped()) {
     return;
   }
@@ -103,7 +104,7 @@ TEST_CASE("--max-memory: what no estimate foresaw ends with a message") {
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("--max-memory: what streams stays under it at any length") {
+TEST_CASE("--max-memory: streamed work stays under it at any length") {
   if (skipped()) {
     return;
   }

@@ -10,7 +10,7 @@
 namespace attnviz::test {
 namespace {
 
-// A file of each kind that is easily taken for another.
+// A file of each kind that is easily mistaken for another.
 void write_samples(const TemporaryFolder& folder) {
   write_file(folder.file("cat.png"), "\x89PNG\r\n\x1a\n and so on");
   write_file(folder.file("cat.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
@@ -30,7 +30,7 @@ std::vector<std::string> lines_to_type(const std::string& message) {
   return typed;
 }
 
-// As a person pastes it, with the program on the way where commands are looked for.
+// As a user pastes it, with the program on the PATH.
 ProgramResult pasted(const TemporaryFolder& folder, const std::string& line) {
   ProgramRun run;
   run.folder = folder.path();
@@ -97,7 +97,7 @@ TEST_CASE("names of models that are not here: well-known ones, and words of a la
   CHECK(!contains(attnviz({"mistral"}).err, "-m mistral"));
 }
 
-TEST_CASE("help: alone or before a command; behind show it is a text") {
+TEST_CASE("help: alone or before a command; after show it is a text") {
   CHECK(attnviz({"help"}).out == attnviz({"--help"}).out);
   CHECK(attnviz({"help", "heads"}).out == attnviz({"heads", "--help"}).out);
   CHECK(attnviz({"help", "help"}).exit_code == 2);
@@ -107,7 +107,7 @@ TEST_CASE("help: alone or before a command; behind show it is a text") {
   CHECK(!contains(text.out, "--model"));
 }
 
-TEST_CASE("a command behind options of its own is that command; a value is none") {
+TEST_CASE("a command after options of its own is that command; an option's value is not") {
   CHECK(attnviz({"-m", "demo", "heads", "--json"}).out ==
         attnviz({"heads", "-m", "demo", "--json"}).out);
   CHECK(attnviz({"--model=demo", "-q", "tokenize", "cat"}).out ==
@@ -171,7 +171,7 @@ TEST_CASE("options that are near what was meant are named") {
   CHECK(mentions(random.err, {"--layer", "--head"}));
 }
 
-TEST_CASE("two numbers with a comma where one head has this name are told of, and drawn on") {
+TEST_CASE("two numbers with a comma that could be the name of one head get a note, and are drawn") {
   const std::string note = "--head 2.1";
   const ProgramResult run = attnviz({"--head", "2,1", "The cat sat"});
   CHECK(run.exit_code == 0);
@@ -189,7 +189,7 @@ TEST_CASE("two numbers with a comma where one head has this name are told of, an
   }
 }
 
-TEST_CASE("a command's name with an s is no text, but behind show and --") {
+TEST_CASE("a command's name with an s is a text only after show and --") {
   const ProgramResult run = attnviz({"lessons"});
   CHECK(run.exit_code == 2);
   CHECK(run.out.empty());
@@ -199,24 +199,25 @@ TEST_CASE("a command's name with an s is no text, but behind show and --") {
   CHECK(attnviz({"cats"}).exit_code == 0);
 }
 
-TEST_CASE("lines to type keep what they are about: texts that look like commands, signs unseen") {
+TEST_CASE(
+    "lines to type keep the text: one that looks like commands, or has invisible characters") {
   // A quote with a mark over it is still a quote.
   CHECK(contains(attnviz({"a'\u0301$(id)'\u0301", "b"}).err,
                  "\n  attnviz 'a'\"'\"'\u0301$(id)'\"'\"'\u0301 b'\n"));
   CHECK(contains(attnviz({"\u202E\\\u0301", "b"}).err,
                  "\n  attnviz \"$(printf '\\342\\200\\256\\134\u0301 b')\"\n"));
-  // Bidi controls and bytes that are no text are pasted as they were.
+  // Bidi controls and bytes that are not text are pasted as they were.
   const ProgramResult unseen = attnviz({"\u202E\u732B", "b\xFF"});
   CHECK(contains(unseen.err, "\n  attnviz \"$(printf '\\342\\200\\256\u732B b\\377')\"\n"));
 }
 
-TEST_CASE("a layer among heads: the option that chooses layers is told") {
+TEST_CASE("a layer among heads: the message names the option that chooses layers") {
   CHECK(mentions(attnviz({"The cat", "--head", "L2"}).err, {"\"L2\"", "layer 2", "--layer"}));
   CHECK(attnviz({"The cat", "--head", "2.0-1,*.3", "--json"}).out ==
         attnviz({"The cat", "--head", "2.0,2.1,0.3,1.3,2.3,3.3", "--json"}).out);
 }
 
-TEST_CASE("what is near an option or a name is told with the line to type") {
+TEST_CASE("what resembles an option or a name is answered with the line to type") {
   CHECK(contains(attnviz({"lesson", "softmax"}).err, "\n  attnviz softmax 2.1 8.7 3.2\n"));
   CHECK(contains(attnviz({"cat", "-o", "my cat.pdf"}).err,
                  "\n  rsvg-convert -f pdf -o \"my cat.pdf\" \"my cat.svg\"\n"));

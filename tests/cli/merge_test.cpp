@@ -100,7 +100,7 @@ TEST_CASE("--merge words: drawings, arrays and pictures are over words and say s
   CHECK(mentions(run.out, {"tokens merged", "words", "ab"}));
   CHECK(contains(read_file(folder.file("w.npy")), "(1, 1, 3, 3)"));
   CHECK(read_file(folder.file("w.png")).starts_with("\x89PNG"));
-  // What was written is drawn as it was.
+  // What was written is drawn in the same way.
   const ProgramResult again = attnviz({"render", folder.file("w.json")});
   CHECK(again.exit_code == 0);
   CHECK(mentions(again.out, {"tokens merged", "words"}));
@@ -174,7 +174,7 @@ TEST_CASE("--merge words: lines, variants side by side, and long texts, which ar
   CHECK(std::abs(sum - 1.0) < 1e-4);
 }
 
-TEST_CASE("--merge takes the units that there are") {
+TEST_CASE("--merge takes the units that exist") {
   const ProgramResult run = attnviz(ab_cd({"--merge", "stanzas"}));
   CHECK(run.exit_code == 2);
   CHECK(mentions(run.err, {"--merge", "words"}));

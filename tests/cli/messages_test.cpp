@@ -1,4 +1,4 @@
-// What is said on standard error: lines that the program says, and none that only look so.
+// Standard error: lines that the program writes, and none that only look like them.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -81,7 +81,7 @@ TEST_CASE("lines to copy stay lines of their own") {
   CHECK(mentions(both.err, {"\n  attnviz diff \"The cat\" \"the dog\"\n"}));
 }
 
-TEST_CASE("what the system says of a file names the file") {
+TEST_CASE("an error of the system about a file names the file") {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("loop", folder.file("loop"));
   const ProgramResult run = in_folder(folder, {"cat", "-o", "a.json", "-o", "./loop/x/a.json"});
@@ -90,7 +90,7 @@ TEST_CASE("what the system says of a file names the file") {
   CHECK(folder.names() == std::vector<std::string>{"loop"});
 }
 
-TEST_CASE("of a message that a file makes long the beginning is said") {
+TEST_CASE("a message that a file makes long is cut after its beginning") {
   const TemporaryFolder folder;
   std::string shape = "1";
   for (int i = 0; i < 100'000; ++i) {
@@ -111,7 +111,7 @@ TEST_CASE("of a message that a file makes long the beginning is said") {
   CHECK(run.err.size() < 5000);
   CHECK(contains(run.err, "1, 1, 1"));
   CHECK(run.err.ends_with(" bytes)\n"));
-  // Where the cut is differs by a byte, and is never within a character.
+  // The place of the cut may differ by a byte, and is never within a character.
   for (const std::string first : {"", "a", "ab"}) {
     const ProgramResult cut =
         attnviz({"-m", first + repeated("漢", 1000) + "/" + repeated("漢", 1000), "x"});

@@ -25,7 +25,7 @@ class Home {
     write(".ollama/models/manifests/" + name,
           R"({"schemaVersion": 2, "layers": [)" + layers + "]}");
   }
-  // A blob of these bytes, told from others by `digit`; its layer.
+  // A blob of these bytes, with a digest of this `digit`; returns its layer.
   std::string blob_layer(char digit, const std::string& bytes,
                          const std::string& type = "model") const {
     write(".ollama/models/blobs/sha256-" + std::string(64, digit), bytes);

@@ -1,4 +1,4 @@
-// Models by name in the stores of other programs, and attnviz models, run as a person would.
+// Models by name in the stores of other programs, and attnviz models, run as a user would.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST_CASE("the reference's store: each name is the blob that it should be, or th
   }
 }
 
-TEST_CASE("Ollama's names: namespaces, tags, hosts, and what is usual") {
+TEST_CASE("Ollama's names: namespaces, tags, hosts, and defaults") {
   const Home home;
   const std::string manifests = "registry.ollama.ai/";
   write_blob(home, '1', 1);
@@ -113,7 +113,7 @@ TEST_CASE("Ollama's names: namespaces, tags, hosts, and what is usual") {
   home.check_fails("tyni:latest", 1, {"\"tiny:latest\""});
 }
 
-TEST_CASE("Ollama's manifests: what is wrong with them is told") {
+TEST_CASE("Ollama's manifests: errors say what is wrong with them") {
   const Home home;
   const std::string library = "registry.ollama.ai/library/";
   home.write(".ollama/models/manifests/" + library + "list/latest", "[1, 2]");
@@ -184,7 +184,7 @@ TEST_CASE("LM Studio's, llama.cpp's and Hugging Face's files, by repository and 
   CHECK(mentions(home.run({"models"}).out, {"own/small-GGUF"}));
 }
 
-TEST_CASE("of shards the first stands for all of them") {
+TEST_CASE("the first shard stands for all of them") {
   const Home home;
   home.write(".lmstudio/models/pub/big/big-Q6_K-00002-of-00002.gguf", marked_gguf(1));
   home.write(".lmstudio/models/pub/big/big-Q6_K-00001-of-00002.gguf", marked_gguf(2));
@@ -208,7 +208,7 @@ TEST_CASE("a path wins over names, and Ollama's over Hugging Face's") {
   CHECK(home.number_of("tiny") == 3);
 }
 
-TEST_CASE("a name that is nowhere: where was looked, and what would download it") {
+TEST_CASE("a name that is not found: where it was looked for, and what would download it") {
   const Home home;
   const ProgramResult result = home.run({"tokenize", "-m", "own/nothing:Q4_0", "a"});
   CHECK(result.exit_code == 1);
@@ -287,12 +287,12 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
   CHECK(contains(tiny["problem"], "llama."));  // -m refuses it, too: it lacks most keys
   const json& folder = document["models"][5];
   CHECK(folder["family"] == "gpt2");
-  CHECK(folder["quantisation"] == "F32");  // as the tensors are, whatever the config says
+  CHECK(folder["quantisation"] == "F32");  // as the tensors are, not as the config says
   CHECK(folder["bytes"] == weights.size());
   CHECK(folder["n_heads"] == 6);
 }
 
-TEST_CASE("models: with none, where was looked") {
+TEST_CASE("models: without any, where they were looked for") {
   const Home home;
   const ProgramResult result = home.run({"models"});
   CHECK(result.exit_code == 0);
@@ -301,7 +301,7 @@ TEST_CASE("models: with none, where was looked") {
   CHECK(home.run({"models", "x"}).exit_code == 2);
 }
 
-TEST_CASE("models: a folder that cannot be read is told once, and the others are listed") {
+TEST_CASE("models: a folder that cannot be read is reported once, and the others are listed") {
   const Home home;
   home.write(".lmstudio/models/publisher/good/model-Q4_K_M.gguf", marked_gguf(1));
   home.write(".lmstudio/models/publisher/README", "no folder");

@@ -49,7 +49,7 @@ std::string ids_of(const StoredTensor& tensor) {
 
 }  // namespace
 
-TEST_CASE("what is written of a model with learned positions is drawn again") {
+TEST_CASE("the document of a model with learned positions can be drawn again") {
   const ProgramResult written = attnviz({"-m", kModels + "gpt2-tied", "--ids", "1,2,3", "--json"});
   CHECK(parse_json(written.out)["model"]["positions"] == "learned");
   const ProgramResult drawn = attnviz({"render"}, written.out);
@@ -148,7 +148,7 @@ TEST_CASE("an output never replaces a file of the model it is computed with") {
   CHECK(read_file(folder.file("config.json")) == before);
 }
 
-TEST_CASE("what a real model cannot do is said") {
+TEST_CASE("what a real model cannot do is refused with the reason") {
   const std::string model = kModels + "roberta-mlm";
   std::string ids = "5";
   for (int i = 0; i < 500; ++i) {

@@ -1,4 +1,4 @@
-// --predict and --generate: what a model writes behind a text, and what it holds probable.
+// --predict and --generate: what a model writes after a text, and what it finds probable.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ using nlohmann::json;
 
 const std::string kGpt = kModels + "gpt2-tied";
 
-// What an independent implementation makes of a model's text.
+// What an independent implementation computes for a model's text.
 struct Reference {
   std::vector<std::size_t> ids;
   std::vector<std::vector<double>> logits;  // by position
@@ -65,7 +65,7 @@ Reference reference_of(const std::string& model) {
   return reference;
 }
 
-// The most probable ones, as a list of predictions says it.
+// Compares a list of predictions with the most probable tokens.
 void check_top(const json& top, const std::vector<double>& logits) {
   std::vector<std::size_t> order(logits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -119,7 +119,8 @@ TEST_CASE("--predict: the reference's most probable tokens, whichever layers are
   }
 }
 
-TEST_CASE("--predict --at all: each place as if it were the last, and what came there") {
+TEST_CASE(
+    "--predict --at all: each position as if it were the last, and the token that came there") {
   for (const char* name : {"gpt2-tied", "roberta-mlm"}) {
     CAPTURE(name);
     const Reference reference = reference_of(name);
@@ -152,7 +153,7 @@ TEST_CASE("--predict --at all: each place as if it were the last, and what came 
   }
 }
 
-TEST_CASE("--predict says its answer first, and with -q nothing else") {
+TEST_CASE("--predict prints its answer first, and with -q nothing else") {
   const std::vector<std::string> asked = {"The cat sat", "--predict", "2"};
   const ProgramResult drawn = attnviz(asked);
   CHECK(lines_of(drawn.out).front().find("\"sat\"") != std::string::npos);
@@ -169,7 +170,7 @@ TEST_CASE("--predict says its answer first, and with -q nothing else") {
   CHECK_FALSE(
       contains(attnviz({"The cat", "--predict", "2", "--at", "all", "--json"}).err, of_each));
   CHECK_FALSE(contains(attnviz({"The cat", "--predict", "1", "--at", "all"}).err, of_each));
-  // A picture in a file is one all the same.
+  // A drawing in a file is still a drawing.
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"The cat sat", "--predict", "2", "-q", "-o", "a.txt"}).exit_code == 0);
   CHECK(contains(read_file(folder.file("a.txt")), "attention: demo"));
@@ -211,7 +212,7 @@ TEST_CASE("--temperature changes predictions through attention, not the softmax 
   };
   CHECK(number(0, "probability") / number(3, "probability") ==
         doctest::Approx(std::exp(number(0, "logit") - number(3, "logit"))).epsilon(1e-4));
-  // The first token sees only itself, whatever the temperature.
+  // The first token sees only itself, at any temperature.
   std::vector<std::string> first = {"-m", kGpt, "--ids", "1,2,3,9", "--predict", "4", "--at", "0"};
   const json cold = attnviz_json(first)["predictions"];
   first.insert(first.end(), {"--temperature", "3"});
@@ -243,7 +244,7 @@ TEST_CASE("--generate: each token is the most probable one, and is drawn like th
   CHECK(whole["predictions"] == document["predictions"]);
 }
 
-TEST_CASE("--generate: means in place of heads are told to be others than those it wrote with") {
+TEST_CASE("--generate: a note says that means instead of heads differ from those it wrote with") {
   const auto notes_with = [](const char* what) {
     return attnviz(
                {"-m", kGpt, "--ids", "1,2,3", "--generate", "2", "--ablate", what, "--head", "0.0"})
@@ -301,7 +302,7 @@ TEST_CASE("--generate stops at the token that ends a text, as the model's files 
   }
 }
 
-TEST_CASE("the drawing tells the continuation, and has a table of what comes next") {
+TEST_CASE("the drawing shows the continuation, and has a table of what comes next") {
   const TemporaryFolder folder;
   const std::string txt = folder.file("drawing.txt");
   const ProgramResult run = attnviz({"-m", kGpt, "--ids", "5,11,3", "--generate", "3", "--predict",
@@ -372,7 +373,7 @@ TEST_CASE("patterns too large to keep: the same predictions as with those that a
   CHECK(table("*.*") == kept);
 }
 
-TEST_CASE("what predicts or continues nothing is refused with the reason") {
+TEST_CASE("what cannot predict or continue is refused with the reason") {
   CHECK(mentions(failing({"--random", "the cat", "--predict", "3"}).err, {"random"}));
   const std::string sample = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
   const std::string weights = failing({"-m", sample, "the cat", "--generate", "3"}).err;
@@ -394,7 +395,7 @@ TEST_CASE("what predicts or continues nothing is refused with the reason") {
   CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--predict", "0"}).err, "--predict"));
 }
 
-TEST_CASE("a trained model goes on with its story, and the text keeps its bytes") {
+TEST_CASE("a trained model continues its story, and the text keeps its bytes") {
   const fs::path folder = kStories;
   if (!fs::exists(folder)) {
     MESSAGE("SKIPPED: no ../shared/reference/models");

@@ -1,4 +1,4 @@
-// Options that change nothing, and pictures that show nothing, are told or refused.
+// Options that change nothing, and pictures that show nothing, get a note or are refused.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -24,7 +24,7 @@ std::string words(int count) {
 
 }  // namespace
 
-TEST_CASE("options of pictures are told when no such picture is written, and drawn on") {
+TEST_CASE("options of pictures get a note when no picture of their kind is written") {
   const TemporaryFolder folder;
   const auto errors = [&folder](Words options) {
     options.emplace_back("The cat");
@@ -41,7 +41,7 @@ TEST_CASE("options of pictures are told when no such picture is written, and dra
   CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell"));
 }
 
-TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture") {
+TEST_CASE("notes name the options that arrays and pages ignore, also beside a picture") {
   const TemporaryFolder folder;
   const auto errors = [&folder](Words options) {
     options.emplace_back("The cat");
@@ -66,7 +66,7 @@ TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture
       CHECK(contains(errors(pooled), "--pool") == (pool == std::string_view("mean")));
     }
   }
-  // Once, whatever the reason.
+  // Once, even with two reasons.
   const std::string arcs = errors({"--style", "arcs", "--no-values"});
   CHECK(mentions(arcs, {"--no-values"}));
   CHECK(arcs.find("--no-values") == arcs.rfind("--no-values"));
@@ -77,7 +77,7 @@ TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture
                  "--transpose"));
 }
 
-TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
+TEST_CASE("--focus with --style mask is refused; dots and numbers become bars") {
   const Words focus = {"The cat sat", "--focus", "cat", "--layer", "2", "-q", "--style"};
   const auto with = [&focus](const char* style) {
     Words arguments = focus;
@@ -107,7 +107,8 @@ TEST_CASE("inspect --json has every step: choosing some or explaining them is re
   CHECK(attnviz({"inspect", "The cat", "--json", "--full"}).exit_code == 0);
 }
 
-TEST_CASE("a long text's picture of nearly one colour is told of once, with what shows more") {
+TEST_CASE(
+    "a long text's picture of nearly one colour gets one note, with an option that shows more") {
   // Equal scores give each of n tokens a weight of 1/n.
   const TemporaryFolder folder;
   const std::string note = "--scale";
@@ -135,8 +136,7 @@ TEST_CASE("a long text's picture of nearly one colour is told of once, with what
   CHECK(lines.find(note) == lines.rfind(note));
 }
 
-TEST_CASE(
-    "notes: windows and soft caps of the layers that are drawn stand in legend and document") {
+TEST_CASE("notes: windows and soft caps of the layers that are drawn are in legend and document") {
   const std::string model = ATTNVIZ_SOURCE_DIR "/tests/reference/models/gemma2-softcap-window";
   const TemporaryFolder folder;
   const Words text = {"-m", model, "--ids", "5,17,3,9,30,2,8"};

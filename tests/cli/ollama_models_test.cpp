@@ -98,7 +98,7 @@ TEST_CASE("texts that end an answer, as Ollama's store has them, end what a mode
   CHECK(n_tokens("stops") < 9);
 }
 
-TEST_CASE("models tells of which cannot be run why, with their family and size") {
+TEST_CASE("models says why a model cannot be run, with its family and size") {
   const Home home;
   home.manifest("registry.ollama.ai/library/rwkv/latest",
                 home.blob_layer('1', GgufWriter()
@@ -117,7 +117,7 @@ TEST_CASE("models tells of which cannot be run why, with their family and size")
   CHECK(mentions(text, {"rwkv7", "rwkv"}));
 }
 
-TEST_CASE("Ollama's models: a template without end is that of its model alone") {
+TEST_CASE("Ollama's models: an endless template affects only its own model") {
   const Home home;
   const std::string library = "registry.ollama.ai/library/";
   const std::string model =
@@ -136,7 +136,7 @@ TEST_CASE("Ollama's models: a template without end is that of its model alone") 
   CHECK(mentions(used.err, {"16 MiB"}));
 }
 
-TEST_CASE("a local folder is read whatever Ollama's store has under its name") {
+TEST_CASE("a local folder is read, not what Ollama's store has under its name") {
   const Home home;
   home.write("foo/model.gguf", read_file(kReference + "gguf/models/gpt2-tied.gguf"));
   home.manifest("registry.ollama.ai/library/foo/latest",

@@ -55,7 +55,7 @@ Opens opens_of(std::vector<std::string> arguments, const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a GGUF file is opened once, whatever looks at it") {
+TEST_CASE("a GGUF file is opened once, by every command") {
   if (!can_trace()) {
     return;
   }
@@ -98,7 +98,8 @@ TEST_CASE("the files of a safetensors folder are opened once, however the folder
   }
 }
 
-TEST_CASE("of a safetensors folder tokenize opens the tokenizer alone, the others all, once") {
+TEST_CASE(
+    "in a safetensors folder tokenize opens only the tokenizer, other commands all files, once") {
   if (!can_trace()) {
     return;
   }

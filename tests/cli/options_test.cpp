@@ -66,21 +66,21 @@ TEST_CASE("show: --model and its aliases read weights, and nothing is random") {
   }
 }
 
-TEST_CASE("show: random weights are asked for, by --random or a size, and every output tells") {
+TEST_CASE("show: random weights are asked for, by --random or a size, and every output says so") {
   const ProgramResult asked = attnviz({"--random", kSentence});
   CHECK(contains(asked.out, "RANDOM WEIGHTS"));
   CHECK(contains(asked.err, "random weights (seed 42)"));
   CHECK(attnviz({"--heads", "4", kSentence}).out == asked.out);
   CHECK(attnviz({"--seed", "42", kSentence}).out == asked.out);
   CHECK(attnviz_json({"--random", kSentence})["model"]["name"] == "random");
-  // Dropout has a seed, too, and takes it from whatever model is shown.
+  // Dropout has a seed, too, whether or not the model has one.
   const json dropped = attnviz_json({"--dropout", "0.1", "--seed", "3", kSentence});
   CHECK(dropped["model"]["name"] == "demo");
   CHECK(dropped["dropout_seed"] == 3);
   CHECK(attnviz({"--random", "-q", kSentence}).err.empty());
 }
 
-TEST_CASE("show: tokens without an embedding are told of in every output") {
+TEST_CASE("show: tokens without an embedding are reported in every output") {
   const TwoWords two;
   const TemporaryFolder folder;
   const std::string note = "RANDOM EMBEDDINGS (seed 7)";
@@ -98,7 +98,7 @@ TEST_CASE("show: tokens without an embedding are told of in every output") {
   CHECK(!contains(attnviz({"-m", two.name(), "a b"}).out, "RANDOM"));
 }
 
-TEST_CASE("show: a file that says its weights are random is told of, and how to change that") {
+TEST_CASE("show: a file that says its weights are random gets a note, with how to change that") {
   const TemporaryFolder folder;
   const std::string file = folder.file("w.json");
   REQUIRE(attnviz({"weights", "-q", "-o", file}).exit_code == 0);
@@ -108,7 +108,7 @@ TEST_CASE("show: a file that says its weights are random is told of, and how to 
   CHECK(mentions(seeded.err, {"seed 42"}));
 }
 
-TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is told") {
+TEST_CASE("show: a word that may be a slip is drawn, with a note on what may be meant") {
   const TemporaryFolder folder;
   REQUIRE(attnviz({"weights", "-q", "-o", folder.file("w.json")}).exit_code == 0);
   CHECK(mentions(attnviz({"wieghts"}).err, {"\"wieghts\"", "attnviz weights"}));
@@ -152,7 +152,7 @@ TEST_CASE("show: --d-model, --d-head and --d-value shape the random model") {
   CHECK(narrow[1] != wide[1]);
 }
 
-TEST_CASE("show: what the document says of a random model makes the same attention again") {
+TEST_CASE("show: what the document says about a random model makes the same attention again") {
   const auto with = [](std::vector<std::string> options) {
     options.insert(options.end(), {"--random", "a cat"});
     return attnviz_json(std::move(options));
@@ -165,7 +165,7 @@ TEST_CASE("show: what the document says of a random model makes the same attenti
     CAPTURE(options.back());
     const json first = with(options);
     const json& model = first.at("model");
-    std::vector<std::string> told;
+    std::vector<std::string> repeated;
     for (const auto& [option, key] :
          std::vector<std::pair<std::string, std::string>>{{"--layers", "n_layers"},
                                                           {"--heads", "n_heads"},
@@ -178,15 +178,15 @@ TEST_CASE("show: what the document says of a random model makes the same attenti
                                                           {"--tokenizer", "tokenizer"}}) {
       if (model.contains(key)) {
         const json& value = model.at(key);
-        told.insert(told.end(),
-                    {option, value.is_string() ? value.get<std::string>() : value.dump()});
+        repeated.insert(repeated.end(),
+                        {option, value.is_string() ? value.get<std::string>() : value.dump()});
       }
     }
-    CHECK(with(told) == first);
+    CHECK(with(repeated) == first);
   }
 }
 
-TEST_CASE("show: --positions tells equal words apart") {
+TEST_CASE("show: --positions makes equal words differ") {
   const json without = attention({"--mask", "none"}, "cat cat cat");
   CHECK(without[0][0][0][1].get<double>() == doctest::Approx(1.0 / 3.0));
   for (const char* positions : {"sinusoidal", "rope", "alibi"}) {
@@ -283,7 +283,7 @@ TEST_CASE("show: --style chooses how to draw") {
   CHECK(attnviz({"--style", "blocks", kSentence}).out != ascii);
 }
 
-TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which tells what it shows") {
+TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which records what it shows") {
   const auto png = [](const std::vector<std::string>& options) {
     std::vector<std::string> arguments = {"The cat sat", "-o", "-", "--format", "png"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -331,7 +331,7 @@ TEST_CASE("show: --simd forces a target, and every target draws the same grid") 
   CHECK(attnviz({"--random", "--simd", "auto", kSentence}).out == best.out);
 }
 
-TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
+TEST_CASE("show: --quiet prints nothing, --verbose prints threads and times") {
   CHECK(attnviz({"--random", "--quiet", kSentence}).err.empty());
   CHECK(attnviz({"--random", "-q", kSentence}).out == attnviz({"--random", kSentence}).out);
   const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kSentence});

@@ -55,7 +55,7 @@ void check(const ProgramResult& result, int exit_code, const std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("Ollama: a model with an adapter is refused by name, and listed with why") {
+TEST_CASE("Ollama: a model with an adapter is refused by name, and listed with the reason") {
   const Home home;
   const std::string base = home.blob_layer('1', gguf_file("gpt2-tied.gguf"));
   home.manifest(kLibrary + "base/latest", base);
@@ -202,7 +202,7 @@ TEST_CASE("a file of weights alone is named for what it is, and for the config.j
   }
 }
 
-TEST_CASE("a folder without weights that are read says what its other files are") {
+TEST_CASE("the error for a folder without readable weights says what its other files are") {
   const std::string pickle("\x80\x02}q\0.", 6);
   const struct {
     std::string name;
@@ -262,7 +262,7 @@ TEST_CASE("files that a run does not need do not stop it") {
   check(run({"abc"}), 1, {"tokenizer.json", "Git LFS"});
 
   write_file(folder.file("tokenizer.json"), tokenizer);
-  const std::string told = run({"tokenize", "The cat"}).out;
+  const std::string tokens = run({"tokenize", "The cat"}).out;
   write_file(folder.file("chat_template.jinja"), kPointer);
   CHECK(attnviz({"tokenize", "-m", folder.path(), "The cat"}).exit_code == 0);
   CHECK(
@@ -320,7 +320,7 @@ TEST_CASE("a folder one level too high: a snapshot is taken, other folders are l
   check(home.run({"-m", "out", "--ids", "1,2"}), 2, {"3"});
 }
 
-TEST_CASE("models promises nothing that -m refuses, and has the type of the tensors") {
+TEST_CASE("models offers nothing that -m refuses, and lists the type of the tensors") {
   const Home home;
   const auto add = [&home](const std::string& name) {
     fs::path snapshot = home.path() / (kHub + "models--me--" + name) / "snapshots/abc";
@@ -389,7 +389,7 @@ TEST_CASE("models: type and size are those of the files that -m reads") {
   CHECK(models["me/two"]["bytes"] == half.size());
 }
 
-TEST_CASE("models: an adapter without its model is listed like all that cannot be read") {
+TEST_CASE("models: an adapter without its model is listed like others that cannot be read") {
   const Home home;
   const std::string lora = kHub + "models--me--lora/snapshots/abc/";
   home.write(lora + "adapter_config.json", "{}");
@@ -410,7 +410,7 @@ TEST_CASE("models: an adapter without its model is listed like all that cannot b
   }
 }
 
-TEST_CASE("models has the sizes of the models that are read, as info does") {
+TEST_CASE("models lists the sizes of the models that are read, as info does") {
   const Home home;
   for (const std::string name : {"bart", "tinystories", "falcon-h1"}) {
     CAPTURE(name);

@@ -46,7 +46,7 @@ TEST_CASE("-o writes each format by its extension, several at once, and says whe
   CHECK(result.out == attnviz({"The cat sat"}).out);
 }
 
-TEST_CASE("where a layer's heads fit side by side, they stand in one row") {
+TEST_CASE("where a layer's heads fit side by side, they are in one row") {
   for (const char* columns : {"50", "60", "80", "120"}) {
     ProgramRun run;
     run.arguments = {"--layers", "3", "--heads", "4", "The cat sat"};
@@ -82,7 +82,7 @@ TEST_CASE("-o x.npy holds float32 [layer, head, query, key]") {
   }
 }
 
-TEST_CASE("a head selection that is no rectangle has no .npy, and leaves no file") {
+TEST_CASE("a head selection that is not a rectangle has no .npy, and leaves no file") {
   const TemporaryFolder folder;
   const ProgramResult run = attnviz({"--layers", "2", "--head", "0.1,1.2", "-o",
                                      folder.file("a.npy"), "-o", folder.file("a.json"), "a b"});
@@ -91,7 +91,7 @@ TEST_CASE("a head selection that is no rectangle has no .npy, and leaves no file
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("whatever is drawn as PNG is drawn as SVG, too") {
+TEST_CASE("everything that is drawn as PNG is drawn as SVG, too") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), attnviz_json({"The cat sat"}).dump());
   for (const Words& words : {Words{"The cat sat"}, Words{"The cat sat", "--head", "2.1"},
@@ -106,7 +106,7 @@ TEST_CASE("whatever is drawn as PNG is drawn as SVG, too") {
     const std::string svg = read_file(folder.file("a.svg"));
     CHECK(svg.starts_with("<svg "));
     CHECK(svg.ends_with("</svg>\n"));
-    // As large as the PNG, whose width stands behind its signature and the front of IHDR.
+    // As large as the PNG, whose width follows its signature and the start of IHDR.
     const std::string png = read_file(folder.file("a.png"));
     const int width =
         static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]);
@@ -114,14 +114,14 @@ TEST_CASE("whatever is drawn as PNG is drawn as SVG, too") {
   }
 }
 
-TEST_CASE("-o - with --format writes to standard output in place of the drawing") {
+TEST_CASE("-o - with --format writes to standard output instead of the drawing") {
   CHECK(attnviz({"cat", "-o", "-", "--format", "png"}).out.starts_with(kPngSignature));
   CHECK(attnviz({"cat", "-o", "-", "--format", "npy"}).out.starts_with("\x93NUMPY"));
   CHECK(attnviz({"cat", "-o", "-", "--format", "json"}).out == attnviz({"cat", "--json"}).out);
   CHECK(attnviz({"cat", "-o", "-", "--format", "txt"}).out == attnviz({"cat"}).out);
 }
 
-TEST_CASE("--format goes with names that tell no format") {
+TEST_CASE("--format is for names that do not show a format") {
   const TemporaryFolder folder;
   CHECK(attnviz({"cat", "-q", "-o", folder.file("cat"), "--format", "png"}).exit_code == 0);
   CHECK(read_file(folder.file("cat")).starts_with(kPngSignature));
@@ -131,7 +131,7 @@ TEST_CASE("--format goes with names that tell no format") {
   CHECK(read_file(folder.file("b.json")).starts_with("{"));
 }
 
-TEST_CASE("-q with -o draws nothing and says nothing") {
+TEST_CASE("-q with -o draws nothing and prints nothing") {
   const TemporaryFolder folder;
   const ProgramResult run = attnviz({"cat", "-q", "-o", folder.file("a.png")});
   CHECK(run.out.empty());
@@ -394,7 +394,7 @@ TEST_CASE("10,000 tokens: one head in a small drawing") {
   CHECK(run.out.size() < 20000);
 }
 
-TEST_CASE("more memory than there is: told at once, with an estimate and a hint") {
+TEST_CASE("more memory than there is: refused at once, with an estimate and a hint") {
   std::string text;
   for (int i = 0; i < 200000; ++i) {
     text += "word ";
@@ -423,7 +423,7 @@ TEST_CASE("--lines: each drawing names its text, and each text may have files of
       folder,
       {"--lines", "--random", "-o", "x-{line}.png", "-o", "{line}/{line}.txt", "-o", "all.json"},
       texts);
-  CHECK(run.exit_code == 1);  // there is no folder 1
+  CHECK(run.exit_code == 1);  // folder 1 does not exist
   CHECK(folder.names().empty());
 
   const ProgramResult written =

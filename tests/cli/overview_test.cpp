@@ -48,7 +48,7 @@ TEST_CASE("a few heads get a sentence, too, unless their weights are random") {
                  {"\"saw\"", "\"cat\""}));
 }
 
-TEST_CASE("overview: a deep model's heads stand in rows of layers, the most telling one below") {
+TEST_CASE("overview: a deep model's heads are in rows of layers, the most informative one below") {
   const ProgramResult result = drawn({});
   CHECK(result.exit_code == 0);
   const std::vector<std::string> lines = lines_of(result.out);
@@ -62,7 +62,7 @@ TEST_CASE("overview: a deep model's heads stand in rows of layers, the most tell
   CHECK(mentions(result.out, {"RANDOM WEIGHTS", "mask causal"}));
 }
 
-TEST_CASE("overview: whoever says what to draw gets that") {
+TEST_CASE("overview: options that say what to draw are followed") {
   for (const Words& more : std::vector<Words>{{"--head", "*.*"},
                                               {"--head", "*.0,*.1,*.2,*.3,*.4"},
                                               {"--layer", "0-2"},
@@ -91,7 +91,7 @@ TEST_CASE("overview: as many as twelve heads, and the heads of one layer, are pa
   }
 }
 
-TEST_CASE("overview: documents and arrays hold all heads, whatever is drawn") {
+TEST_CASE("overview: documents and arrays hold all heads, regardless of what is drawn") {
   const TemporaryFolder folder;
   const Words files = {"-o", folder.file("a.json"), "-o", folder.file("a.npy"),
                        "-o", folder.file("a.png")};
@@ -148,7 +148,7 @@ TEST_CASE("overview: a head that is computed again is the one that was chosen") 
   CHECK(captioned_head(drawing) == head);
 }
 
-TEST_CASE("overview: heads that stand far apart are panels") {
+TEST_CASE("overview: heads that are far apart are panels") {
   nlohmann::json document = {{"selected", nlohmann::json::array()}};
   for (int i = 0; i < 13; ++i) {
     document["selected"].push_back({{"layer", i}, {"head", i}, {"attention", {{1.0}}}});

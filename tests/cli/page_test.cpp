@@ -25,7 +25,7 @@ std::size_t count(std::string_view text, std::string_view part) {
   return n;
 }
 
-// What stands between the first `begin` and the next `end`.
+// The text between the first `begin` and the next `end`.
 std::string between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t at = text.find(begin);
   const std::size_t to = text.find(end, at + begin.size());
@@ -135,7 +135,7 @@ TEST_CASE("a page's command computes the same again") {
 TEST_CASE("pages of means, rollouts, and runs side by side") {
   const json mean = page_data(page_of({"The cat sat", "--average", "heads"}));
   CHECK(mean["documents"][0]["heads"].size() == 4);
-  CHECK(contains(mean["documents"][0]["heads"][2]["title"].get<std::string>(), "L2 mean"));
+  CHECK(contains(mean["documents"][0]["heads"][2]["title"].get<std::string>(), "L2, average"));
   const json rollout = page_data(page_of({"rollout", "The cat sat"}));
   CHECK(rollout["documents"][0]["heads"].size() == 1);
   CHECK(rollout["documents"][0]["heads"][0]["title"] != "");
@@ -192,7 +192,7 @@ TEST_CASE("the page's policy allows its own script and style, and nothing from e
                      {"script-src 'sha256-" + script + "';",
                       "style-src 'sha256-" + sha256(between(page, "<style>", "</style>")) + "';"}));
     }
-    // The name of SVG is no address that is asked for, and url(#…) is in the same file.
+    // The name of SVG is not an address that is fetched, and url(#…) is in the same file.
     const std::string& code = page;
     CHECK(count(code, "http://") == count(code, "http://www.w3.org/2000/svg"));
     CHECK(count(code, "https://") == 0);
@@ -224,7 +224,7 @@ TEST_CASE("hostile texts add nothing to a page but data") {
   CHECK(page_data(titled)["title"] == "</title><script>alert(1)</script>");
 }
 
-TEST_CASE("--live carries the model, and its page is else the same") {
+TEST_CASE("--live carries the model, and its page is otherwise the same") {
   json with = page_data(page_of({"The cat sat", "--live"}));
   json without = page_data(page_of({"The cat sat"}));
   for (const char* const part : {"model", "config", "tokenizer"}) {
@@ -360,7 +360,7 @@ TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as
   }
 }
 
-TEST_CASE("what has no page says so") {
+TEST_CASE("commands that have no page say so") {
   const TemporaryFolder folder;
   for (const Words& arguments : {Words{"tokenize", "cat"}, Words{"info"}, Words{"weights"}}) {
     CAPTURE(arguments);

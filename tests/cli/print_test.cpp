@@ -1,4 +1,4 @@
-// Pictures as print wants them: of a given width, with or without what a caption says.
+// Pictures for print: of a given width, with or without what a caption says.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -93,7 +93,8 @@ std::vector<Words> printed_rows(const Words& arguments) {
 
 }  // namespace
 
-TEST_CASE("--width: whatever is drawn, a PNG has exactly that many pixels, an SVG that width") {
+TEST_CASE(
+    "--width: of every kind of drawing, a PNG has exactly that many pixels, an SVG that width") {
   struct Width {
     const char* word;
     const char* dpi;
@@ -124,7 +125,7 @@ TEST_CASE("--width: whatever is drawn, a PNG has exactly that many pixels, an SV
   CHECK(parse_json(column.texts.at("attnviz-figure"))["width"] == "85mm");
 }
 
-TEST_CASE("--width: one that is too small is refused with the least, which then is enough") {
+TEST_CASE("--width: one that is too small is refused with the least one, which is enough") {
   const TemporaryFolder folder;
   for (const Words& kind : kKindsOfPictures) {
     CAPTURE(joined(kind, "and"));
@@ -138,7 +139,7 @@ TEST_CASE("--width: one that is too small is refused with the least, which then 
       CHECK(refused.exit_code == 2);
       CHECK(folder.names().empty());
       CHECK(mentions(refused.err, {"--width", std::string("1") + unit}));
-      // The least width that would do is the last word.
+      // The last word is the least width that is enough.
       const std::size_t begin = refused.err.rfind(' ') + 1;
       const std::string least = refused.err.substr(begin, refused.err.find('\n', begin) - begin);
       REQUIRE(least.ends_with(unit));
@@ -154,7 +155,8 @@ TEST_CASE("--width: one that is too small is refused with the least, which then 
   }
 }
 
-TEST_CASE("--width: words that are no width, and widths that no picture has, are refused") {
+TEST_CASE(
+    "--width: words that are not a width, and widths that a picture cannot have, are refused") {
   for (const char* word : {"85", "85cm", "mm", "", "0mm", "-3in", "85 mm", "nanpx"}) {
     CAPTURE(word);
     const ProgramResult run = attnviz({kCat, "-o", "a.png", "--width", word});
@@ -185,7 +187,7 @@ TEST_CASE("--width: text keeps its size, so that a narrow picture is not a small
   }
 }
 
-TEST_CASE("what cannot go together is refused, and what changes nothing is told") {
+TEST_CASE("what cannot be combined is refused, and what changes nothing gets a note") {
   const auto refused = [](const Words& options, const Words& named) {
     CAPTURE(options);
     const ProgramResult run = attnviz(joined_words({kCat}, options));
@@ -223,7 +225,8 @@ TEST_CASE("what cannot go together is refused, and what changes nothing is told"
   CHECK_FALSE(contains(said({"--transpose", "--plain-labels"}), "--transpose"));
 }
 
-TEST_CASE("pictures' options change neither the numbers nor the document, but for what it says") {
+TEST_CASE(
+    "pictures' options change neither the numbers nor the document, except its record of them") {
   const TemporaryFolder folder;
   const Words files = {"-q", "-o", "a.json", "-o", "a.npy"};
   REQUIRE(in_folder(folder, joined_words({kCat}, files)).exit_code == 0);
@@ -244,7 +247,7 @@ TEST_CASE("pictures' options change neither the numbers nor the document, but fo
       CHECK(changed["drawing"][member->second] == true);
       changed["drawing"].erase(member->second);
       CHECK(changed == parse_json(document));
-      // Who draws the document draws the same.
+      // Rendering the document draws the same.
       const Words again = {"render", folder.file("a.json")};
       CHECK(png_of(again).pixels == png_of(joined_words({kCat}, options)).pixels);
     } else {
@@ -253,7 +256,7 @@ TEST_CASE("pictures' options change neither the numbers nor the document, but fo
   }
 }
 
-TEST_CASE("--transpose: the file's numbers, keys as rows; its twin has them as they stand there") {
+TEST_CASE("--transpose: the file's numbers with keys as rows; without it they are as in the file") {
   // samples/le-chat-dort.json: three queries over four keys.
   const Words sample = {"render", ATTNVIZ_SOURCE_DIR "/samples/le-chat-dort.json"};
   CHECK(printed_rows(sample) == std::vector<Words>{{"le", "0.820", "0.120", "0.030", "0.030"},
@@ -272,7 +275,7 @@ TEST_CASE("--transpose: the file's numbers, keys as rows; its twin has them as t
   CHECK(png_of(turned).pixels != png_of(sample).pixels);
 }
 
-TEST_CASE("--no-values, --no-footer and --plain-labels leave out just that") {
+TEST_CASE("--no-values, --no-footer and --plain-labels leave out only what they name") {
   const Words sample = {"render", ATTNVIZ_SOURCE_DIR "/samples/le-chat-dort.json"};
   CHECK(svg_says(svg_of(sample), ">0.86<"));
   const std::string no_values = svg_of(joined_words(sample, {"--no-values"}));
@@ -295,7 +298,7 @@ TEST_CASE("--no-values, --no-footer and --plain-labels leave out just that") {
   CHECK_FALSE(svg_says(plain, "␣"));
   CHECK_FALSE(contains(attnviz(joined_words(blocks, {"--plain-labels"})).out, "␠"));
   CHECK(attnviz({kCat, "--random", "-q", "--plain-labels"}).out ==
-        attnviz({kCat, "--random", "-q"}).out);  // which have no such signs
+        attnviz({kCat, "--random", "-q"}).out);  // random tokens have no ␠
 
   const Words terminal = {"The cat", "--random", "--heads", "1",     "-q",
                           "--color", "always",   "--style", "blocks"};
@@ -303,7 +306,7 @@ TEST_CASE("--no-values, --no-footer and --plain-labels leave out just that") {
   CHECK_FALSE(contains(attnviz(joined_words(terminal, {"--no-values"})).out, "1.0"));
 }
 
-TEST_CASE("--no-special: what the tokenizer added is gone, and the rest has the weights it had") {
+TEST_CASE("--no-special: what the tokenizer added is gone, and the rest keeps its weights") {
   const std::vector<Words> all = printed_rows({kCat, "--head", "2.1"});
   const std::vector<Words> left = printed_rows({kCat, "--head", "2.1", "--no-special"});
   REQUIRE(all.size() == 7);

@@ -34,7 +34,7 @@ TEST_CASE("a link that lies under /dev names a file, which is written whole") {
   CHECK(parse_json(read_file(folder.file("a.json")))["tokens"].size() == 3);
 }
 
-TEST_CASE("-o /dev/stdout writes where standard output is, and behind what is there") {
+TEST_CASE("-o /dev/stdout writes where standard output is, and after what is there") {
   const TemporaryFolder folder;
   write_file(folder.file("log"), "before\n" + std::string(5'000, 'x'));
   CHECK(in_shell(folder, "$PROGRAM cat -q -o /dev/stdout --format json >> log").exit_code == 0);
@@ -63,7 +63,7 @@ TEST_CASE("a file that standard output goes to is not replaced") {
   CHECK(parse_json(read_file(folder.file("a.json")))["tokens"].size() == 2);
 }
 
-TEST_CASE("a file that is standard input is not written over") {
+TEST_CASE("a file that is standard input is not overwritten") {
   const TemporaryFolder folder;
   const std::string attention = attnviz({"cat", "--json"}).out;
   for (const char* line :
@@ -80,10 +80,10 @@ TEST_CASE("a file that is standard input is not written over") {
     CHECK(read_file(folder.file("a.json")) == attention);
   }
   CHECK(in_shell(folder, "$PROGRAM cat -q -o a.json < a.json").exit_code ==
-        0);  // which nobody reads
+        0);  // which is not read
 }
 
-TEST_CASE("no shard of a model is written over") {
+TEST_CASE("no shard of a model is overwritten") {
   const TemporaryFolder folder;
   const std::string name = "llama-q8-q5-split-0000";
   const std::vector<std::string> shards = {fmt::format("{}1-of-00002.gguf", name),
@@ -99,7 +99,7 @@ TEST_CASE("no shard of a model is written over") {
   }
 }
 
-TEST_CASE("what lies beside the file of a tokenizer is not written over") {
+TEST_CASE("what lies beside the file of a tokenizer is not overwritten") {
   const TemporaryFolder folder;
   write_file(folder.file("vocab.json"), R"({"a": 0, "b": 1, "ab": 2})");
   write_file(folder.file("merges.txt"), "#version: 0.2\na b\n");
@@ -116,7 +116,7 @@ TEST_CASE("what lies beside the file of a tokenizer is not written over") {
             .exit_code == 0);
 }
 
-TEST_CASE("files of lines all come where nobody reads standard output, or it is full") {
+TEST_CASE("files of lines are all written where standard output is not read, or is full") {
   const TemporaryFolder folder;
   std::string lines;
   for (int i = 0; i < 40; ++i) {
@@ -134,13 +134,13 @@ TEST_CASE("files of lines all come where nobody reads standard output, or it is 
   CHECK(lines_of(read_file(folder.file("all.json"))).size() == 40);
 }
 
-TEST_CASE("heads: what is expected is judged where nobody reads the table") {
+TEST_CASE("heads: expectations are checked even where the table is not read") {
   const TemporaryFolder folder;
   write_file(folder.file("a.json"), attnviz({"The cat sat", "--json"}).out);
   for (const std::string words :
        {"--expect '0.0 induction>0.99'", "a.json --expect '0.0 self>1'"}) {
     CAPTURE(words);
-    // The reader has to be gone: a pipe that is full, or closed, only tells then.
+    // The reader has to be gone: only then does writing to the pipe fail.
     const std::string line = "(sleep 0.3; $PROGRAM heads " + words + "; echo $? > code) | true";
     CHECK(in_shell(folder, line).exit_code == 0);
     CHECK(read_file(folder.file("code")) == "5\n");
@@ -177,7 +177,7 @@ TEST_CASE("heads --lines: an interruption before the first text leaves outputs a
   CHECK(read_file(folder.file("a.json")) == "before");
 }
 
-TEST_CASE("a file that only its owner may replace is told before the work") {
+TEST_CASE("a file that only its owner may replace is reported before the work") {
   if (geteuid() != 0 || !fs::exists("/usr/bin/setpriv")) {
     MESSAGE("SKIPPED: takes root and setpriv");
     return;

@@ -19,9 +19,9 @@ using Words = std::vector<std::string>;
 TEST_CASE("render: the scores of a run come to its weights again") {
   const ProgramResult scores = attnviz({"The cat sat on it", "--show", "scores", "--json", "-q"});
   REQUIRE(scores.exit_code == 0);
-  const nlohmann::json told = parse_json(scores.out);
-  CHECK(told["kind"] == "scores");
-  CHECK(told["attention"][2][1][0][1] != 0.0);
+  const nlohmann::json document = parse_json(scores.out);
+  CHECK(document["kind"] == "scores");
+  CHECK(document["attention"][2][1][0][1] != 0.0);
   const nlohmann::json again =
       attnviz_json({"render", "-", "--softmax", "--divide-by", "5.656854249"}, scores.out);  // √32
   const nlohmann::json run = attnviz_json({"The cat sat on it"});

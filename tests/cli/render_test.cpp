@@ -87,7 +87,7 @@ TEST_CASE(
   CHECK(scores.at("notes").size() == 1);
 }
 
-TEST_CASE("render: what is asked for changes how the file was drawn, and nothing else") {
+TEST_CASE("render: options change how the file was drawn, and nothing else") {
   const std::string drawn = attnviz({"The cat sat", "--json", "-q", "--colormap", "magma"}).out;
   const nlohmann::json before = parse_json(drawn);
   nlohmann::json after = attnviz_json({"render", "--scale", "sqrt"}, drawn);
@@ -135,12 +135,12 @@ TEST_CASE("render: what JSON cannot hold is drawn, but not written as JSON") {
   CHECK(contains(written.err, "head 0.0, query 0"));
 }
 
-TEST_CASE("render: scores are not rescaled, and a mask that nobody named is not drawn") {
+TEST_CASE("render: scores are not rescaled, and a mask that was not named is not drawn") {
   CHECK(attnviz({"render", "--drop-sink"}, "[[-3, 1], [2, 0]]").exit_code == 2);
   CHECK(attnviz({"render", "--style", "mask"}, "[[0.5, 0.5]]").exit_code == 2);
 }
 
-TEST_CASE("render: a picture is no attention, and that is said") {
+TEST_CASE("render: a picture is not attention, and the error says so") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"The cat", "--head", "0.0", "-q", "-o", "a.png"}).exit_code == 0);
   const ProgramResult run = in_folder(folder, {"render", "a.png"});
@@ -148,7 +148,7 @@ TEST_CASE("render: a picture is no attention, and that is said") {
   CHECK(mentions(run.err, {"a.png"}));
 }
 
-TEST_CASE("render: numbers that can be no weights are told once, with the lines to type") {
+TEST_CASE("render: numbers that cannot be weights get one note, with the lines to type") {
   const TemporaryFolder folder;
   write_file(folder.file("my scores.json"), "[[5, 1], [2, -3]]");
   const ProgramResult drawn = in_folder(folder, {"render", "my scores.json"});
@@ -186,7 +186,8 @@ TEST_CASE("render: means of heads with learned sinks are those that show draws")
   }
 }
 
-TEST_CASE("show: shares of values have no most telling head, and their page no steps of weights") {
+TEST_CASE(
+    "show: shares of values have no most informative head, and their page no steps of weights") {
   const Words words = {"The cat sat because it was tired", "--show", "values-shares"};
   Words page = words;
   page.insert(page.end(), {"-o", "-", "--format", "html"});
@@ -196,7 +197,7 @@ TEST_CASE("show: shares of values have no most telling head, and their page no s
   CHECK(contains(attnviz(page).out, R"("steps": null)"));
 }
 
-TEST_CASE("heads: a document of scores or shares is told apart from one of weights") {
+TEST_CASE("heads: a document of scores or shares is not mistaken for one of weights") {
   for (const char* const kind : {"scores", "scaled", "masked", "values-shares"}) {
     CAPTURE(kind);
     const ProgramResult document = attnviz({"The cat sat", "--show", kind, "--json"});
@@ -208,7 +209,7 @@ TEST_CASE("heads: a document of scores or shares is told apart from one of weigh
   }
 }
 
-TEST_CASE("render: heads are averaged and tokens looked at as show does") {
+TEST_CASE("render: heads are averaged and tokens focused as by show") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"The cat sat", "--layers", "2", "-q", "-o", "a.json"}).exit_code == 0);
   for (const Words& options :
@@ -225,7 +226,7 @@ TEST_CASE("render: heads are averaged and tokens looked at as show does") {
   }
 }
 
-TEST_CASE("render: a file for the other command is told which one") {
+TEST_CASE("render: for a file of another command the error names that command") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"a b", "-q", "-o", "a.json"}).exit_code == 0);
   const ProgramResult as_weights = in_folder(folder, {"-m", "a.json", "a b"});

@@ -29,7 +29,7 @@ TEST_CASE("rollout: one pattern for all layers; title, legend and JSON say what 
   const ProgramResult drawn = attnviz({"rollout", "The cat sat"});
   CHECK(drawn.exit_code == 0);
   CHECK(mentions(drawn.out, {"attention rollout: demo\n", " rollout L0-L3\n", "rollout", "layers 0",
-                             "16 heads", "0.5", "residual stream"}));
+                             "16 heads", "0.5 x the residual"}));
   const json document = attnviz_json({"rollout", "The cat sat"});
   CHECK(document["rollout"] == json{{"residual", 0.5}, {"over", "mean"}, {"weighted", false}});
   CHECK(!document.contains("average"));
@@ -41,7 +41,7 @@ TEST_CASE("rollout: one pattern for all layers; title, legend and JSON say what 
   }
 }
 
-TEST_CASE("rollout: render says the same of what rollout wrote") {
+TEST_CASE("rollout: render shows the same for what rollout wrote") {
   const TemporaryFolder folder;
   const std::vector<std::string> asked = {"rollout", "The cat sat", "--weighted",
                                           "--over",  "max",         "--residual",

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 const std::string kSampleFolder = ATTNVIZ_SOURCE_DIR "/samples/";
 
-// What a command says of a sample from a folder in which nothing lies.
+// What a command prints for a sample, run in an empty folder.
 ProgramResult elsewhere(std::vector<std::string> arguments) {
   const TemporaryFolder folder;
   return in_folder(folder, std::move(arguments));
@@ -36,7 +36,7 @@ TEST_CASE("samples: a name is the file of that name, for every command that take
   CHECK(elsewhere({"diff", "-m", "sample:verbs-and-nouns", "the cat", "the dog"}).exit_code == 0);
 }
 
-TEST_CASE("samples: the colon alone, or a name that is none, lists those that there are") {
+TEST_CASE("samples: the colon alone, or an unknown name, lists those that there are") {
   const ProgramResult alone = elsewhere({"-m", "sample:", "the cat"});
   CHECK(alone.exit_code == 1);
   CHECK(mentions(alone.err, {"four-heads", "le-chat-dort"}));
@@ -51,10 +51,10 @@ TEST_CASE("samples: the colon alone, or a name that is none, lists those that th
   CHECK(mentions(elsewhere({"-m", "sample:le-chat-dort", "x"}).err, {"attnviz"}));
 }
 
-TEST_CASE("samples: a file that is called so comes first") {
+TEST_CASE("samples: a file with the same name comes first") {
   const TemporaryFolder folder;
   fs::copy(kSampleFolder + "four-heads.json", folder.file("sample:verbs-and-nouns"));
-  CHECK(contains(in_folder(folder, {"info", "sample:verbs-and-nouns"}).out, "4 a layer"));
+  CHECK(contains(in_folder(folder, {"info", "sample:verbs-and-nouns"}).out, "4 per layer"));
 }
 
 TEST_CASE("samples: attnviz models lists those that are models") {
@@ -117,7 +117,7 @@ TEST_CASE("samples: each has a tour") {
   }
 }
 
-TEST_CASE("samples/corpus.sh: blank lines are no texts; a folder has the sums of one corpus") {
+TEST_CASE("samples/corpus.sh: blank lines are not texts; a folder has the sums of one corpus") {
   if (!std::filesystem::exists("/usr/bin/parallel")) {
     MESSAGE("SKIPPED: no /usr/bin/parallel");
     return;

@@ -29,7 +29,7 @@ TEST_CASE("the schema of comparisons lists every tensor that can be compared") {
   for (const json& one : name["anyOf"][0]["enum"]) {
     CHECK(listed.insert(one).second);
   }
-  // What the source says of each: a projection has two tensors, a norm has two of its own.
+  // What the source says about each: a projection has two tensors, a norm has two of its own.
   const std::string source =
       read_file(ATTNVIZ_SOURCE_DIR "/lib/attnviz/analysis/compare/compare_tensors.cpp");
   std::set<std::string> written;

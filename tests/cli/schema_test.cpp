@@ -241,7 +241,7 @@ ProgramResult validate(const std::string& schema, const TemporaryFolder& folder,
   return run_program("/usr/bin/python3", run);
 }
 
-constexpr int kSkipped = 77;  // by the validator, which misses a module
+constexpr int kSkipped = 77;  // the validator's code when it lacks a module
 
 // All are valid, and without the key `needed` the first is not.
 void check_valid(const std::string& schema, const std::vector<SchemaCase>& cases,

@@ -1,4 +1,4 @@
-// What ends the program from outside leaves no files behind.
+// Signals that end the program leave no files.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -55,7 +55,7 @@ TEST_CASE("signals remove unfinished files and end the program as if it handled 
   }
 }
 
-TEST_CASE("signals reach the program where whoever runs these tests ignores them") {
+TEST_CASE("signals reach the program even where the process that runs these tests ignores them") {
   const auto before = std::signal(SIGQUIT, SIG_IGN);
   const TemporaryFolder folder;
   CHECK(end_of_writing(SIGQUIT, folder, {"a.json"}) == SIGQUIT);

@@ -51,7 +51,8 @@ TEST_CASE("Ollama's store: eighty links to the folder that they lie in") {
   check_in_time([&] { CHECK(names_of(home) == std::vector<std::string>{"tiny:latest"}); });
 }
 
-TEST_CASE("Ollama's store: folders that lie elsewhere are listed, and a link is no second model") {
+TEST_CASE(
+    "Ollama's store: folders that lie elsewhere are listed, and a link is not a second model") {
   const Home home;
   const std::string library = "registry.ollama.ai/library/";
   write_model(home, library + "tiny/latest");
@@ -160,7 +161,7 @@ TEST_CASE("models: thousands of models in two parts each") {
   });
 }
 
-TEST_CASE("models --names: what cannot be typed is no name, and none has two lines") {
+TEST_CASE("models --names: what cannot be typed is not a name, and none has two lines") {
   const Home home;
   home.write(kLmStudio + "pub/repo/good.gguf", "GGUF");
   home.write(kLmStudio + "pub/repo/bad\nrm -r x.gguf", "GGUF");
@@ -168,7 +169,7 @@ TEST_CASE("models --names: what cannot be typed is no name, and none has two lin
   CHECK(names_of(home) == std::vector<std::string>{"pub/repo:good"});
 }
 
-TEST_CASE("models: of thousands of folders that cannot be read the first are told") {
+TEST_CASE("models: of thousands of folders that cannot be read only the first are reported") {
   const Home home;
   home.write(kLmStudio + "pub/repo/good.gguf", "GGUF");
   for (int i = 0; i < 20000; ++i) {
@@ -178,10 +179,10 @@ TEST_CASE("models: of thousands of folders that cannot be read the first are tol
   const ProgramResult result = home.run({"models"});
   CHECK(result.exit_code == 0);
   CHECK(contains(result.out, "pub/repo:good"));
-  const std::vector<std::string> told = lines_of(result.err);
-  REQUIRE(told.size() == 6);
-  CHECK(mentions(told.front(), {"pub/x0", "Too many levels of symbolic links"}));
-  CHECK(mentions(told.back(), {"19995"}));
+  const std::vector<std::string> messages = lines_of(result.err);
+  REQUIRE(messages.size() == 6);
+  CHECK(mentions(messages.front(), {"pub/x0", "Too many levels of symbolic links"}));
+  CHECK(mentions(messages.back(), {"19995"}));
 }
 
 }  // namespace attnviz::test

@@ -113,7 +113,7 @@ TEST_CASE("large patterns: an array that heads do not fill is refused before any
   CHECK(folder.names() == std::vector<std::string>{"words.txt"});
 }
 
-TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that") {
+TEST_CASE("slow work shows its progress on a terminal, and leaves no trace of that") {
   if (kSanitized) {
     MESSAGE("SKIPPED: with a sanitizer work takes far too long");
     return;
@@ -131,9 +131,9 @@ TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that
   run.stderr_is_tty = true;
   const ProgramResult result = attnviz(run);
   CHECK(result.exit_code == 0);
-  const std::size_t told = result.out.find("\rattnviz: attention ");
-  REQUIRE(told != std::string::npos);
-  CHECK(mentions(result.out.substr(told, 47), {" %, ", " left"}));
+  const std::size_t progress = result.out.find("\rattnviz: attention ");
+  REQUIRE(progress != std::string::npos);
+  CHECK(mentions(result.out.substr(progress, 47), {" %, ", " left"}));
   const std::size_t last = result.out.rfind(" left");
   const std::size_t erased = result.out.find("\r" + std::string(46, ' ') + "\r", last);
   CHECK(erased < last + 60);
@@ -160,7 +160,7 @@ TEST_CASE("weights that would take more than 10 GB are refused before anything i
   CHECK_FALSE(std::filesystem::exists(folder.file("a.npy")));
   run.arguments.emplace_back("--json");
   refused(run, {"194 GB"});
-  // Those behind the mask are shorter in JSON, and as long in an array.
+  // Masked weights are shorter in JSON, and as long in an array.
   for (const auto& [mask, bytes] : {std::pair("none", "259 GB"), {"window:4", "130 GB"}}) {
     ProgramRun masked = run;
     masked.arguments.insert(masked.arguments.end(), {"--mask", mask});
@@ -192,7 +192,7 @@ TEST_CASE("--force writes weights of any size") {
   const TemporaryFolder folder;
   write_file(folder.file("long.txt"), words(60'000));
   ProgramRun run;
-  // What comes next is said: these heads are no rectangle.
+  // Then the next error is reported: these heads are not a rectangle.
   run.arguments = {"--random", "-f", folder.file("long.txt"), "--layers", "2", "--head",
                    "0.0,1.1",  "-o", folder.file("a.npy")};
   CHECK(mentions(attnviz(run).err, {"29 GB"}));

@@ -87,7 +87,7 @@ TEST_CASE("style: mask is 7-bit and shows who may see whom once, however many he
   }
 }
 
-TEST_CASE("width: the terminal's, COLUMNS before it, 80 when nobody knows") {
+TEST_CASE("width: the terminal's, COLUMNS before it, 80 when neither is known") {
   const std::string text = "one two three four five six seven eight nine ten eleven twelve";
   const auto drawing = [&text](std::size_t tty, Environment environment) {
     ProgramRun run;

@@ -31,7 +31,7 @@ json added(int id, const char* name) {
           {"rstrip", false}, {"special", true}, {"normalized", false}};
 }
 
-// Ids in the order of the words; a text stands between [CLS] and [SEP], as BERT wants it.
+// Ids in the order of the words; a text is put between [CLS] and [SEP], as BERT expects.
 std::string bert_tokenizer() {
   json vocabulary;
   for (const char* word : {"[CLS]", "[SEP]", "[UNK]", "the", "cat", "sat", "on", "a", "mat"}) {
@@ -116,7 +116,7 @@ TEST_CASE("--pair: a second text, whose tokens are of segment 1") {
   CHECK(parse_json(attnviz(lines).out)["attention"] == pair["attention"]);
 }
 
-TEST_CASE("--pair: refused where nothing would stand between the texts") {
+TEST_CASE("--pair: refused where nothing would separate the texts") {
   const TinyModel model("gpt2-tied", plain_tokenizer());
   const ProgramResult run = attnviz({"-m", model.path(), "the cat", "--pair", "sat"});
   CHECK(run.exit_code == 2);
@@ -126,7 +126,7 @@ TEST_CASE("--pair: refused where nothing would stand between the texts") {
   CHECK(contains(words.err, "words"));
 }
 
-TEST_CASE("heads over a corpus of pairs goes on with the same second text only") {
+TEST_CASE("heads over a corpus of pairs resumes only with the same second text") {
   const TinyModel model("bert-pair", bert_tokenizer());
   const TemporaryFolder folder;
   const auto score = [&](const std::string& pair) {
@@ -145,7 +145,7 @@ TEST_CASE("heads over a corpus of pairs goes on with the same second text only")
   CHECK(score(cut_in_messages + " mat").exit_code == 2);
 }
 
-TEST_CASE("--lines: a text without a token is told and skipped; alone it is an error") {
+TEST_CASE("--lines: a text without a token is reported and skipped; alone it is an error") {
   json tokenizer = parse_json(plain_tokenizer());
   tokenizer["normalizer"] = {{"type", "Strip"}};
   tokenizer["pre_tokenizer"] = {{"type", "Split"},
@@ -161,7 +161,7 @@ TEST_CASE("--lines: a text without a token is told and skipped; alone it is an e
   CHECK(attnviz({"-m", model.path(), "\u0001"}).exit_code == 2);
 }
 
-TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokenizer does") {
+TEST_CASE("--bos and --no-bos: the token that begins a text, regardless of the tokenizer") {
   const TinyModel model("llama-mha-untied", plain_tokenizer());
   model.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
   CHECK(model.tokens({"the cat"})["tokens"] == json({"the", "cat"}));
@@ -187,7 +187,7 @@ TEST_CASE("--special: the name of a special token in the text is that token only
   CHECK(parsed["marks"] == json({{"special", {1}}}));
 }
 
-TEST_CASE("--truncate: a text longer than the context is cut at one end, and that is told") {
+TEST_CASE("--truncate: a text longer than the context is cut at one end, with a note") {
   const TinyModel model("bert-pair", bert_tokenizer());  // a context of 24 tokens
   std::string text = "sat";
   for (int i = 0; i < 30; ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("render: marks of a document are drawn again") {
   CHECK(again.out == drawn.out);
 }
 
-TEST_CASE("ids are taken as they are: what says how a text becomes tokens is refused") {
+TEST_CASE("ids are taken as they are: options on how a text becomes tokens are refused") {
   const TinyModel model("llama-mha-untied", plain_tokenizer());
   for (const Strings& option : {Strings{"--no-bos"}, {"--bos"}, {"--special"}, {"--pair", "a"}}) {
     CAPTURE(option.front());

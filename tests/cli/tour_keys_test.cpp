@@ -40,7 +40,7 @@ ProgramResult typed(const std::string& keys, std::vector<std::string> options = 
 
 }  // namespace
 
-TEST_CASE("tour: Enter goes on through all screens and out") {
+TEST_CASE("tour: Enter leads through all screens and out") {
   const ProgramResult run = typed("\n\n\n\n\n\n");
   CHECK(run.exit_code == 0);
   CHECK(screens_seen(run.out) == "123456");
@@ -73,7 +73,7 @@ TEST_CASE("tour: another answer is asked again") {
   CHECK(run.exit_code == 0);
 }
 
-TEST_CASE("tour: no question where nobody can answer, and none with --all") {
+TEST_CASE("tour: no question where it cannot be answered, and none with --all") {
   CHECK(contains(typed("q\n").out, kQuestion));
   const ProgramResult all = typed("", {"--all"});
   CHECK(screens_seen(all.out) == "123456");

@@ -1,4 +1,4 @@
-// attnviz tour, run as a person would: its screens, its numbers, and how one goes through it.
+// attnviz tour, run as a user would: its screens, its numbers, and how one goes through it.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -123,8 +123,8 @@ void check_percent(const std::string& cell, const json& exact, int decimals) {
   }
 }
 
-// Checks rows such as " 2  cat  33.58  5.94  1.0000  56.5%  ###", an index and four numbers behind
-// the token, by what inspect tells of the query. Returns how many there are.
+// Checks rows such as " 2  cat  33.58  5.94  1.0000  56.5%  ###", an index, a token and four
+// numbers, against what inspect prints for the query. Returns how many there are.
 std::size_t check_rows(const std::string& screen, const json& query, const char* scores) {
   std::size_t n_rows = 0;
   for (const std::string& line : lines_of(screen)) {
@@ -164,7 +164,7 @@ TEST_CASE("tour: all six screens in a pipe, in 80 columns of 7 bits, without a q
   }
 }
 
-TEST_CASE("tour: styles and colours as they are asked for") {
+TEST_CASE("tour: styles and colours follow the options") {
   const std::string blocks = attnviz({"tour", "--style", "blocks"}).out;
   CHECK(contains(blocks, "√"));
   CHECK(!contains(blocks, "\x1b"));
@@ -174,13 +174,13 @@ TEST_CASE("tour: styles and colours as they are asked for") {
   CHECK(!contains(walked("q\n", {"--style", "ascii", "--color", "never"}).out, "…"));
 }
 
-TEST_CASE("tour: the scores and weights are those that inspect tells of the same head") {
+TEST_CASE("tour: the scores and weights are those that inspect prints for the same head") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '3');
   const json head = inspected(head_in(screen, "Head "));
   CHECK(check_rows(screen, head["for_query"], "scaled") == followed() + 1);
 }
 
-TEST_CASE("tour: what comes between scaling and softmax is in its scores, and told") {
+TEST_CASE("tour: what comes between scaling and softmax is in its scores, and explained") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"weights", "--positions", "alibi", "-o", "w.json"}).exit_code == 0);
   const std::string text = "the cat sat on a mat";
@@ -194,7 +194,8 @@ TEST_CASE("tour: what comes between scaling and softmax is in its scores, and to
   CHECK(check_rows(screen, document["heads"][0]["for_query"], "masked") == 6);
 }
 
-TEST_CASE("tour: numbers of tokens that have their places' added are not called the embedding") {
+TEST_CASE(
+    "tour: tokens' numbers to which those of positions are added are not called the embedding") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"weights", "--positions", "sinusoidal", "-o", "w.json"}).exit_code ==
           0);
@@ -203,7 +204,7 @@ TEST_CASE("tour: numbers of tokens that have their places' added are not called 
   CHECK(contains(screen, "embedding + position"));
 }
 
-TEST_CASE("tour: the vectors are those that inspect tells of the same token") {
+TEST_CASE("tour: the vectors are those that inspect prints for the same token") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '2');
   const json head = inspected(head_in(screen, "Head "));
   std::size_t n_rows = 0;
@@ -263,7 +264,7 @@ TEST_CASE("tour: the heads' examples are what show draws of the same sentence") 
     }
     const json document =
         attnviz_json({"-m", kModel, sentence, "--head", head_in(lines[i], "^"), "-q"});
-    // What the query cannot see is a dot, and stands behind it.
+    // Keys that the query cannot see are dots, and come after it.
     const auto n_seen =
         static_cast<std::size_t>(std::find(cells.begin(), cells.end(), ".") - cells.begin());
     const json& row = document["attention"][0][0][n_seen - 1];
@@ -281,7 +282,7 @@ TEST_CASE("tour: the heads' examples are what show draws of the same sentence") 
   CHECK(n_examples == 3);
 }
 
-TEST_CASE("tour: temperatures divide the scores that inspect tells") {
+TEST_CASE("tour: temperatures divide the scores that inspect prints") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '6');
   const json head = inspected(head_in(screen, "head\\s+"));
   const json& scores = head["for_query"]["scaled"];
@@ -297,7 +298,7 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
   REQUIRE(temperatures.size() == 3);
   CHECK(temperatures[0] == 0.5);
   CHECK(temperatures[1] == 1.0);
-  // The first of 2, 4, … at which the largest weight is no more than three quarters.
+  // The first of 2, 4, … at which the largest weight is at most three quarters.
   const auto largest_at = [&](double temperature) {
     double sum = 0.0;
     double most = -std::numeric_limits<double>::infinity();
@@ -341,13 +342,14 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
   CHECK(n_rows + n_others == followed_token + 1);
 }
 
-TEST_CASE("tour: standard input that is a pipe or a file is the text; where it is empty, the own") {
+TEST_CASE(
+    "tour: standard input that is a pipe or a file is the text; if it is empty, the tour's own") {
   const std::string own = attnviz({"tour", "Anna met Tom and she smiled"}).out;
   CHECK(attnviz({"tour"}, "Anna met Tom and she smiled\n").out == own);
   CHECK(attnviz({"tour", "--all"}, "Anna met Tom and she smiled").out == own);
   CHECK(contains(attnviz({"tour"}, "").out, kTourText));
   CHECK(attnviz({"tour"}, " \n").exit_code == 2);
-  CHECK(contains(walked("", {"--all"}).out, kTourText));  // nobody is asked on a terminal
+  CHECK(contains(walked("", {"--all"}).out, kTourText));  // no question on a terminal
 }
 
 TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
@@ -357,7 +359,7 @@ TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
   CHECK(contains(attnviz({"tour"}).out, kTourText));
 }
 
-TEST_CASE("tour: of a text that is longer than the context it says what it takes") {
+TEST_CASE("tour: with a text longer than the context it says how much it takes") {
   std::string text;
   for (int i = 0; i < 300; ++i) {
     text += "The cat sat. ";
@@ -370,7 +372,7 @@ TEST_CASE("tour: of a text that is longer than the context it says what it takes
   CHECK(mentions(words, {"256 tokens", "1,2", "256"}));
 }
 
-TEST_CASE("tour: of another model, before or behind the command") {
+TEST_CASE("tour: another model, before or after the command") {
   const ProgramResult run = attnviz({"tour", "-m", kStories});
   if (!std::filesystem::exists(kStories)) {
     MESSAGE("SKIPPED: no ", kStories);
@@ -380,7 +382,7 @@ TEST_CASE("tour: of another model, before or behind the command") {
   CHECK(titles(run.out) == "123456");
   CHECK(attnviz({"-m", kStories, "tour"}).out == run.out);
   const std::string screen = screen_of(run.out, '5');
-  // What attnviz heads calls so.
+  // The heads that attnviz heads names so.
   const json document = attnviz_json({"heads", "-m", kStories});
   const std::string head = head_in(screen, "\n");
   bool is_named = false;
@@ -397,7 +399,7 @@ TEST_CASE("tour: of another model, before or behind the command") {
   CHECK(mentions(words, {"induction", "pronoun", "attnviz heads -m "}));
 }
 
-TEST_CASE("tour: random weights have no heads that specialise, which is told") {
+TEST_CASE("tour: random weights have no heads that specialise, and a note says so") {
   const ProgramResult run = attnviz({"tour", "--random", "The cat sat on the mat"});
   CHECK(run.exit_code == 0);
   CHECK(mentions(run.out, {"Temperature"}));
@@ -407,13 +409,13 @@ TEST_CASE("tour: random weights have no heads that specialise, which is told") {
   for (int screen = 1; screen <= 5; ++screen) {
     CHECK(contains(run.out, fmt::format("{} of 5: ", screen)));
   }
-  std::size_t n_told = 0;
-  const std::string told = "RANDOM WEIGHTS";
-  for (std::size_t at = run.out.find(told); at != std::string::npos;
-       at = run.out.find(told, at + 1)) {
-    ++n_told;
+  std::size_t n_notes = 0;
+  const std::string note = "RANDOM WEIGHTS";
+  for (std::size_t at = run.out.find(note); at != std::string::npos;
+       at = run.out.find(note, at + 1)) {
+    ++n_notes;
   }
-  CHECK(n_told == 5);
+  CHECK(n_notes == 5);
 }
 
 TEST_CASE("tour: a model that does not take the tour's own text says to give one") {
@@ -431,7 +433,7 @@ TEST_CASE("tour: a model that does not take the tour's own text says to give one
   CHECK(in_folder(folder, {"heads", "-m", "three.json", "the cat saw"}).exit_code == 0);
 }
 
-TEST_CASE("tour: what it cannot take") {
+TEST_CASE("tour: what it refuses") {
   CHECK(attnviz({"tour", ""}).exit_code == 2);
   CHECK(attnviz({"tour", "two", "texts"}).exit_code == 2);
   CHECK(mentions(attnviz({"tour", "-v"}).err, {"-v"}));

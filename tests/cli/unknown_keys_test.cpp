@@ -1,4 +1,4 @@
-// Keys and tensors of a model's files that nobody knows: the model is drawn, and they are named.
+// Unknown keys and tensors in a model's files: the model is drawn, and they are named.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -145,7 +145,7 @@ TEST_CASE("unknown keys: documents with them are valid by their schemas") {
   }
 }
 
-TEST_CASE("unknown keys: two models are told apart") {
+TEST_CASE("unknown keys: with two models each note names its own") {
   const OddModel a({"first"});
   const OddModel b({"second"});
   const ProgramResult run = attnviz(

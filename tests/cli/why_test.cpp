@@ -152,7 +152,7 @@ TEST_CASE("why: a part alone is that of all") {
   CHECK(mean["ablation"]["mlps"] != all["ablation"]["mlps"]);
 }
 
-TEST_CASE("why: behind a token inside of the text it is as if the text ended there") {
+TEST_CASE("why: after a token inside the text it is as if the text ended there") {
   const json inside = attnviz_json({"why", kPotter, "--at", "is"});
   const json before = attnviz_json({"why", "Harry Potter is"});
   for (const char* key :
@@ -163,7 +163,7 @@ TEST_CASE("why: behind a token inside of the text it is as if the text ended the
   CHECK(inside["text"] == "Harry Potter is");
 }
 
-TEST_CASE("why: a score is the sum of its pairs, and the previous-token head is behind induction") {
+TEST_CASE("why: a score is the sum of its pairs, and induction builds on the previous-token head") {
   const json found =
       attnviz_json({"why", kPotter, "--head", "2.1", "--query", "-1", "--key", "Potter"})["score"];
   double sum = found["position_bias"];
@@ -186,7 +186,7 @@ TEST_CASE("why: a score is the sum of its pairs, and the previous-token head is 
   CHECK(std::ranges::count(names, "previous-token") == 1);
 }
 
-TEST_CASE("why: numbers before a soft cap, and runs in which more is taken out, are told as such") {
+TEST_CASE("why: numbers before a soft cap, and runs in which more is ablated, get a note") {
   const std::string gemma = kModels + "gemma2-softcap-window";
   const auto notes = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"why", "-m", gemma, "--ids", "1,2,3,4", "--json"});
@@ -199,7 +199,7 @@ TEST_CASE("why: numbers before a soft cap, and runs in which more is taken out, 
   CHECK(!contains(notes({"--ablate-each", "layers"}), stays));
 }
 
-TEST_CASE("why: what cannot be asked is refused with a reason") {
+TEST_CASE("why: invalid questions are refused with a reason") {
   const auto refused = [](Words arguments, int code, const Words& named) {
     arguments.insert(arguments.begin(), "why");
     const ProgramResult result = attnviz(arguments);
@@ -231,7 +231,7 @@ TEST_CASE("why: one token is enough, and the last word has nothing to lose") {
   CHECK(found["tokens_lost"][0]["attention"].get<double>() == doctest::Approx(1.0));
 }
 
-TEST_CASE("why: a mask that was asked for is told on the screen") {
+TEST_CASE("why: a mask that was asked for is named on the screen") {
   const std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
   CHECK(screen.find("\nmask none\n") != std::string::npos);
   const std::string usual = attnviz({"why", "The cat sat", "--tokens"}).out;

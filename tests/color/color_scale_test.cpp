@@ -46,7 +46,7 @@ TEST_CASE("ColorScale: positions worked out by hand") {
   CHECK(scale_of(ScaleKind::kRowMax, 0, 1).position(0.75f) == 0.75f);
 }
 
-TEST_CASE("ColorScale: a value can be told from its position, and the ends are the ends") {
+TEST_CASE("ColorScale: a value can be recovered from its position, and the ends are exact") {
   for (const ScaleKind kind : kKinds) {
     const ColorScale scale = scale_of(kind, 0.01f, 2);
     CAPTURE(word_for(kScales, kind));
@@ -60,12 +60,12 @@ TEST_CASE("ColorScale: a value can be told from its position, and the ends are t
   }
 }
 
-TEST_CASE("ColorScale: a logarithmic range may be wider than a float's own numbers") {
+TEST_CASE("ColorScale: a logarithmic range may be wider than that of normal floats") {
   // 1e-40 to 1: log10 goes from -40 to 0, and 0.5 lies log10(2) below the end.
   const ColorScale small = scale_of(ScaleKind::kLog, 1e-40f, 1);
   CHECK(small.position(1) == 1.0f);
   CHECK(small.position(0.5f) == doctest::Approx(1.0 - std::log10(2.0) / 40.0).epsilon(1e-5));
-  // From 1e-30 to 3e38 there are 68.477 decades, of which 1 is behind 30.
+  // From 1e-30 to 3e38 there are 68.477 decades; 1 comes after 30 of them.
   const ColorScale wide = scale_of(ScaleKind::kLog, 1e-30f, 3e38f);
   CHECK(wide.position(1) == doctest::Approx(30.0 / 68.47712).epsilon(1e-5));
 }
@@ -120,17 +120,16 @@ TEST_CASE("color_ticks: no round number crowds an end that is not round") {
   CHECK(labels(0.19f, 1, 6) == Labels{"0.19", "0.4", "0.6", "0.8", "1"});
 }
 
-TEST_CASE(
-    "color_ticks: logarithmic scales get powers of ten, then fives and twos where there is room") {
+TEST_CASE("color_ticks: logarithmic scales get powers of ten, then fives and twos where they fit") {
   CHECK(labels(0.001f, 1, 4, ScaleKind::kLog) == Labels{"0.001", "0.01", "0.1", "1"});
   CHECK(labels(0.1f, 10, 4, ScaleKind::kLog) == Labels{"0.1", "1", "10"});
   CHECK(labels(0.1f, 1, 9, ScaleKind::kLog) == Labels{"0.1", "0.2", "0.5", "1"});
-  // Room for two of the three twos: none of them.
+  // Room for only two of the three twos: none is shown.
   CHECK(labels(0.001f, 1, 9, ScaleKind::kLog) ==
         Labels{"0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1"});
 }
 
-TEST_CASE("color_ticks: square-root scales get round values where they lie, not crowding") {
+TEST_CASE("color_ticks: square-root scales get round values at their positions, not crowded") {
   // Positions: 0.01 at 0.1, 0.1 at 0.32, 0.5 at 0.71.
   CHECK(labels(0, 1, 6, ScaleKind::kSqrt) == Labels{"0", "0.1", "0.5", "1"});
 }
@@ -155,7 +154,7 @@ TEST_CASE("color_ticks: no more than asked for, in rising order, ends exact") {
   }
 }
 
-TEST_CASE("end_labels: ends that values lie beyond say that they stand for these, too") {
+TEST_CASE("end_labels: ends exceeded by values say that they include these, too") {
   ColorScale scale;
   scale.low = 0.2f;
   scale.high = 0.5f;
@@ -173,7 +172,7 @@ TEST_CASE("end_labels: ends that values lie beyond say that they stand for these
   CHECK(labels_of({0.87f, 0.3f}) == Labels{"0.2", "≥ 0.5"});
   CHECK(labels_of({0.0f, 0.3f}) == Labels{"≤ 0.2", "0.5"});
   CHECK(labels_of({0.0f, 1.0f}, true) == Labels{"<= 0.2", ">= 0.5"});
-  scale.kind = ScaleKind::kLog;  // where what is small beside the range is not small
+  scale.kind = ScaleKind::kLog;  // where values small compared with the range are not small
   scale.low = 1e-6f;
   CHECK(labels_of({2e-7f}) == Labels{"≤ 1e-06", "0.5"});
   CHECK(labels_of({1e-6f, 0.5f}) == Labels{"1e-06", "0.5"});
@@ -197,7 +196,7 @@ TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger number
   CHECK(weights.format(std::numeric_limits<float>::quiet_NaN()) == "nan");
 }
 
-TEST_CASE("round_step: the least round number that holds the number") {
+TEST_CASE("round_step: the smallest round number that is at least the number") {
   const std::pair<double, double> cases[] = {
       {1.0, 1.0}, {0.9, 1.0},  {0.5, 0.5},   {0.21, 0.5},    {0.2, 0.2},   {0.018, 0.02},
       {1.5, 2.0}, {0.11, 0.2}, {0.05, 0.05}, {0.001, 0.001}, {6e5, 1e6},   {0.0011, 0.002},
@@ -208,13 +207,13 @@ TEST_CASE("round_step: the least round number that holds the number") {
   }
 }
 
-TEST_CASE("round_step: a float's rounding does not make a step of its own") {
+TEST_CASE("round_step: a float's rounding error does not lead to a larger step") {
   for (const float number : {0.1f, 0.2f, 0.5f, 0.01f, 0.02f, 0.05f}) {
     CHECK(round_step(number) == doctest::Approx(number));
   }
 }
 
-TEST_CASE("round_step: where nothing is to be held a scale goes to 1") {
+TEST_CASE("round_step: without values a scale goes to 1") {
   CHECK(round_step(0.0) == 1.0);
   CHECK(round_step(-2.0) == 1.0);
   CHECK(round_step(std::numeric_limits<double>::infinity()) == 1.0);

@@ -22,7 +22,7 @@ double wcag_luminance(Rgb color) {
   return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b);
 }
 
-// L* of CIE 1976, which the map is not made with.
+// L* of CIE 1976, which was not used to make the maps.
 double cielab_lightness(Rgb color) {
   const double y = wcag_luminance(color);
   return y > 216.0 / 24389.0 ? 116.0 * std::cbrt(y) - 16.0 : y * 24389.0 / 27.0;
@@ -36,7 +36,7 @@ std::uint32_t packed(Rgb color) {
   return std::uint32_t{color.r} << 16 | std::uint32_t{color.g} << 8 | color.b;
 }
 
-// Of matplotlib's tables, by tests/reference/color/make.py.
+// From matplotlib's tables, by tests/reference/color/make.py.
 struct Published {
   std::string_view name;
   std::uint32_t at_64;
@@ -69,7 +69,7 @@ TEST_CASE("Colormap: the published maps have matplotlib's colours, all 256, reve
   }
 }
 
-TEST_CASE("Colormap: lightness of sequential maps changes all the way, about evenly") {
+TEST_CASE("Colormap: lightness of sequential maps changes monotonically, about evenly") {
   for (const std::string_view name : colormap_names()) {
     const Colormap colormap(name);
     if (colormap.diverging()) {
@@ -84,7 +84,7 @@ TEST_CASE("Colormap: lightness of sequential maps changes all the way, about eve
       CAPTURE(i);
       const double change = direction * (cielab_lightness(entry(colormap, i)) -
                                          cielab_lightness(entry(colormap, i - 1)));
-      CHECK(change > -0.04);  // what rounding to 8 bits does to viridis
+      CHECK(change > -0.04);  // the effect of rounding to 8 bits on viridis
       CHECK(change < 3.0 * std::abs(whole) / 255.0);
     }
   }
@@ -127,7 +127,7 @@ TEST_CASE("Colormap: _r reverses, an unknown name is refused with the closest on
   CHECK_THROWS_AS(Colormap("_r"), Error);
 }
 
-TEST_CASE("Colormap: values outside the scale get its ends") {
+TEST_CASE("Colormap: values outside the scale get the colours of its ends") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   CHECK(Colormap()(-0.1f) == Colormap()(0.0f));
   CHECK(Colormap()(-kInfinity) == Colormap()(0.0f));
@@ -158,7 +158,7 @@ TEST_CASE("dark_text_on: text over every colour of the maps has a contrast of at
   CHECK_FALSE(dark_text_on({0, 0, 0}));
 }
 
-TEST_CASE("Colormap::step_colors: a picture's colours are the map's own, at most one place off") {
+TEST_CASE("Colormap::step_colors: a picture's colours are the map's own, at most one entry off") {
   for (const std::string_view name : {"viridis", "inferno_r", "blue-red"}) {
     CAPTURE(name);
     const Colormap colormap(name);
@@ -169,9 +169,10 @@ TEST_CASE("Colormap::step_colors: a picture's colours are the map's own, at most
       const float t = static_cast<float>(i) / 1000.0f;
       REQUIRE(colormap.step(t) < Colormap::kSteps);
       const Rgb color = colors[colormap.step(t)];
-      const float place = 1.0f / 256.0f;
+      const float one_entry = 1.0f / 256.0f;
       CHECK(color == colormap.step_color(colormap.step(t)));
-      CHECK((color == colormap(t) || color == colormap(t - place) || color == colormap(t + place)));
+      CHECK((color == colormap(t) || color == colormap(t - one_entry) ||
+             color == colormap(t + one_entry)));
     }
     CHECK(colors[colormap.step(0.0f)] == colormap(0.0f));
     CHECK(colors[colormap.step(1.0f)] == colormap(1.0f));

@@ -41,7 +41,7 @@ double oklab_distance(Rgb a, Rgb b) {
   return std::hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2]);
 }
 
-// The least of two groups.
+// The least difference between two groups.
 double least_distance(Rgb GroupColor::*where, const Matrix3& cones) {
   double least = 1.0;
   for (std::size_t i = 0; i < kMostGroups; ++i) {
@@ -60,8 +60,8 @@ double contrast(Rgb a, Rgb b) {
 
 }  // namespace
 
-// Two colours that can just be told apart side by side are about 0.02 apart.
-TEST_CASE("group_color: twelve groups are told apart, by colour-blind eyes too") {
+// Two colours that can just be distinguished side by side are about 0.02 apart.
+TEST_CASE("group_color: twelve groups are distinguishable, by colour-blind eyes too") {
   for (const Matrix3* cones : {&kProtanopia, &kDeuteranopia}) {
     CHECK(least_distance(&GroupColor::light, *cones) > 0.085);
     CHECK(least_distance(&GroupColor::dark, *cones) > 0.085);
@@ -72,7 +72,7 @@ TEST_CASE("group_color: twelve groups are told apart, by colour-blind eyes too")
   CHECK(least_distance(&GroupColor::terminal, kAllCones) > 0.1);
 }
 
-TEST_CASE("group_color: what is below and what is above zero are told apart") {
+TEST_CASE("group_color: values below and above zero are distinguishable") {
   for (Rgb GroupColor::*where : {&GroupColor::light, &GroupColor::dark, &GroupColor::terminal}) {
     for (const Matrix3* cones : {&kProtanopia, &kDeuteranopia, &kAllCones}) {
       CHECK(oklab_distance(seen_with(*cones, group_color(kBelowZero).*where),
@@ -81,7 +81,7 @@ TEST_CASE("group_color: what is below and what is above zero are told apart") {
   }
 }
 
-TEST_CASE("group_color: every colour is seen on its background") {
+TEST_CASE("group_color: every colour is visible on its background") {
   constexpr Rgb kWhite{0xFF, 0xFF, 0xFF};
   constexpr Rgb kBlack{0, 0, 0};
   constexpr Rgb kDarkPage{0x17, 0x19, 0x1E};
@@ -95,7 +95,7 @@ TEST_CASE("group_color: every colour is seen on its background") {
   }
 }
 
-TEST_CASE("group_color: terminals of 256 colours have the very colour, of 16 one for each group") {
+TEST_CASE("group_color: terminals with 256 colours show the exact colour, with 16 one per group") {
   std::set<int> codes;
   for (std::size_t i = 0; i <= kAboveZero; ++i) {
     CAPTURE(i);

@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-TEST_CASE("did_you_mean: one slip is forgiven, another word is not") {
+TEST_CASE("did_you_mean: a single typo is matched, another word is not") {
   const std::vector<std::string> words = {"causal", "window", "tokenize"};
   CHECK(did_you_mean("casual", words) == " (did you mean \"causal\"?)");  // two letters swapped
   CHECK(did_you_mean("windw", words) == " (did you mean \"window\"?)");
@@ -21,7 +21,7 @@ TEST_CASE("did_you_mean: one slip is forgiven, another word is not") {
   CHECK(did_you_mean(std::string(100000, 'x'), words).empty());
 }
 
-TEST_CASE("did_you_mean: a candidate of megabytes is passed over") {
+TEST_CASE("did_you_mean: a candidate of megabytes is skipped") {
   // A table of its edits would take a hundred times its size.
   std::vector<std::string> words = {"c", "cat"};
   words[0].resize(50'000'000, 'c');

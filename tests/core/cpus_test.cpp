@@ -16,7 +16,7 @@ std::vector<int> sorted(std::vector<int> cpus) {
 
 }  // namespace
 
-TEST_CASE("cpus_of_quota: a group's share of time, rounded up to whole CPUs") {
+TEST_CASE("cpus_of_quota: a control group's share of time, rounded up to whole CPUs") {
   CHECK(cpus_of_quota("200000 100000") == 2);
   CHECK(cpus_of_quota("150000 100000") == 2);
   CHECK(cpus_of_quota("100001 100000") == 2);

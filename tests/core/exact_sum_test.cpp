@@ -10,7 +10,7 @@
 
 namespace attnviz {
 
-TEST_CASE("fixed point: a sum has the same bits in any order, and the mean is that of doubles") {
+TEST_CASE("fixed point: a sum is bit-identical in any order, and the mean is that of doubles") {
   constexpr std::size_t kCount = 1000;
   std::vector<float> terms(kCount);
   std::minstd_rand random(1);
@@ -35,8 +35,7 @@ TEST_CASE("fixed point: a sum has the same bits in any order, and the mean is th
   CHECK(sum() == in_order);
 }
 
-TEST_CASE(
-    "fixed point: as many terms as the bound says fit, and whole numbers stay what they are") {
+TEST_CASE("fixed point: as many terms as the bound allows fit, and whole numbers stay exact") {
   const FixedPoint fixed(7.0);
   CHECK(fixed.mean(7 * fixed.of(1.0f), 1) == 7.0f);
   CHECK(fixed.mean(7 * fixed.of(1.0f), 7) == 1.0f);

@@ -35,14 +35,15 @@ std::string tar_file() {
 
 }  // namespace
 
-TEST_CASE("a file of another kind is named by its first bytes, models of others with code 4") {
+TEST_CASE(
+    "a file of another kind is recognised by its first bytes, other model formats with code 4") {
   struct Case {
     std::string bytes;
     ErrorKind kind;
     std::string_view part;
   };
   const Case cases[] = {
-      // As PyTorch's torch.save() wrote until 1.5, and since.
+      // As PyTorch's torch.save() wrote them until 1.5, and since.
       {std::string("\x80\x02\x8a\x0al\xfc\x9c"), ErrorKind::kUnsupported, "a pickle of PyTorch"},
       {"(dp0\nVx\np1\n", ErrorKind::kUnsupported, "a pickle of PyTorch"},
       {std::string("}q\0(X", 5), ErrorKind::kUnsupported, "a pickle of PyTorch"},
@@ -51,12 +52,12 @@ TEST_CASE("a file of another kind is named by its first bytes, models of others 
       {std::string("\x1f\x8b\x08\x00", 4), ErrorKind::kMalformed, "an archive"},
       {tar_file(), ErrorKind::kMalformed, "an archive"},
       {std::string("\x89HDF\r\n\x1a\n"), ErrorKind::kUnsupported, "an HDF5 file"},
-      // Numbers, written as little-endian ones: 'ggjt', 'ggla', 20240326 and 'ak42'.
+      // Little-endian numbers: 'ggjt', 'ggla', 20240326 and 'ak42'.
       {numbers({0x67676a74, 3}), ErrorKind::kUnsupported, "a GGML file, from before GGUF"},
       {numbers({0x67676c61, 1}), ErrorKind::kUnsupported, "a GGML file, from before GGUF"},
       {numbers({20240326, 3, 1024}), ErrorKind::kUnsupported, "a checkpoint of llm.c"},
       {numbers({0x616b3432, 1}), ErrorKind::kUnsupported, "a checkpoint of llama2.c"},
-      // stories15M.bin and, with a classifier of its own, llama2_7b.bin.
+      // stories15M.bin and, with a separate classifier, llama2_7b.bin.
       {numbers({288, 768, 6, 6, 6, 32000, 256}), ErrorKind::kUnsupported, "llama2.c"},
       {numbers({4096, 11008, 32, 32, 32, -32000, 2048}), ErrorKind::kUnsupported, "llama2.c"},
       {"GGUF" + numbers({3, 0}), ErrorKind::kMalformed, "a GGUF model"},
@@ -88,7 +89,7 @@ TEST_CASE("a file of another kind is named by its first bytes, models of others 
   }
 }
 
-TEST_CASE("what is not known to be of another kind is left to its reader") {
+TEST_CASE("files not recognised as another kind are left to the reader") {
   for (const std::string_view bytes :
        {""sv, "{"sv, "{\"a\": 1}"sv, "[1, 2]"sv, "the\n5\n"sv, "\na\nB\nsee you"sv,
         "<s>\n<pad>\n"sv, "#version: 0.2\ni n\n"sv, "Ġ t\nabcd 12\n"sv, "version 1\n"sv,
@@ -100,13 +101,13 @@ TEST_CASE("what is not known to be of another kind is left to its reader") {
     CHECK(kind_of_bytes(bytes) == FileKind::kOther);
   }
   CHECK_NOTHROW(refuse_other_kind("IQ== 0\nIg== 1\n", "f", FileKind::kTiktoken));
-  // Texts, as what is to be drawn.
+  // Texts, as they may be given to be drawn.
   CHECK(kind_of_bytes("<html>") == FileKind::kOther);
   CHECK(kind_of_bytes("Entry not found") == FileKind::kOther);
   CHECK(kind_of_bytes("PK") == FileKind::kOther);
 }
 
-TEST_CASE("a pointer says of the file that it stands for no more than it knows") {
+TEST_CASE("the message about a pointer file says no more than the pointer contains") {
   const std::string begin = "version https://git-lfs.github.com/spec/v1\n";
   for (const std::string rest : {"", "size\n", "size x\n", "size 123456789012345678901\n"}) {
     CHECK(described_kind(FileKind::kLfsPointer, begin + rest) ==

@@ -9,7 +9,7 @@
 namespace attnviz {
 namespace {
 
-// Around the size from which on whole pages are taken, and odd ones.
+// Around the size from which whole pages are used, and odd ones.
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 constexpr std::size_t kSizes[] = {1, 63, 64, 1000, 2 * kMegabyte - 1, 2 * kMegabyte, 5000001};
 
@@ -29,12 +29,12 @@ TEST_CASE("allocate_zeroed: zeros, aligned, also where memory was used before") 
   }
 }
 
-TEST_CASE("allocate_zeroed: what cannot be had is nullptr") {
+TEST_CASE("allocate_zeroed: nullptr if the memory is not available") {
   CHECK(allocate_zeroed(SIZE_MAX) == nullptr);
   CHECK(allocate_zeroed(SIZE_MAX / 2) == nullptr);
 }
 
-TEST_CASE("ZeroedAllocator: a vector begins with zeros, keeps its values and copies them") {
+TEST_CASE("ZeroedAllocator: a vector starts with zeros, keeps its values and copies them") {
   std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>> bytes(3 * kMegabyte);
   CHECK(std::count(bytes.begin(), bytes.end(), std::uint8_t{0}) == 3 * kMegabyte);
   bytes.assign(2 * kMegabyte, 7);

@@ -10,7 +10,7 @@
 
 namespace attnviz {
 
-TEST_CASE("MappedFile: bytes of files, empty ones too, and of files without a size") {
+TEST_CASE("MappedFile: reads files, empty ones and files without a size") {
   const auto path = std::filesystem::temp_directory_path() / "attnviz_mapped_file_test";
   std::ofstream(path, std::ios::binary) << "cat\n";
   CHECK(MappedFile(path).bytes() == "cat\n");
@@ -20,7 +20,7 @@ TEST_CASE("MappedFile: bytes of files, empty ones too, and of files without a si
   CHECK_FALSE(MappedFile("/proc/self/status").bytes().empty());  // claims to be 0 bytes long
 }
 
-TEST_CASE("MappedFile: what has been forgotten is read again") {
+TEST_CASE("MappedFile: pages that were dropped are read again") {
   const auto path = std::filesystem::temp_directory_path() / "attnviz_mapped_file_test";
   std::string text;
   while (text.size() < 100'000) {
@@ -40,7 +40,7 @@ TEST_CASE("MappedFile: what has been forgotten is read again") {
   CHECK_FALSE(unmapped.bytes().empty());
 }
 
-TEST_CASE("mapped_file_at: the file whose map holds an address, as long as it is mapped") {
+TEST_CASE("mapped_file_at: the file whose mapping holds an address, as long as it is mapped") {
   const auto path = std::filesystem::temp_directory_path() / "attnviz_mapped_file_test";
   std::ofstream(path, std::ios::binary) << "cat\n";
   const char* last = nullptr;
@@ -60,17 +60,17 @@ TEST_CASE("MappedFile: a Git LFS pointer is a file that was not downloaded") {
   std::ofstream(path, std::ios::binary) << "version https://git-lfs.github.com/spec/v1\n"
                                            "oid sha256:2d711642b726b04401627ca9fbac32f5\n"
                                            "size 267832560\n";
-  const std::string told = path.string() +
-                           ": a Git LFS pointer: the file itself (267,832,560 bytes) was not "
-                           "downloaded; run git lfs pull in its folder to download it";
-  CHECK_THROWS_WITH_AS(MappedFile{path}, told.c_str(), Error);
+  const std::string message = path.string() +
+                              ": a Git LFS pointer: the file itself (267,832,560 bytes) was not "
+                              "downloaded; run git lfs pull in its folder to download it";
+  CHECK_THROWS_WITH_AS(MappedFile{path}, message.c_str(), Error);
   std::filesystem::remove(path);
 }
 
-TEST_CASE("MappedFile: a file of /proc that has nothing to read now is not waited for") {
+TEST_CASE("MappedFile: a file of /proc that has no data yet is not waited for") {
   const std::filesystem::path kernel_messages = "/proc/kmsg";
   try {
-    const MappedFile file(kernel_messages);  // what was not read before
+    const MappedFile file(kernel_messages);  // data that was not read before
     MESSAGE("SKIPPED: /proc/kmsg ends");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::kIo);
@@ -78,7 +78,7 @@ TEST_CASE("MappedFile: a file of /proc that has nothing to read now is not waite
   }
 }
 
-TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path") {
+TEST_CASE("MappedFile: an unreadable file is an I/O error that names the path") {
   CHECK_THROWS_WITH_AS(MappedFile("/no/such/file"),
                        "/no/such/file: cannot read: No such file or directory", Error);
   CHECK_THROWS_WITH_AS(MappedFile("/dev/zero"), "/dev/zero: cannot read: a device, not a file",
@@ -86,7 +86,7 @@ TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path")
   CHECK_THROWS_WITH_AS(MappedFile("/"), "/: cannot read: Is a directory", Error);
 }
 
-// The last one: what was found stays found.
+// Must come last: the result is remembered.
 TEST_CASE("shortened_file: a file that has become shorter, while it is mapped and afterwards") {
   const auto path = std::filesystem::temp_directory_path() / "attnviz_shortened_file_test";
   const auto write = [](const std::filesystem::path& name) {
@@ -96,7 +96,7 @@ TEST_CASE("shortened_file: a file that has become shorter, while it is mapped an
   {
     const MappedFile file(path);
     CHECK(shortened_file().empty());
-    // Another file of this name, a shorter one, is none of its business.
+    // A shorter file that replaces this one under its name does not count.
     const std::string other = path.string() + ".new";
     std::ofstream(other, std::ios::binary) << "a";
     std::filesystem::rename(other, path);

@@ -7,13 +7,13 @@
 
 namespace attnviz {
 
-TEST_CASE("counted: one is singular, nothing and many are plural") {
+TEST_CASE("counted: one is singular, zero and many are plural") {
   CHECK(counted(0, "row") == "0 rows");
   CHECK(counted(1, "row") == "1 row");
   CHECK(counted(2, "row") == "2 rows");
 }
 
-TEST_CASE("quoted: short input as it is, long or dangerous input cut and printable") {
+TEST_CASE("quoted: short input unchanged, long or dangerous input cut and printable") {
   CHECK(in_quotes("") == "\"\"");
   CHECK(in_quotes("the cat") == "\"the cat\"");
   CHECK(in_quotes("the\ncat") == "\"the⏎cat\"");
@@ -26,7 +26,7 @@ TEST_CASE("quoted: short input as it is, long or dangerous input cut and printab
   CHECK(in_quotes(marks).size() < 300);
 }
 
-TEST_CASE("shown_name: bare, but in quotes when it is empty, and cut when it is a page") {
+TEST_CASE("shown_name: without quotes unless it is empty, and cut if it is very long") {
   CHECK(shown_name("blk.0.attn_q.weight") == "blk.0.attn_q.weight");
   CHECK(shown_name("\x1b[2J") == "\\x1B[2J");
   CHECK(shown_name("") == "\"\"");

@@ -30,7 +30,7 @@ TEST_CASE("normal form C: half a million marks of mixed classes are ordered with
   }
   const test::Stopwatch watch;
   CHECK((normal_form_c(mixed) == ordered));
-  CHECK(watch.is_in_time());  // exchanging neighbours takes many minutes
+  CHECK(watch.is_in_time());  // exchanging neighbours would take many minutes
 }
 
 }  // namespace attnviz

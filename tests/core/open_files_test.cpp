@@ -9,7 +9,7 @@
 
 namespace attnviz {
 
-TEST_CASE("OpenFiles: a file is opened once, whichever copy is asked") {
+TEST_CASE("OpenFiles: a file is opened once, whichever copy of it is used") {
   const test::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "a.txt";
   test::write_file(path, "cat\n");
@@ -21,7 +21,7 @@ TEST_CASE("OpenFiles: a file is opened once, whichever copy is asked") {
   CHECK_THROWS_AS(OpenFiles().open(path), Error);
 }
 
-TEST_CASE("OpenFiles: what failed, and what cannot be mapped, is opened anew") {
+TEST_CASE("OpenFiles: a file that failed or cannot be mapped is opened anew") {
   const test::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "a.txt";
   OpenFiles files;

@@ -12,7 +12,7 @@
 
 namespace attnviz {
 
-TEST_CASE("parallel_for: every item runs exactly once, whatever the number of threads") {
+TEST_CASE("parallel_for: every item runs exactly once, for any number of threads") {
   for (const std::size_t n_threads : {0u, 1u, 2u, 7u, 100u}) {
     CAPTURE(n_threads);
     std::vector<std::atomic<int>> runs(50);
@@ -40,7 +40,7 @@ TEST_CASE("parallel_for: an item's exception reaches the caller") {
   }
 }
 
-TEST_CASE("parallel_for: items run at the same time, each on a thread of its own") {
+TEST_CASE("parallel_for: items run at the same time, each on its own thread") {
   // More and fewer threads than before, on the same pool.
   for (const std::size_t n_threads : {2u, 5u, 3u}) {
     CAPTURE(n_threads);
@@ -61,7 +61,8 @@ TEST_CASE("parallel_for: items run at the same time, each on a thread of its own
   }
 }
 
-TEST_CASE("parallel_for: an exception on a helper's thread reaches the caller, and it goes on") {
+TEST_CASE(
+    "parallel_for: an exception on a helper thread reaches the caller, and the pool stays usable") {
   for (int round = 0; round < 3; ++round) {
     std::atomic<int> begun{0};
     const auto fail_on_a_helper = [&](std::size_t, std::size_t thread) {
@@ -94,7 +95,7 @@ TEST_CASE("parallel_for: an item may call it, and so may several threads at once
   CHECK(runs == 120);
 }
 
-TEST_CASE("parallel_for: a thread that had a CPU to itself may use all of them afterwards") {
+TEST_CASE("parallel_for: a thread that was pinned to one CPU may use all of them afterwards") {
   const std::size_t n_cpus = allowed_cpus().size();
   if (n_cpus < 3) {
     MESSAGE("SKIPPED: needs three CPUs, so that two threads are fewer");

@@ -6,7 +6,7 @@
 
 namespace attnviz {
 
-TEST_CASE("stored matrix: floats are a matrix as they are") {
+TEST_CASE("stored matrix: floats are viewed as a matrix directly") {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   const ConstMatrix floats{values.data(), 2, 3, 4};
   const StoredMatrix matrix = floats;
@@ -20,7 +20,7 @@ TEST_CASE("stored matrix: floats are a matrix as they are") {
   CHECK(matrix.row_block(0, 2) == matrix);
 }
 
-TEST_CASE("stored matrix: blocks of rows and columns begin where their first number lies") {
+TEST_CASE("stored matrix: blocks of rows and columns begin at their first number") {
   const std::vector<char> bytes(1000);
   const char* const data = bytes.data();
   for (const bool transposed : {false, true}) {
@@ -82,7 +82,7 @@ TEST_CASE("stored types: names are those of safetensors files, sizes are bytes")
   CHECK(stored_block(StoredType::kBool).bytes == 1);
 }
 
-TEST_CASE("stored types: quantised numbers fill blocks, others stand by themselves") {
+TEST_CASE("stored types: quantised numbers come in blocks, others singly") {
   CHECK(stored_type_name(StoredType::kQ4_K) == "Q4_K");
   CHECK(stored_block(StoredType::kQ4_K).numbers == 256);
   CHECK(stored_block(StoredType::kQ4_K).bytes == 144);
@@ -98,7 +98,7 @@ TEST_CASE("stored types: quantised numbers fill blocks, others stand by themselv
     CHECK(is_quantised(type) == (type >= StoredType::kQ4_0));
     CHECK(is_quantised(type) == (block.numbers == 32 || block.numbers == 256));
     CHECK(is_quantised(type) == (block.numbers != 1));
-    // From 1.5 to 8.5 bits a number.
+    // From 1.5 to 8.5 bits per number.
     CHECK((!is_quantised(type) ||
            (16 * block.bytes >= 3 * block.numbers && 16 * block.bytes <= 17 * block.numbers)));
   }

@@ -31,7 +31,8 @@ TEST_CASE("MatrixBuffer: zeroed, aligned to 64 bytes, and views survive a move")
   CHECK(moved.view()(2, 4) == 7.0f);
 }
 
-TEST_CASE("shaped: memory that is there is kept for what fits into it, and also given up with it") {
+TEST_CASE(
+    "shaped: existing memory is reused where the new size fits, and released with the matrix") {
   MatrixBuffer kept;
   const float* const data = shaped(kept, 4, 6).data;
   const Matrix smaller = shaped(kept, 2, 3);
@@ -48,7 +49,7 @@ TEST_CASE("shaped: memory that is there is kept for what fits into it, and also 
   CHECK(shaped(kept, 1, 1).data != taken.view().data);
 }
 
-TEST_CASE("MatrixBuffer: more memory than there is ends in an error") {
+TEST_CASE("MatrixBuffer: more memory than available is an error") {
   try {
     const MatrixBuffer too_large(std::size_t{1} << 40, std::size_t{1} << 10);
     FAIL("a petabyte was granted");
@@ -57,7 +58,7 @@ TEST_CASE("MatrixBuffer: more memory than there is ends in an error") {
   }
 }
 
-TEST_CASE("row and column blocks look at the same numbers") {
+TEST_CASE("row and column blocks view the same numbers") {
   MatrixBuffer buffer(4, 6);
   buffer.view()(2, 3) = 1.0f;
   const ConstMatrix rows = std::as_const(buffer).view().row_block(2, 2);

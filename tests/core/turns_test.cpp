@@ -10,18 +10,18 @@
 
 namespace attnviz {
 
-TEST_CASE("turns: steps come in order, one at a time, however long items take") {
+TEST_CASE("turns: steps run in order, one at a time, however long items take") {
   constexpr std::size_t kItems = 300;
   for (const std::size_t n_threads : {1u, 2u, 5u}) {
     Turns turns;
-    std::vector<std::size_t> order;  // written by one at a time, or a sanitizer tells
+    std::vector<std::size_t> order;  // written by one thread at a time, or a sanitizer reports it
     std::atomic<std::size_t> busy{0};
     parallel_for(kItems, n_threads, [&](std::size_t item, std::size_t /*thread*/) {
       Turns::Turn turn(turns, item);
       for (std::size_t i = 0; i < (item * 7919) % 5000; ++i) {
         busy.fetch_add(1);
       }
-      if (item % 3 != 1) {  // others have nothing to do in order
+      if (item % 3 != 1) {  // others have no ordered step
         turn.take([&] { order.push_back(item); });
       }
     });
@@ -35,7 +35,7 @@ TEST_CASE("turns: steps come in order, one at a time, however long items take") 
   }
 }
 
-TEST_CASE("turns: nothing happens after a step that threw, and nobody waits for ever") {
+TEST_CASE("turns: nothing happens after a step that threw, and no thread waits for ever") {
   for (const std::size_t n_threads : {1u, 4u}) {
     Turns turns;
     std::size_t n_steps = 0;
@@ -55,7 +55,7 @@ TEST_CASE("turns: nothing happens after a step that threw, and nobody waits for 
   }
 }
 
-TEST_CASE("turns: an item that throws before its turn lets the others go on") {
+TEST_CASE("turns: an item that throws before its turn does not block the others") {
   Turns turns;
   std::atomic<std::size_t> n_begun{0};
   std::atomic<std::size_t> n_steps{0};
@@ -64,7 +64,7 @@ TEST_CASE("turns: an item that throws before its turn lets the others go on") {
       Turns::Turn turn(turns, item);
       ++n_begun;
       if (item == 10) {
-        while (n_begun < 12) {  // somebody stands behind it
+        while (n_begun < 12) {  // another one waits after it
           std::this_thread::yield();
         }
         throw std::runtime_error("bad item");

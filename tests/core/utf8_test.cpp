@@ -29,12 +29,12 @@ TEST_CASE("display_width: columns of a terminal") {
   CHECK(display_width("👩‍👩‍👧") == 2);
   CHECK(display_width("👍🏽") == 2);
   CHECK(display_width("🇩🇪") == 2);
-  CHECK(display_width("❤️") == 2);  // a text sign with emoji presentation
+  CHECK(display_width("❤️") == 2);  // a text character with emoji presentation
   CHECK(display_width("␠") == 1);
   CHECK(display_width("") == 0);
 }
 
-TEST_CASE("printable: white space becomes visible and nothing can be obeyed by a terminal") {
+TEST_CASE("printable: white space becomes visible, and no control sequence reaches the terminal") {
   CHECK(printable(" \t\n") == "␠⇥⏎");
   CHECK(printable("\x1b[31m") == "\\x1B[31m");
   CHECK(printable(std::string_view("\0\x7f\r", 3)) == "\\x00\\x7F\\x0D");
@@ -72,18 +72,18 @@ TEST_CASE("fit_width: cuts between clusters and never exceeds the width") {
   CHECK(fit_width("attention", 5) == "atte…");
   CHECK(fit_width("attention", 1) == "a");
   CHECK(fit_width("attention", 0).empty());
-  CHECK(fit_width("猫猫猫", 4) == "猫…");  // half a wide sign cannot be drawn
+  CHECK(fit_width("猫猫猫", 4) == "猫…");  // half a wide character cannot be drawn
   CHECK(fit_width("👩‍👩‍👧👩‍👩‍👧", 3) == "👩‍👩‍👧…");
   CHECK(fit_width("attention", 5, "~") == "atte~");
 }
 
-TEST_CASE("pad: fills up to the columns, counting wide signs twice") {
+TEST_CASE("pad: fills up to the columns, counting wide characters twice") {
   CHECK(pad_left("猫", 4) == "  猫");
   CHECK(pad_right("猫", 4) == "猫  ");
   CHECK(pad_left("attention", 4) == "attention");
 }
 
-TEST_CASE("printable: bytes that are written out already keep their spaces, text does not") {
+TEST_CASE("printable: escaped bytes keep their spaces, text does not") {
   CHECK(printable(valid_utf8(" \xF0\x9F")) == "␠<F0 9F>");
   CHECK(printable_ascii(valid_utf8(" \xF0\x9F\x90 ")) == "\\s<F0 9F 90>\\s");
   CHECK(printable("<F0>") == "<F0>");
@@ -93,7 +93,7 @@ TEST_CASE("printable: bytes that are written out already keep their spaces, text
   }
 }
 
-TEST_CASE("ascii_lower: letters from A to Z alone, and none of another alphabet") {
+TEST_CASE("ascii_lower: only letters from A to Z, none of other alphabets") {
   CHECK(ascii_lower("@AZ[ Q4_K_M.GGUF") == "@az[ q4_k_m.gguf");
   CHECK(ascii_lower("\u00C4\xFF") == "\u00C4\xFF");
   CHECK(ascii_lower("").empty());

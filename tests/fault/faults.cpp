@@ -1,13 +1,13 @@
-// Loaded before a program (LD_PRELOAD), makes one of its calls to the system fail, or raises a
-// signal there. What it does is said by the environment:
+// Loaded before a program (LD_PRELOAD), makes one of its system calls fail, or raises a signal
+// there. Controlled by environment variables:
 //
 //   ATTNVIZ_FAULT_KIND     memory, map, open, read, write, close, rename, stat or thread
 //   ATTNVIZ_FAULT_AT       which call of that kind, from 1
-//   ATTNVIZ_FAULT_ON       set: all calls behind it fail as well
-//   ATTNVIZ_FAULT_SIGNAL   a signal's number: it is raised in place of failing
+//   ATTNVIZ_FAULT_ON       set: all later calls fail as well
+//   ATTNVIZ_FAULT_SIGNAL   a signal's number: it is raised instead of failing
 //   ATTNVIZ_FAULT_COUNTS   a file to which the number of calls of each kind is written at the end
 //
-// Only the glibc is asked for what it does not declare: its own names of malloc() and the like.
+// Depends on glibc for what it does not declare: its own names of malloc() and the like.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ enum Kind { kMemory, kMap, kOpen, kRead, kWrite, kClose, kRename, kStat, kThread
 constexpr const char* kNames[kKinds] = {"memory", "map",    "open", "read",  "write",
                                         "close",  "rename", "stat", "thread"};
 
-// Zero before main(), as everything here: allocations come before constructors do.
+// Zero before main(), as everything here: allocations happen before constructors run.
 std::atomic<long> counts[kKinds];
 std::atomic<bool> is_ready;
 int chosen = -1;
@@ -63,7 +63,7 @@ int counts_file = -1;
   at = number("ATTNVIZ_FAULT_AT");
   goes_on = getenv("ATTNVIZ_FAULT_ON") != nullptr;
   raised = static_cast<int>(number("ATTNVIZ_FAULT_SIGNAL"));
-  // Opened before the program gives up the right to.
+  // Opened before the program gives up the right to open files.
   if (const char* const path = getenv("ATTNVIZ_FAULT_COUNTS")) {
     counts_file = static_cast<int>(
         syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -78,7 +78,7 @@ int counts_file = -1;
   }
 }
 
-// Whether this call is to fail, with errno set.
+// Whether this call must fail, with errno set.
 bool fails(Kind kind, int error) {
   if (!is_ready) {
     return false;
@@ -95,7 +95,7 @@ bool fails(Kind kind, int error) {
   return true;
 }
 
-// The system's answer, as the C library gives it.
+// The result of a system call, as the C library returns it.
 template <class... Arguments>
 long system_call(long number, Arguments... arguments) {
   return syscall(number, arguments...);
@@ -142,7 +142,7 @@ int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) noexcept {
-  // NOLINTBEGIN(performance-no-int-to-ptr): what the system answers
+  // NOLINTBEGIN(performance-no-int-to-ptr): the system's results
   return fails(kMap, ENOMEM) ? MAP_FAILED
                              : reinterpret_cast<void*>(system_call(SYS_mmap, address, size,
                                                                    protection, flags, fd, offset));

@@ -70,9 +70,9 @@ class Runner:
     def __init__(self, program, module):
         self.program = program
         self.module = module
-        self.place = tempfile.TemporaryDirectory(prefix="attnviz-faults-")
-        self.inputs = pathlib.Path(self.place.name, "inputs")
-        self.home = pathlib.Path(self.place.name, "home")
+        self.root = tempfile.TemporaryDirectory(prefix="attnviz-faults-")
+        self.inputs = pathlib.Path(self.root.name, "inputs")
+        self.home = pathlib.Path(self.root.name, "home")
         self.inputs.mkdir()
         self.home.mkdir()
         self.make_inputs()
@@ -93,7 +93,7 @@ class Runner:
                            capture_output=True, stdin=subprocess.DEVNULL)
 
     def run(self, command, faults):
-        with tempfile.TemporaryDirectory(dir=self.place.name) as folder:
+        with tempfile.TemporaryDirectory(dir=self.root.name) as folder:
             for file in self.inputs.iterdir():
                 os.symlink(file, pathlib.Path(folder, file.name))
             environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TZ": "UTC",
@@ -109,7 +109,7 @@ class Runner:
             return Result(done.returncode, done.stdout, done.stderr, files)
 
     def counts(self, command):
-        name = os.path.join(self.place.name, "counts")
+        name = os.path.join(self.root.name, "counts")
         self.run(command, {"ATTNVIZ_FAULT_COUNTS": name})
         with open(name, encoding="ascii") as file:
             return {kind: int(count) for kind, count in map(str.split, file)}

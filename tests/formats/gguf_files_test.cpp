@@ -50,7 +50,7 @@ GgufBuilder shard(std::uint16_t number, std::uint16_t count, std::int32_t n_tens
 const char* const kNames[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf",
                               "m-00003-of-00003.gguf"};
 
-// Three shards, of which a test may spoil one.
+// Three shards, one of which a test may corrupt.
 void write_shards(const TemporaryFolder& folder, bool big_endian = false) {
   write_file(folder.file(kNames[0]), shard(0, 3, 3, "a", big_endian).bytes());
   write_file(folder.file(kNames[1]), shard(1, 3, 3, "b", big_endian).bytes());
@@ -59,7 +59,7 @@ void write_shards(const TemporaryFolder& folder, bool big_endian = false) {
 
 }  // namespace
 
-TEST_CASE("GGUF files: one file is a model, whatever its name") {
+TEST_CASE("GGUF files: a single file is a model under any name") {
   const TemporaryFolder folder;
   GgufBuilder builder;
   builder.add_u32("x", 1);
@@ -72,7 +72,7 @@ TEST_CASE("GGUF files: one file is a model, whatever its name") {
     CHECK(files.tensors().find("w").file == folder.file(name));
     CHECK(!files.tensors().find("v"));
   }
-  // A model that was split into one.
+  // A model that was split into a single shard.
   write_file(folder.file("one.gguf"), shard(0, 1, 1, "a").bytes());
   const GgufFiles one(folder.file("one.gguf"));
   CHECK(one.tensors().size() == 1);
@@ -91,7 +91,7 @@ TEST_CASE("GGUF files: any shard opens all of them, with the metadata of the fir
       CHECK(files.tensors().find("c").file == folder.file(kNames[2]));
       CHECK(files.tensors().size() == 3);
       CHECK(files.tensors().find("b").file == folder.file(kNames[1]));
-      // As this machine has them, from files of either order.
+      // In this machine's byte order, from files of either order.
       std::array<float, 2> numbers{};
       const std::string_view bytes = files.tensors().find("c").tensor->bytes;
       REQUIRE(bytes.size() == sizeof(numbers));
@@ -101,7 +101,7 @@ TEST_CASE("GGUF files: any shard opens all of them, with the metadata of the fir
   }
 }
 
-TEST_CASE("GGUF files: shards that do not fit together") {
+TEST_CASE("GGUF files: shards that do not fit together are refused") {
   struct Case {
     std::string_view what;
     std::function<void(const TemporaryFolder&)> spoil;
@@ -160,7 +160,7 @@ TEST_CASE("GGUF files: shards that do not fit together") {
   }
 }
 
-TEST_CASE("GGUF files: a shard under a name that tells no others is refused at once") {
+TEST_CASE("GGUF files: a shard whose name does not lead to the others is refused at once") {
   for (const char* name :
        {"m.gguf", "m-00001-of-00002.gguf", "m-00004-of-00003.gguf", "m-00000-of-00003.gguf",
         "m-0001-of-0003.gguf", "-of-00003.gguf", "m-00001-of-00003", "m_00001-of-00003.gguf",
@@ -175,7 +175,7 @@ TEST_CASE("GGUF files: a shard under a name that tells no others is refused at o
   }
 }
 
-TEST_CASE("GGUF files: 65535 shards that are not there take no time") {
+TEST_CASE("GGUF files: 65535 missing shards take no time") {
   const TemporaryFolder folder;
   const std::string name = folder.file("m-00001-of-65535.gguf");
   write_file(name, shard(0, 65535, 1, "a").bytes());
@@ -187,7 +187,7 @@ TEST_CASE("GGUF files: 65535 shards that are not there take no time") {
                              "m-00004-of-65535.gguf and more") != std::string::npos);
 }
 
-TEST_CASE("tensor files: those of GGUF files, which stay as long as the tensors") {
+TEST_CASE("tensor files: those of GGUF files stay open as long as the tensors") {
   const TemporaryFolder folder;
   write_shards(folder);
   auto gguf = std::make_shared<const GgufFiles>(folder.file(kNames[1]));

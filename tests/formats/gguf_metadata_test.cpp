@@ -44,7 +44,7 @@ std::string bytes_of_a_file() {
 
 }  // namespace
 
-TEST_CASE("GGUF metadata: values, and what stands in for those that are missing") {
+TEST_CASE("GGUF metadata: values, and defaults for missing ones") {
   const std::string bytes = bytes_of_a_file();
   const Gguf file(bytes, "m.gguf");
   const GgufMetadata metadata(file);
@@ -153,7 +153,7 @@ GgufBuilder gemma3() {
   return file;
 }
 
-// A file, and its metadata as they are meant.
+// A file, and its metadata as they are interpreted.
 struct Read {
   explicit Read(const GgufBuilder& file)
       : bytes(file.bytes()), gguf(bytes, "model.gguf"), metadata(gguf) {}
@@ -182,7 +182,7 @@ GgufBuilder llama3(std::string_view pre, std::uint32_t eos) {
 
 }  // namespace
 
-TEST_CASE("a file of llama.cpp's means what it says") {
+TEST_CASE("a file written by llama.cpp is taken literally") {
   const Read read(gemma3());
   CHECK(read.metadata.dialect().meant.empty());
   CHECK_FALSE(read.metadata.has("gemma3.rope.scaling.factor"));
@@ -190,7 +190,7 @@ TEST_CASE("a file of llama.cpp's means what it says") {
   CHECK(Read(llama3("qwen2", 5)).metadata.dialect().meant.empty());
 }
 
-TEST_CASE("Gemma 3 of Ollama's: bases of the rotation under other names, and its defaults") {
+TEST_CASE("Gemma 3 from Ollama: RoPE bases under other names, and its defaults") {
   GgufBuilder file = gemma3();
   file.add("gemma3.rope.global.freq_base", GgufType::kF32, file.number(500000.0F));
   file.tensors.push_back({"token_embd.weight", {2, 3}, 0, std::string(24, '\0')});
@@ -203,7 +203,7 @@ TEST_CASE("Gemma 3 of Ollama's: bases of the rotation under other names, and its
   CHECK(read.metadata.dialect().most_tokens == 3);
 }
 
-TEST_CASE("Gemma 3 of Ollama's: a key of llama.cpp's comes first, a short context is not scaled") {
+TEST_CASE("Gemma 3 from Ollama: llama.cpp's keys take precedence, a short context is not scaled") {
   GgufBuilder file;
   file.add_string("general.architecture", "gemma3");
   file.add_u32("gemma3.context_length", 32768);
@@ -215,7 +215,7 @@ TEST_CASE("Gemma 3 of Ollama's: a key of llama.cpp's comes first, a short contex
   CHECK_FALSE(read.metadata.has("gemma3.rope.scaling.factor"));
 }
 
-TEST_CASE("Gemma 3 of Ollama's: another name counts as read once its value has been taken") {
+TEST_CASE("Gemma 3 from Ollama: an alternative name counts as read once its value has been used") {
   constexpr const char* kGlobal = "gemma3.rope.global.freq_base";
   constexpr const char* kLocal = "gemma3.rope.local.freq_base";
   GgufBuilder file;
@@ -242,7 +242,7 @@ TEST_CASE("EmbeddingGemma calls itself Gemma 3 in Ollama's files") {
   CHECK(Read(file).metadata.text("general.architecture") == "gemma-embedding");
 }
 
-TEST_CASE("Llama 3 without a way of cutting texts, or with the end of texts for that of turns") {
+TEST_CASE("Llama 3 without a pre-tokenizer, or with end-of-text as end-of-turn") {
   const Read silent(llama3("", 128009));
   CHECK(silent.metadata.text("tokenizer.ggml.pre") == "llama-bpe");
   CHECK(silent.metadata.id("tokenizer.ggml.eos_token_id") == 128009);
@@ -255,7 +255,7 @@ TEST_CASE("Llama 3 without a way of cutting texts, or with the end of texts for 
   CHECK_FALSE(base.metadata.has("tokenizer.ggml.eot_token_id"));
 }
 
-TEST_CASE("Phi-3 without scaling: factors of no numbers are no factors") {
+TEST_CASE("Phi-3 without scaling: empty lists of factors do not count as factors") {
   GgufBuilder file;
   file.add_string("general.architecture", "phi3");
   file.tensors.push_back({"rope_factors_long.weight", {0}, 0, ""});

@@ -1,4 +1,4 @@
-// Files that other programs wrote, and broken ones made of them.
+// Files written by other programs, and broken ones made from them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ void check_same_tensors(const fs::path& little, const fs::path& big) {
 
 }  // namespace
 
-TEST_CASE("GGUF reference: blocks of big-endian files are turned into those of others") {
+TEST_CASE("GGUF reference: blocks of big-endian files are converted to little-endian ones") {
   std::size_t n_types = 0;
   for (auto number = 0; number <= static_cast<int>(kLastStoredType); ++number) {
     StoredTensor tensor;
@@ -115,7 +115,7 @@ TEST_CASE("GGUF reference: blocks of big-endian files are turned into those of o
   CHECK(n_types == 30);
 }
 
-TEST_CASE("GGUF reference: small models of all kinds open, those that are one with one's tensors") {
+TEST_CASE("GGUF reference: small models of all kinds open, variants of one with the same tensors") {
   for (const fs::directory_entry& entry : fs::directory_iterator(kOurs / "models")) {
     if (entry.path().extension() == ".gguf") {
       const std::string name = entry.path().filename();
@@ -141,7 +141,7 @@ TEST_CASE("GGUF reference: small models of all kinds open, those that are one wi
   }
 }
 
-TEST_CASE("GGUF reference: files of models that cannot be are still files") {
+TEST_CASE("GGUF reference: files of impossible models are still valid files") {
   const auto index = test::read_json(kOurs / "bad/index.json");
   CHECK(index.size() > 50);
   for (const auto& entry : index) {
@@ -153,7 +153,7 @@ TEST_CASE("GGUF reference: files of models that cannot be are still files") {
   }
 }
 
-TEST_CASE("GGUF reference: models of llama.cpp's tools open") {
+TEST_CASE("GGUF reference: models written by llama.cpp's tools open") {
   if (is_missing("models")) {
     return;
   }
@@ -196,7 +196,7 @@ TEST_CASE("GGUF reference: unusual files open") {
   }
 }
 
-TEST_CASE("GGUF reference: files that are broken as files are refused, with their name") {
+TEST_CASE("GGUF reference: files with a broken format are refused, with their name") {
   if (is_missing("bad/index.json")) {
     return;
   }

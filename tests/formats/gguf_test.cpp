@@ -30,7 +30,7 @@ std::string turned(const StoredTensor& tensor) {
 
 }  // namespace
 
-TEST_CASE("GGUF: a file byte by byte, as the format describes it") {
+TEST_CASE("GGUF: a file byte by byte, as specified by the format") {
   const std::string bytes =
       "GGUF\3\0\0\0"          // version 3
       "\1\0\0\0\0\0\0\0"      // one tensor
@@ -163,7 +163,7 @@ TEST_CASE("GGUF: strings of any bytes, lists, and lists in lists") {
   }
 }
 
-TEST_CASE("GGUF: values as people read them") {
+TEST_CASE("GGUF: values in readable form") {
   GgufBuilder builder;
   builder.add_string("short", "llama")
       .add_string("lines", "a b\nc\x1B")
@@ -193,7 +193,7 @@ TEST_CASE("GGUF: values as people read them") {
   CHECK(gguf_type_name(static_cast<GgufType>(13)) == "unknown");
 }
 
-TEST_CASE("GGUF: tensors, with gaps, in any order, in blocks, and as vectors that ggml fills up") {
+TEST_CASE("GGUF: tensors, with gaps, in any order, in blocks, and as vectors padded by ggml") {
   GgufBuilder builder;
   builder.tensors = {
       {"late", {4}, 0, std::string(16, 'l'), 192},
@@ -239,7 +239,7 @@ TEST_CASE("GGUF: the alignment is 32 unless the file says otherwise") {
     CHECK(file.tensors()[0].bytes == "a");
     CHECK(file.tensors()[1].bytes == "b");
   }
-  // Of another type than writers use.
+  // With another type than writers use.
   GgufBuilder builder;
   builder.alignment = 64;
   builder.add("general.alignment", GgufType::kI64, builder.number(std::int64_t{64}));
@@ -247,7 +247,7 @@ TEST_CASE("GGUF: the alignment is 32 unless the file says otherwise") {
   CHECK(Gguf(bytes, "m").alignment() == 64);
 }
 
-TEST_CASE("GGUF: a file may hold metadata only, and end without padding") {
+TEST_CASE("GGUF: a file may hold only metadata, and end without padding") {
   GgufBuilder builder;
   builder.add_u32("split.count", 2);
   const std::string bytes = builder.bytes();
@@ -261,7 +261,7 @@ TEST_CASE("GGUF: a file may hold metadata only, and end without padding") {
   CHECK(!is_gguf(""));
 }
 
-TEST_CASE("GGUF: every type has ggml's number, and as many bytes a row as the number's blocks") {
+TEST_CASE("GGUF: every type has ggml's number, and rows as long as ggml's blocks") {
   struct Case {
     std::uint32_t number;
     std::string_view name;
@@ -289,7 +289,7 @@ TEST_CASE("GGUF: every type has ggml's number, and as many bytes a row as the nu
   }
 }
 
-TEST_CASE("GGUF: type 4 is Ollama's MXFP4, as bytes, in its own architecture alone") {
+TEST_CASE("GGUF: type 4 is Ollama's MXFP4, as bytes, only in its own architecture") {
   const auto file_with = [](std::string_view architecture, std::uint64_t row) {
     GgufBuilder builder;
     builder.add_string("general.architecture", architecture);
@@ -304,7 +304,7 @@ TEST_CASE("GGUF: type 4 is Ollama's MXFP4, as bytes, in its own architecture alo
   CHECK_THROWS_AS(Gguf(file_with("llama", 64), "m"), Error);
 }
 
-TEST_CASE("GGUF: tensors of big-endian files are turned: numbers and scales, but no quants") {
+TEST_CASE("GGUF: tensors of big-endian files are swapped: numbers and scales, but not quants") {
   const auto turn = [](StoredType type, std::string_view bytes) {
     StoredTensor tensor;
     tensor.type = type;

@@ -10,7 +10,7 @@
 
 namespace attnviz {
 
-TEST_CASE("JSON members: null is as good as absent where another value is given") {
+TEST_CASE("JSON members: null counts as absent where a default is given") {
   const JsonTree tree = JsonTree::parse(R"({"yes": true, "name": "cat", "none": null})", "m.json");
   const JsonNode root = tree.root();
   CHECK(find_value(root, "yes"));
@@ -29,7 +29,7 @@ TEST_CASE("JSON members: null is as good as absent where another value is given"
                        "m.json: name: expected true or false, found a string", Error);
 }
 
-TEST_CASE("JSON members: what is there is read as what it is read into, the rest stays") {
+TEST_CASE("JSON members: present members are read in the target's type, the rest keeps its value") {
   const JsonTree tree = JsonTree::parse(
       R"({"yes": true, "name": "cat", "size": 4096, "cap": 0.5, "none": null})", "m.json");
   const JsonNode root = tree.root();

@@ -11,7 +11,9 @@
 
 namespace attnviz {
 
-TEST_CASE("JsonReader: strings of every length end at their quote, wherever in a word it lies") {
+TEST_CASE(
+    "JsonReader: strings of every length end at their quote, at any position within a machine "
+    "word") {
   for (std::size_t size = 0; size < 40; ++size) {
     for (const std::string& character : {std::string("a"), std::string("\x7F"), std::string("é")}) {
       std::string text;
@@ -31,7 +33,8 @@ TEST_CASE("JsonReader: strings of every length end at their quote, wherever in a
   }
 }
 
-TEST_CASE("JsonReader: an escape or a control character is found at each place of a word") {
+TEST_CASE(
+    "JsonReader: an escape or a control character is found at each position in a machine word") {
   for (std::size_t at = 0; at < 24; ++at) {
     CAPTURE(at);
     const std::string before(at, 'x');

@@ -88,7 +88,7 @@ TEST_CASE("JsonTree: lists of numbers that follow one another lie back to back")
   CHECK(tree.root().at("c").as_numbers().data() == first + 4);
 }
 
-TEST_CASE("JsonTree: decimals become the nearest float, not a double that is rounded again") {
+TEST_CASE("JsonTree: decimals become the nearest float, without double rounding") {
   // Just above halfway between 1 and the next float; as a double it is exactly halfway.
   const auto read = [](const std::string& number) {
     return JsonTree::parse("[" + number + "]", "t").root().as_numbers()[0];
@@ -110,9 +110,9 @@ TEST_CASE("JsonTree: decimals become the nearest float, not a double that is rou
   }
 }
 
-TEST_CASE(
-    "JsonTree: a decimal that a double puts half way between two floats goes to its own side") {
-  // The nearest doubles stand half way, and ties would go to the other float. By exact fractions.
+TEST_CASE("JsonTree: a decimal whose double is halfway between two floats goes to the nearer one") {
+  // The nearest doubles are exactly halfway, and ties would go to the other float. Computed with
+  // exact fractions.
   const auto tree = JsonTree::parse(
       "[0.5202760994434357, 4.850975275039673, 0.1533474698662758, 6.266651868820190]", "t");
   const auto numbers = tree.root().as_numbers();
@@ -123,7 +123,7 @@ TEST_CASE(
   CHECK(numbers[3] == 0x1.9110d2p+2f);
 }
 
-TEST_CASE("JsonTree: numbers of any length, point and exponent are what the C library reads") {
+TEST_CASE("JsonTree: numbers of any length, point and exponent agree with the C library") {
   std::mt19937 random(5);
   const auto digits = [&](std::size_t most) {
     std::string text(random() % (most + 1), '0');
@@ -161,7 +161,7 @@ TEST_CASE("JsonTree: numbers of any length, point and exponent are what the C li
   }
 }
 
-TEST_CASE("JsonTree: takes the lists that the JSON library takes, and no others") {
+TEST_CASE("JsonTree: accepts the lists that the JSON library accepts, and no others") {
   using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
                                          std::uint64_t, float>;
   std::mt19937 random(6);
@@ -183,7 +183,7 @@ TEST_CASE("JsonTree: takes the lists that the JSON library takes, and no others"
   CHECK(taken > 1000);
 }
 
-TEST_CASE("JsonTree: what is wrong behind many numbers is found at its place") {
+TEST_CASE("JsonTree: an error after many numbers is reported with its position") {
   std::string rows = "{\"a\": [";
   for (int i = 0; i < 100; ++i) {
     rows += "[1.5, -2, 3e0],\n";
@@ -203,7 +203,7 @@ TEST_CASE("JsonTree: what is wrong behind many numbers is found at its place") {
         "t.json: line 101, column 7: expected a comma or ], found \"]} (in a)");
 }
 
-TEST_CASE("JsonTree: tells what it has read, piece by piece, and reads it again for a message") {
+TEST_CASE("JsonTree: reports the pieces it has read, and reads them again for a message") {
   std::string json = "[";
   for (int i = 0; i < 100'000; ++i) {
     json += "[0.125, 0.25, 0.5, 1.0],\n";
@@ -221,7 +221,7 @@ TEST_CASE("JsonTree: tells what it has read, piece by piece, and reads it again 
   CHECK(bytes <= 2 * json.size() + 100);
 }
 
-TEST_CASE("JsonTree: a node tells its path") {
+TEST_CASE("JsonTree: a node knows its path") {
   const JsonTree tree = JsonTree::parse(
       R"({"layers": [{"heads": [{"W_Q": [[1]]}, {"W_Q": [[2]]}]}], "two words": {"": [true]}})",
       "t");
@@ -231,7 +231,7 @@ TEST_CASE("JsonTree: a node tells its path") {
   CHECK(tree.root().path().empty());
 }
 
-TEST_CASE("JsonTree: a wrong type is refused with the path, the expected and the found one") {
+TEST_CASE("JsonTree: a wrong type is refused with the path, the expected and the found type") {
   const auto at_a = [](auto use) { return [use](const JsonNode& root) { use(root.at("a")); }; };
   CHECK(message_of(R"({"a": 1})", at_a([](const JsonNode& a) { a.as_string(); })) ==
         "t.json: a: expected a string, found a number");
@@ -247,7 +247,7 @@ TEST_CASE("JsonTree: a wrong type is refused with the path, the expected and the
         "t.json: expected an object, found an empty list");
 }
 
-TEST_CASE("JsonTree: a ragged or mixed list is an error only for who needs it as numbers") {
+TEST_CASE("JsonTree: a ragged or mixed list is an error only where it is read as numbers") {
   const auto use = [](const JsonNode& root) { root.at("a").as_matrix(); };
   CHECK(message_of(R"({"a": [[1, 2], [3]], "b": 1})").empty());
   CHECK(message_of(R"({"a": [[1, 2], [3]]})", use) ==
@@ -260,7 +260,7 @@ TEST_CASE("JsonTree: a ragged or mixed list is an error only for who needs it as
                    [](const JsonNode& root) { CHECK(root.at("c").as_string() == "after"); }) == "");
 }
 
-TEST_CASE("JsonTree: lists of numbers of any lengths, unless something else is among them") {
+TEST_CASE("JsonTree: lists of numbers of any lengths, unless they contain something else") {
   const JsonTree tree = JsonTree::parse(
       R"({"even": [[1, 2], [3, 4]], "ragged": [[1, 2], [3], [], [4, 5, 6]], "none": [],
           "text": [[1], [2, 3], "x", [4]], "deep": [[1], [2, 3], [[4]]], "flat": [1, 2],
@@ -308,7 +308,7 @@ TEST_CASE("JsonTree: columns count characters, lines count line feeds") {
         "t.json: line 2, column 7: expected a value, found x");
 }
 
-TEST_CASE("JsonTree: a file of nothing but small values is refused before it fills the memory") {
+TEST_CASE("JsonTree: a file with very many small values is refused before it fills the memory") {
   for (const std::string_view item : {",0", ",{}"}) {
     std::string json = "{\"a\": [{}";
     for (int i = 0; i < 5'000'000; ++i) {

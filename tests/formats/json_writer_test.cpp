@@ -113,7 +113,7 @@ TEST_CASE("JsonWriter: whole floats keep a point, and zero its sign") {
   CHECK(written_number(-0.0f) == "-0.0\n");
 }
 
-TEST_CASE("JsonWriter: NaN and infinities are null, which every reader takes") {
+TEST_CASE("JsonWriter: NaN and infinities are null, which every reader accepts") {
   CHECK(written_number(std::nanf("")) == "null\n");
   CHECK(written_number(std::numeric_limits<float>::infinity()) == "null\n");
   CHECK(written_number(-std::numeric_limits<float>::infinity()) == "null\n");
@@ -131,7 +131,7 @@ TEST_CASE("JsonWriter: any finite bit pattern reads back to the same bits") {
   }
 }
 
-TEST_CASE("JsonWriter: floats of every size have the digits and the form that the library gives") {
+TEST_CASE("JsonWriter: floats of every size have the digits and the form of the standard library") {
   const auto check = [](std::uint32_t bits) {
     const auto value = std::bit_cast<float>(bits);
     std::array<char, 32> text{};
@@ -153,7 +153,7 @@ TEST_CASE("JsonWriter: floats of every size have the digits and the form that th
       check(exponent << 23 | static_cast<std::uint32_t>(random()) >> 9);
     }
   }
-  // Few digits, which stand close to half of the floats around them.
+  // Few digits, close to the midpoint between neighbouring floats.
   for (std::uint32_t i = 1; i < 100'000; ++i) {
     check(std::bit_cast<std::uint32_t>(static_cast<float>(i) / 100'000.0f));
   }
@@ -164,7 +164,7 @@ TEST_CASE("JsonWriter: a seed of 64 bits is written whole") {
         "18446744073709551615\n");
 }
 
-TEST_CASE("JsonWriter: strings escape what JSON forbids and what a terminal could obey") {
+TEST_CASE("JsonWriter: strings escape what JSON forbids and what a terminal could interpret") {
   CHECK(written_string("say \"hi\" \\ /") == "\"say \\\"hi\\\" \\\\ /\"\n");
   CHECK(written_string("a\tb\nc\rd") == "\"a\\tb\\nc\\rd\"\n");
   CHECK(written_string("\x1B[31m") == "\"\\u001B[31m\"\n");
@@ -176,7 +176,7 @@ TEST_CASE("JsonWriter: strings escape what JSON forbids and what a terminal coul
   CHECK(written_string("\xE2\x81\xA6") == "\"\\u2066\"\n");  // left-to-right isolate
 }
 
-TEST_CASE("JsonWriter: other text stays as it is, emoji and CJK too") {
+TEST_CASE("JsonWriter: other text is unchanged, including emoji and CJK") {
   CHECK(written_string("naïve 猫 🐈‍⬛") == "\"naïve 猫 🐈‍⬛\"\n");
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("JsonWriter: invalid UTF-8 bytes become visible text") {
   CHECK(test::parse_json(written_string("a\xFF")) == "a<FF>");
 }
 
-TEST_CASE("JsonWriter: every byte string comes out as a document that a JSON library reads") {
+TEST_CASE("JsonWriter: every byte string becomes a document that a JSON library can read") {
   std::mt19937 random(2);
   for (int i = 0; i < 2000; ++i) {
     std::string text(random() % 12, '\0');
@@ -196,7 +196,7 @@ TEST_CASE("JsonWriter: every byte string comes out as a document that a JSON lib
   }
 }
 
-TEST_CASE("JsonWriter: lists, what may be nothing, and objects of a list are one call") {
+TEST_CASE("JsonWriter: lists, optional values and objects of a list take one call each") {
   const std::vector<std::string> words = {"a", "b"};
   const std::vector<std::vector<std::size_t>> nested = {{1, 2}, {}};
   const std::vector<std::uint32_t> ids = {7, 8};
@@ -220,8 +220,8 @@ TEST_CASE("JsonWriter: lists, what may be nothing, and objects of a list are one
         "\"objects\": [{\"id\": 7}, {\"id\": 8}]}\n");
 }
 
-TEST_CASE("JsonWriter: rows made ready beside it are those it writes itself") {
-  // A part of a piece, a whole one and more; everything put_number tells apart is among them.
+TEST_CASE("JsonWriter: rows formatted separately equal those that it writes itself") {
+  // Less than a piece, a whole one and more; with every case that put_number distinguishes.
   std::mt19937 random(3);
   std::vector<float> numbers(2 * 5000);
   for (float& number : numbers) {
@@ -260,7 +260,7 @@ TEST_CASE("JsonWriter: rows made ready beside it are those it writes itself") {
   }
 }
 
-TEST_CASE("JsonWriter: several rows made ready at once stand in an array as one matrix") {
+TEST_CASE("JsonWriter: several rows formatted at once become one matrix in an array") {
   const std::vector<float> numbers = {1.0f, 0.5f, 0.25f, 0.125f, 0.0f, 2.0f};
   const ConstMatrix rows{numbers.data(), 3, 2, 2};
   std::string ready;
@@ -278,7 +278,7 @@ TEST_CASE("JsonWriter: several rows made ready at once stand in an array as one 
         }) == "[[1.0, 0.5], [0.25, 0.125], [0.0, 2.0], [8.0]]\n");
 }
 
-TEST_CASE("JsonWriter: a large piece made ready comes after what was written before it") {
+TEST_CASE("JsonWriter: a large piece formatted separately comes after what was written before it") {
   const std::string large = "[" + std::string(200'000, '1') + "]";
   CHECK(written([&](JsonWriter& json) {
           json.begin_array();
@@ -304,7 +304,7 @@ TEST_CASE("JsonWriter: a long row reaches the sink in pieces") {
   CHECK(test::parse_json(text) == nlohmann::json(row));
 }
 
-TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and whole") {
+TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and complete") {
   const std::vector<float> row(1000, 0.5f);
   std::string text;
   std::size_t largest = 0;

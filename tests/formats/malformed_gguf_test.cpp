@@ -54,7 +54,7 @@ struct Corruption {
 
 using Builder = GgufBuilder;
 
-// A mutation of the second tensor, "blocks": a row of 32 in Q8_0 at 32, where 34 bytes are.
+// A mutation of the second tensor, "blocks": a row of 32 in Q8_0 at offset 32, where 34 bytes are.
 std::function<void(Builder&)> on_blocks(void (*mutate)(Builder::Tensor&)) {
   return [mutate](Builder& b) { mutate(b.tensors[1]); };
 }
@@ -283,7 +283,7 @@ const std::vector<Corruption>& tensor_corruptions() {
          t.dimensions = {32, 1000000000000};
        }),
        kMalformed, "found [32, 1000000000000] of Q8_0, 34000000000000 bytes"},
-      {"a row more than there is",
+      {"one row too many",
        [](Builder& b) {
          b.tensors[2].dimensions = {3, 2};
        },
@@ -318,13 +318,13 @@ const std::vector<Corruption>& tensor_corruptions() {
        "tensor blocks: expected an offset that is a multiple of 32, found 33"},
       {"an offset of 8 with an alignment of 32", on_blocks([](Tensor& t) { t.offset = 8; }),
        kMalformed, "multiple of 32, found 8"},
-      {"an offset behind the file", on_blocks([](Tensor& t) { t.offset = 1 << 20; }), kMalformed,
+      {"an offset after the file", on_blocks([](Tensor& t) { t.offset = 1 << 20; }), kMalformed,
        "tensor blocks: expected its 34 bytes at 1048576 of the data"},
       {"an offset of 2^64 - 32", on_blocks([](Tensor& t) { t.offset = kHuge - 31; }), kMalformed,
        "expected its 34 bytes at 18446744073709551584 of the data"},
       {"an offset of 2^63", on_blocks([](Tensor& t) { t.offset = std::uint64_t{1} << 63; }),
        kMalformed, "at 9223372036854775808 of the data"},
-      {"the place of another tensor", on_blocks([](Tensor& t) { t.offset = 0; }), kMalformed,
+      {"the offset of another tensor", on_blocks([](Tensor& t) { t.offset = 0; }), kMalformed,
        "inside of"},
       {"the last bytes of another tensor", [](Builder& b) { b.tensors[2].offset = 64; }, kMalformed,
        "tensor half: begins at 64, inside of blocks, which ends at 66"},
@@ -334,7 +334,7 @@ const std::vector<Corruption>& tensor_corruptions() {
          b.tensors[0].offset = 0;
        },
        kMalformed, "inside of norm, which ends at 96"},
-      {"a name that a terminal would obey", on_blocks([](Tensor& t) {
+      {"a name with a control sequence", on_blocks([](Tensor& t) {
          t.name = "\x1B[2J";
          t.type = 4;
        }),
@@ -362,7 +362,7 @@ void check_all(const std::vector<Corruption>& corruptions) {
 
 }  // namespace
 
-TEST_CASE("malformed GGUF: the file that is corrupted below is valid, in both byte orders") {
+TEST_CASE("malformed GGUF: the file corrupted below is valid, in both byte orders") {
   for (const bool big_endian : {false, true}) {
     CHECK(gguf_failure(valid(big_endian).bytes()).message == "nothing was thrown");
     GgufBuilder builder = valid(big_endian);
@@ -371,29 +371,29 @@ TEST_CASE("malformed GGUF: the file that is corrupted below is valid, in both by
   }
 }
 
-TEST_CASE("malformed GGUF: headers that cannot be") {
+TEST_CASE("malformed GGUF: impossible headers") {
   check_all(header_corruptions());
 }
 
-TEST_CASE("malformed GGUF: metadata that cannot be") {
+TEST_CASE("malformed GGUF: impossible metadata") {
   check_all(key_corruptions());
 }
 
-TEST_CASE("malformed GGUF: tensors that cannot be") {
+TEST_CASE("malformed GGUF: impossible tensors") {
   check_all(tensor_corruptions());
 }
 
-TEST_CASE("malformed GGUF: a file that was cut short, wherever, is refused") {
+TEST_CASE("malformed GGUF: a file cut off at any byte is refused") {
   const std::string bytes = valid().bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CAPTURE(size);
-    // A copy, so that the sanitizer sees where it ends.
+    // A copy, so that the sanitizer knows where it ends.
     const std::string cut(bytes, 0, size);
     CHECK(gguf_failure(cut).kind == kMalformed);
   }
 }
 
-TEST_CASE("malformed GGUF: whichever byte is wrong, the file opens or is refused") {
+TEST_CASE("malformed GGUF: with any byte changed, the file opens or is refused") {
   const std::string valid_bytes = valid().bytes();
   std::size_t n_refused = 0;
   for (std::size_t at = 0; at < valid_bytes.size(); ++at) {

@@ -16,7 +16,7 @@ namespace {
 
 using Shape = std::vector<std::size_t>;
 
-// A file with this dictionary; version 1.0 counts its length in two bytes, later ones in four.
+// A file with this dictionary; version 1.0 stores its length in two bytes, later ones in four.
 std::string npy_file(const std::string& dictionary, const std::string& data, char version = 1) {
   std::string file = "\x93NUMPY";
   file += version;
@@ -71,7 +71,7 @@ ErrorKind kind_of_failure(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("read_npy: what npy_header announces and write_npy_values writes comes back") {
+TEST_CASE("read_npy: reads back what npy_header and write_npy_values write") {
   const std::array<float, 6> values = {1, 2, 3, 4, 5, 6};
   std::string file = npy_header(std::array<std::size_t, 3>{1, 2, 3});
   write_npy_values({values.data(), 2, 3, 3}, [&file](std::string_view bytes) { file += bytes; });
@@ -81,7 +81,7 @@ TEST_CASE("read_npy: what npy_header announces and write_npy_values writes comes
   CHECK(array.matrix(0)(1, 0) == 4.0f);
 }
 
-TEST_CASE("read_npy: float16, float32 and float64 of either byte order") {
+TEST_CASE("read_npy: float16, float32 and float64 in either byte order") {
   const std::vector<float> expected = {1.0f, -2.0f, 0.5f};
   for (const bool big : {false, true}) {
     const std::string order = big ? ">" : "<";
@@ -113,7 +113,7 @@ TEST_CASE("read_npy: whole numbers and booleans are numbers too") {
         std::vector<float>{1.0f, 0.0f});
 }
 
-TEST_CASE("read_npy: a double that no float can hold is refused, infinity is not") {
+TEST_CASE("read_npy: a double too large for a float is refused, infinity is not") {
   CHECK(kind_of_failure(
             npy_file(dictionary("<f8", "(1,)"), bytes_of<std::uint64_t>({0x7E37E43C8800759C}))) ==
         ErrorKind::kMalformed);  // 1e300
@@ -123,7 +123,7 @@ TEST_CASE("read_npy: a double that no float can hold is refused, infinity is not
 }
 
 TEST_CASE("read_npy: Fortran order runs along the first axis") {
-  // np.asfortranarray(np.arange(6).reshape(2, 3)) lies in memory as 0 3 1 4 2 5.
+  // np.asfortranarray(np.arange(6).reshape(2, 3)) is stored as 0 3 1 4 2 5.
   const NpyArray flat =
       read_npy(npy_file(dictionary("<f4", "(2, 3)", true), floats({0, 3, 1, 4, 2, 5})), "x");
   CHECK(values_of(flat) == std::vector<float>{0, 1, 2, 3, 4, 5});
@@ -143,7 +143,7 @@ TEST_CASE("read_npy: versions 2 and 3, keys in any order, no trailing comma, no 
             .shape == Shape{1, 1});
 }
 
-TEST_CASE("read_npy: other types and versions are not supported, and said to be so") {
+TEST_CASE("read_npy: other types and versions are reported as not supported") {
   const std::string data(64, '\0');
   for (const char* type : {"<c8", "|S4", "<f16", "|O", "<M8[s]", "<b1x", "<i3", "<f1", ""}) {
     CAPTURE(type);
@@ -154,7 +154,7 @@ TEST_CASE("read_npy: other types and versions are not supported, and said to be 
   CHECK(kind_of_failure(npy_file(dictionary("<f4", "(1,)"), data, 9)) == ErrorKind::kUnsupported);
 }
 
-TEST_CASE("read_npy: broken files are malformed, whatever is wrong with them") {
+TEST_CASE("read_npy: broken files of every kind are reported as malformed") {
   const std::string four = floats({1, 2, 3, 4});
   const std::string good = dictionary("<f4", "(2, 2)");
   for (const std::string& file :
@@ -183,7 +183,7 @@ TEST_CASE("read_npy: broken files are malformed, whatever is wrong with them") {
   }
 }
 
-TEST_CASE("read_npy: no cut and no changed byte of a file makes it read out of bounds") {
+TEST_CASE("read_npy: truncated or changed files are never read out of bounds") {
   const std::string file = npy_file(dictionary("<f4", "(2, 2)", true), floats({1, 2, 3, 4}));
   for (std::size_t size = 0; size < file.size(); ++size) {
     CHECK_THROWS_AS(read_npy(file.substr(0, size), "x"), Error);

@@ -9,7 +9,7 @@
 
 namespace attnviz {
 
-TEST_CASE("npy_header: is what NumPy 1.26 writes for a float32 array of four axes") {
+TEST_CASE("npy_header: equals what NumPy 1.26 writes for a float32 array with four axes") {
   // np.lib.format.write_array_header_1_0(f, {"descr": "<f4", "fortran_order": False,
   //                                          "shape": (1, 4, 10, 10)})
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
@@ -23,7 +23,7 @@ TEST_CASE("npy_header: one axis is a Python tuple of one, none an empty tuple") 
   CHECK(npy_header({}).find("'shape': (), }") != std::string::npos);
 }
 
-TEST_CASE("npy_header: is a multiple of 64 bytes whose length field is right, for any shape") {
+TEST_CASE("npy_header: is a multiple of 64 bytes with the right length field, for any shape") {
   std::vector<std::size_t> shape;
   for (int axes = 0; axes < 32; ++axes) {
     const std::string header = npy_header(shape);

@@ -20,7 +20,7 @@ namespace attnviz {
 namespace {
 
 using test::Failure;
-// The eight bytes of the length, the header, and what follows it.
+// The eight bytes of the length, the header, and the data.
 std::string file_of(std::string_view header, std::string_view data = {}) {
   std::string file;
   for (std::size_t i = 0; i < 8; ++i) {
@@ -35,8 +35,8 @@ Failure header_failure(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("safetensors: names, types, shapes and bytes in place") {
-  // In another order than the bytes, with padding after the header, as writers leave it.
+TEST_CASE("safetensors: names, types, shapes and bytes, viewed in the file") {
+  // In another order than the bytes, with padding after the header, as written by others.
   const std::string bytes =
       file_of(R"({"__metadata__":{"format":"pt"},)"
               R"("b":{"dtype":"I64","shape":[],"data_offsets":[8,16]},)"
@@ -63,7 +63,7 @@ TEST_CASE("safetensors: names, types, shapes and bytes in place") {
   CHECK(Safetensors(file_of("{}"), "m").tensors().empty());
 }
 
-TEST_CASE("safetensors: a file that another program wrote") {
+TEST_CASE("safetensors: a file written by another program") {
   const std::filesystem::path path =
       ATTNVIZ_SOURCE_DIR "/../shared/reference/models/gpt-nano-sort/model.safetensors";
   if (!std::filesystem::exists(path)) {
@@ -78,7 +78,7 @@ TEST_CASE("safetensors: a file that another program wrote") {
   CHECK(attention->n_numbers() == 48 * 144);
 }
 
-TEST_CASE("safetensors: every type has the size that its name says") {
+TEST_CASE("safetensors: every type has the size given in its name") {
   CHECK(stored_type_name(StoredType::kF8E4M3) == "F8_E4M3");
   CHECK(stored_block(StoredType::kF8E5M2).bytes == 1);
   CHECK(stored_type_name(StoredType::kBf16) == "BF16");
@@ -161,11 +161,10 @@ TEST_CASE("safetensors: a header of 80,000 tensors is read at once") {
   const std::string bytes = file_of(header + "}");
   const test::Stopwatch watch;
   CHECK(Safetensors(bytes, "m.safetensors").tensors().size() == 80'000);
-  CHECK(watch.is_in_time());  // walking all tensors at each takes minutes
+  CHECK(watch.is_in_time());  // walking all tensors for each one would take minutes
 }
 
-TEST_CASE(
-    "safetensors: numbers of other types are bytes that cannot hold more than 8 numbers each") {
+TEST_CASE("safetensors: bytes of other types hold at most 8 numbers each") {
   const std::string bytes =
       file_of(R"({"w":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", "1");
   const Safetensors file(bytes, "m.safetensors");
@@ -181,7 +180,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("safetensors: what is well-formed but not known is told apart") {
+TEST_CASE("safetensors: well-formed but unknown types are distinguished from broken files") {
   std::string padded = "{}";
   padded.resize(32'000'001, ' ');
   CHECK(header_failure(file_of(padded)).kind == ErrorKind::kUnsupported);

@@ -9,7 +9,8 @@
 
 namespace attnviz {
 
-TEST_CASE("native tensors: numbers lie as the machine has them, quantised blocks little-endian") {
+TEST_CASE(
+    "native tensors: numbers are in the machine's byte order, quantised blocks little-endian") {
   constexpr auto kLittle = std::endian::little;
   constexpr auto kBig = std::endian::big;
   for (const StoredType type : {StoredType::kF64, StoredType::kF32, StoredType::kF16,
@@ -45,13 +46,13 @@ TEST_CASE("native tensors: a number is the same from a file of either byte order
     std::memcpy(numbers.data(), tensor->bytes.data(), sizeof(numbers));
     CHECK(numbers == std::array{1.0f, 4.0f});
   }
-  // What lies right already is not copied.
+  // Numbers already in the right order are not copied.
   const bool is_little = std::endian::native == std::endian::little;
   CHECK((&first == &one) == is_little);
   CHECK((&second == &other) == !is_little);
 }
 
-TEST_CASE("names of shards have two numbers of five digits at their end, and no others do") {
+TEST_CASE("shard names end in two five-digit numbers, other names are not shards") {
   const auto shard = parse_shard_name("llama-3.Q4_K_M-00002-of-00012.gguf");
   REQUIRE(shard);
   CHECK(shard->name == "llama-3.Q4_K_M");
@@ -67,7 +68,7 @@ TEST_CASE("names of shards have two numbers of five digits at their end, and no 
   }
 }
 
-TEST_CASE("shards have one name, other files that of theirs without its ending") {
+TEST_CASE("all shards share one name, other files are named without their extension") {
   CHECK(name_of_shards("a/llama-3.Q4_K_M-00002-of-00012.gguf") == "llama-3.Q4_K_M");
   CHECK(name_of_shards("a/llama-3.Q4_K_M.gguf") == "llama-3.Q4_K_M");
   CHECK(name_of_shards("a/sha256-ab") == "sha256-ab");

@@ -1,5 +1,5 @@
-// Any bytes as attention that some tool computed: it is drawn, and written in one of the formats,
-// or refused with an Error; by itself, and with tokens that are given.
+// Any bytes as attention computed by some tool: it is drawn, and written in one of the formats, or
+// refused with an Error; by itself, and with given tokens.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,14 +20,14 @@ namespace attnviz {
 
 namespace {
 
-// Pictures of more cells are as slow as they are large.
+// The time of larger pictures grows with their size.
 constexpr std::size_t kMostCells = 4096;
 
 std::size_t n_cells(const AttentionDocument& document) {
   return document.patterns.size() * document.query_tokens.size() * document.key_tokens.size();
 }
 
-// What is drawn is the caller's choice, which a file may have made: those Errors are not its fault.
+// Errors that blame the caller are allowed, because a file may choose how it is drawn.
 void show(const AttentionDocument& document, const app::Format& format, std::size_t choice) {
   const FigureStyle figure;
   const TerminalOptions terminal = {.style = static_cast<TerminalStyle>(choice % 7),

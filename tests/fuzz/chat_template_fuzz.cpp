@@ -1,5 +1,5 @@
-// Any bytes as a chat template, of Jinja and of Go: the messages become a text whose turns lie in
-// it, or the template is refused with an Error.
+// Any bytes as a chat template, in Jinja and in Go: the messages become a text that contains their
+// turns, or the template is refused with an Error.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>

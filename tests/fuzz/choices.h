@@ -1,5 +1,5 @@
-// Bytes as choices, for inputs that are made and not mutated: a fuzzer that changes a byte changes
-// one of them.
+// Bytes as choices, for inputs that are generated rather than mutated: a fuzzer that changes a byte
+// changes one choice.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Choices {
     bytes_.remove_prefix(1);
     return byte % limit;
   }
-  /// True about once in so many times; false when no bytes are left.
+  /// True about once in that many times; false when no bytes are left.
   bool once_in(std::size_t times) { return below(times) == 1; }
   /// The first when no bytes are left.
   template <class Range>

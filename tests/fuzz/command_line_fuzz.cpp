@@ -1,5 +1,5 @@
-// Any bytes as the words of a command line, a NUL between them: they are a command, or refused with
-// an Error of usage in words that a terminal can show. Nothing is run.
+// Any bytes as the words of a command line, separated by NUL: they are a command, or refused with a
+// usage Error that a terminal can show. Nothing is run.
 
 #include <algorithm>
 #include <cstddef>
@@ -47,7 +47,7 @@ namespace test {
 
 namespace {
 
-// The words of an example, as a shell has them.
+// The words of an example, as a shell splits them.
 std::string words_with_nuls(std::string_view command) {
   std::string words;
   bool quoted = false;
@@ -62,8 +62,8 @@ std::string words_with_nuls(std::string_view command) {
 
 }  // namespace
 
-// Every example of the help, and every option with the first value that it may have, of the first
-// command that has it.
+// Every example of the help, and every option with its first possible value, for the first command
+// that has it.
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
   std::set<std::string> seen;

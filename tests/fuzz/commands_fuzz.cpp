@@ -1,5 +1,5 @@
 // Bytes as choices: a command with options, and attention JSON for it, which may contradict each
-// other and themselves. It does what it says, or is refused with an Error that is not endless.
+// other and themselves. The command works, or is refused with an Error of limited length.
 
 #include <unistd.h>
 
@@ -27,7 +27,7 @@
 #include "support/run_program.h"
 #include "system/output_file.h"
 
-// Of the sanitizers' runtime, whose reports are not the program's.
+// From the sanitizers' runtime, whose reports are not the program's.
 extern "C" void __sanitizer_set_report_fd(  // NOLINT(readability-identifier-naming)
     void* fd) __attribute__((weak));
 
@@ -35,10 +35,10 @@ namespace attnviz {
 
 namespace {
 
-// The place where a command reads and writes, with nothing of the machine's around it.
-class Place {
+// The folder in which a command reads and writes, isolated from the machine's own files.
+class WorkingFolder {
  public:
-  Place() : before_(std::filesystem::current_path()) {
+  WorkingFolder() : before_(std::filesystem::current_path()) {
     // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread
     test::write_file(home_.file("fonts.conf"), "<fontconfig/>");
     setenv("HOME", home_.path().c_str(), 1);
@@ -64,7 +64,7 @@ class Place {
   test::TemporaryFolder folder_;
 };
 
-// A stream that is another file as long as this lives.
+// Redirects a stream to another file during its lifetime.
 class Redirected {
  public:
   Redirected(int fd, const char* file, const char* mode) : fd_(fd), kept_(dup(fd)) {
@@ -86,7 +86,7 @@ class Redirected {
   int kept_;
 };
 
-// The standard streams of a command, which reads the input's file.
+// The standard streams of a command, which reads from the input file.
 class Streams {
  public:
   Streams() { report_to(err_.kept()); }
@@ -97,7 +97,7 @@ class Streams {
  private:
   static void report_to(int fd) {
     if (__sanitizer_set_report_fd != nullptr) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): as it takes them
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): required by its interface
       __sanitizer_set_report_fd(reinterpret_cast<void*>(std::intptr_t{fd}));
     }
   }
@@ -107,7 +107,7 @@ class Streams {
   Redirected err_{STDERR_FILENO, "/dev/null", "w"};
 };
 
-// What is wrong with how it ended; nothing where it did what it says, or said why not.
+// What is wrong with how the command ended; empty if it worked or gave a reason for failing.
 std::string run(const std::vector<std::string>& words) {
   const Streams streams;
   try {
@@ -131,7 +131,7 @@ std::string run(const std::vector<std::string>& words) {
   return "";
 }
 
-// The line to type, and what in.json has to be.
+// The command line to type, and the contents of in.json.
 void show(const std::vector<std::string>& words, const std::string& columns,
           const std::string& input) {
   std::string line = "COLUMNS=" + columns + " attnviz";
@@ -145,7 +145,7 @@ void show(const std::vector<std::string>& words, const std::string& columns,
 
 namespace test {
 
-// Choices at random: nothing is better.
+// Random choices: no better seeds are known.
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds(100);
   std::mt19937 random(1);
@@ -160,7 +160,7 @@ std::vector<std::string> fuzz_seeds() {
 
 void fuzz_input(std::string_view bytes) {
   const TimeLimit limit(30);  // for whole commands, with sanitizers
-  static const Place place;
+  static const WorkingFolder folder;
   Choices choices(bytes);
   const std::vector<std::string> words = odd_command(choices);
   const std::string columns = choices.of({"80", "1", "5", "20", "24", "40", "200"});
@@ -172,9 +172,9 @@ void fuzz_input(std::string_view bytes) {
   if (is_shown) {
     show(words, columns, input);
   }
-  place.enter(input);
+  folder.enter(input);
   const std::string fault = run(words);
-  place.leave();
+  folder.leave();
   if (!fault.empty()) {
     show(words, columns, input);
     std::fprintf(stderr, "%s\n", fault.c_str());

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keeps the compiler from leaving out what only reads.
+// Keeps the compiler from removing code that only reads.
 volatile std::size_t sink = 0;
 
 fs::path reference_path(const std::string& path) {

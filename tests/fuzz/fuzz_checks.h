@@ -1,4 +1,4 @@
-// What fuzz targets do with what was read, and what they hold it to.
+// What fuzz targets do with the data they read, and the conditions they check.
 #pragma once
 
 #include <cstddef>
@@ -12,34 +12,34 @@
 
 namespace attnviz::test {
 
-/// Ends the process, which is a finding, unless it holds.
+/// Ends the process, which is a finding, unless the condition holds.
 void require(bool holds);
 
-/// Reads all bytes, so that a sanitizer sees whether they are there.
+/// Reads all bytes, so that a sanitizer checks that they exist.
 void use(std::string_view bytes);
 
-/// Runs what may throw an Error of a broken file, called "fuzz", and nothing else: neither one that
-/// blames the caller, nor one whose message is endless.
+/// Runs code that may throw an Error about a broken file, called "fuzz", and nothing else: neither
+/// an Error that blames the caller, nor one with an overlong message.
 void refused_or_done(const std::function<void()>& run);
 
-/// The ranges of tokens grow, and lie in the source.
+/// Checks that the ranges of tokens ascend and lie within the source.
 void require_ranges(const TokenizedText& text);
 
-/// Cuts `text` and some others, decodes what came of them, and looks at every token's piece.
+/// Tokenizes `text` and some others, decodes the results, and reads every token's piece.
 void run_tokenizer(const ModelTokenizer& tokenizer, std::string_view text = {});
 
-/// Parts of an input that has them one after another with a NUL between them; the last one is the
-/// rest. Those that are not there are empty.
+/// The parts of an input separated by NUL; the last one is the rest. Missing parts are empty.
 std::vector<std::string_view> parts_of(std::string_view input, std::size_t n_parts);
 
 /// A file of the repository, below tests/reference but for a path that begins with /.
 std::string reference_file(const std::string& path);
 
-/// Files with this ending below such a folder, the smallest first, of up to `most_bytes` each.
+/// Files with this extension below a folder of file(), the smallest first, of up to `most_bytes`
+/// each.
 std::vector<std::filesystem::path> reference_files(const std::string& folder,
                                                    std::string_view ending,
                                                    std::size_t most_bytes = 64 << 10);
-/// The same, read.
+/// The contents of these files.
 std::vector<std::string> files_below(const std::string& folder, std::string_view ending,
                                      std::size_t most_bytes = 64 << 10);
 

@@ -1,10 +1,10 @@
-// Runs a fuzz target where there is no libFuzzer, with the options of it that we use:
+// Runs a fuzz target without libFuzzer, with the options of libFuzzer that we use:
 //
 //   TARGET [-max_total_time=SECONDS] [-seed=N] [-runs=N] [FILE | FOLDER]…
 //
-// The target's seeds, files, and those in folders, are run as they are and then broken, -runs=0:
-// not broken. An input that ends the process is written to ./crash-SEED; -seed=SEED -runs=1 makes
-// it again from the same files.
+// The target's seeds, the given files, and those in folders, are run unchanged and then mutated
+// (not with -runs=0). An input that ends the process is written to ./crash-SEED; -seed=SEED -runs=1
+// generates it again from the same files.
 
 #include <unistd.h>
 
@@ -27,7 +27,7 @@
 #include "fuzz/mutation.h"
 #include "fuzz/time_limit.h"
 
-// Of the sanitizers' runtime, which ends the process without a signal.
+// From the sanitizers' runtime, which ends the process without a signal.
 extern "C" void __sanitizer_set_death_callback(  // NOLINT(readability-identifier-naming)
     void (*callback)()) __attribute__((weak));
 
@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr std::time_t kLongestInput = 10;  // of a debug build
 
-// As they were at first: a target may be elsewhere, and have other streams.
+// As they were at the start: a target may change the working folder and the streams.
 const fs::path kPlace = fs::current_path();
 std::FILE* const kReport = fdopen(dup(STDERR_FILENO), "w");
 
@@ -62,7 +62,7 @@ void on_signal(int number) {
 }
 
 void run(const std::string& input, std::uint64_t seed) {
-  // A copy of its own, so that the sanitizer sees a step over its end.
+  // A separate copy, so that the sanitizer sees accesses past its end.
   const std::vector<char> bytes(input.begin(), input.end());
   running = &input;
   running_seed = seed;
@@ -95,7 +95,7 @@ void add_files(const fs::path& path, std::vector<std::string>& files) {
   }
 }
 
-// The number behind `option`, when the argument is that.
+// The number after `option`, if the argument is that option.
 bool take_option(std::string_view argument, std::string_view option, std::uint64_t& number) {
   if (!argument.starts_with(option)) {
     return false;

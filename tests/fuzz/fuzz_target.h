@@ -1,5 +1,5 @@
-// What every fuzz target has. With Clang libFuzzer makes the inputs, with other compilers
-// fuzz_driver.cpp.
+// The interface of every fuzz target. With Clang libFuzzer generates the inputs, with other
+// compilers fuzz_driver.cpp.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace attnviz::test {
 
-/// Takes any bytes as an input. What escapes it, or ends the process, is a finding.
+/// Takes any bytes as an input. An exception that escapes it, or the end of the process, is a
+/// finding.
 void fuzz_input(std::string_view bytes);
 
-/// Inputs to begin with, so that there always are some.
+/// Inputs to start from, so that there always are some.
 std::vector<std::string> fuzz_seeds();
 
 }  // namespace attnviz::test

@@ -1,5 +1,5 @@
-// Any bytes as a GGUF file: it is read, walked, run on a few tokens and refused with an Error, or
-// nothing happens. What else escapes, crashes or is told by a sanitizer is a finding.
+// Any bytes as a GGUF file: it is read, walked and run on a few tokens, or refused with an Error.
+// Any other exception, a crash or a sanitizer's report is a finding.
 
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ using test::run_model;
 using test::run_tokenizer;
 using test::use;
 
-// Keeps the compiler from leaving out what only reads.
+// Keeps the compiler from removing code that only reads.
 volatile std::size_t sink = 0;
 
 bool is_inside(std::string_view piece, std::string_view bytes) {
@@ -94,7 +94,7 @@ void read_tensors(const Gguf& file, std::string_view bytes) {
   require(size <= bytes.size());
 }
 
-// Of a path, in memory where there is such a folder.
+// A file's path, in a folder in memory if there is one.
 void read_model(std::string_view bytes) {
   namespace fs = std::filesystem;
   static const fs::path path =
@@ -106,7 +106,7 @@ void read_model(std::string_view bytes) {
   fs::remove(path);
 }
 
-// What makes something of a whole file is called from here, one line each.
+// Everything that reads a whole file is called from here, one line each.
 void read(std::string_view bytes) {
   refused_or_done([&] {
     const Gguf file(bytes, "fuzz");
@@ -124,7 +124,7 @@ namespace test {
 
 namespace {
 
-// A small file with a value of every kind, so that there is always one.
+// A small file with a value of every kind, so that there is always a seed.
 std::string built_in(bool big_endian) {
   GgufBuilder b(big_endian);
   b.add_string("general.architecture", "llama")

@@ -1,5 +1,5 @@
-// Lines of any bytes as tokens of a picture: PNG, SVG and terminal pages are made of them, which
-// hold nothing that a reader's program could obey.
+// Lines of any bytes as tokens of a picture: PNG, SVG and terminal pages made from them hold
+// nothing that a reader's program could execute.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Gives libFuzzer's inputs to a target. With a folder's name in ATTNVIZ_FUZZ_SEEDS the program
-// writes the target's seeds there, as 0, 1, 2, …, and is done.
+// Passes libFuzzer's inputs to a target. With a folder's name in ATTNVIZ_FUZZ_SEEDS the program
+// only writes the target's seeds there, as 0, 1, 2, ….
 
 #include <csignal>
 #include <cstddef>

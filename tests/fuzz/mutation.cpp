@@ -25,36 +25,36 @@ class Mutator {
  private:
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
 
-  // Headers and metadata lie at the beginning.
-  std::size_t place() {
+  // Headers and metadata are at the beginning.
+  std::size_t random_position() {
     return below(below(8) == 0 ? bytes_.size() : std::min<std::size_t>(bytes_.size(), 4096));
   }
 
   void mutate() {
     switch (below(9)) {
       case 0: {
-        char& byte = bytes_[place()];
+        char& byte = bytes_[random_position()];
         byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << below(8)));
         break;
       }
       case 1:
-        bytes_[place()] = static_cast<char>(below(256));
+        bytes_[random_position()] = static_cast<char>(below(256));
         break;
       case 2:
-        write_number<std::uint32_t>(place());
+        write_number<std::uint32_t>(random_position());
         break;
       case 3:
-        write_number<std::uint64_t>(place());
+        write_number<std::uint64_t>(random_position());
         break;
       case 4:
       case 5:
         change_small_number();
         break;
       case 6:
-        bytes_.resize(below(2) == 0 ? place() : below(bytes_.size()));
+        bytes_.resize(below(2) == 0 ? random_position() : below(bytes_.size()));
         break;
       case 7:
-        bytes_.erase(place(), 1 + below(64));
+        bytes_.erase(random_position(), 1 + below(64));
         break;
       default:
         splice();
@@ -83,10 +83,11 @@ class Mutator {
     std::memcpy(bytes_.data() + at, number.data(), std::min(number.size(), bytes_.size() - at));
   }
 
-  // A number of 64 bits that is small looks like a length or a count: the next one from a place on.
+  // A small 64-bit number is probably a length or a count: changes the next one from a random
+  // position on.
   void change_small_number() {
     std::size_t zeros = 0;
-    for (std::size_t at = place(); at < bytes_.size(); ++at) {
+    for (std::size_t at = random_position(); at < bytes_.size(); ++at) {
       zeros = bytes_[at] == 0 ? zeros + 1 : 0;
       if (zeros == 6) {
         const std::size_t low =
@@ -101,12 +102,12 @@ class Mutator {
     }
   }
 
-  // A piece of some file in place of one here, or between what is here.
+  // Replaces a piece by one from another file, or inserts it.
   void splice() {
     const std::string& other = files_[below(files_.size())];
     const std::size_t from = below(std::min<std::size_t>(other.size(), 4096));
     const std::string piece = other.substr(from, 1 + below(200));
-    const std::size_t at = place();
+    const std::size_t at = random_position();
     bytes_.replace(at, below(2) == 0 ? piece.size() : 0, piece);
   }
 

@@ -1,4 +1,4 @@
-// Any bytes as a NumPy array, and as attention that lies in one: it is read as its shape says, or
+// Any bytes as a NumPy array, and as attention stored in one: it is read according to its shape, or
 // refused with an Error.
 
 #include <cstddef>
@@ -40,7 +40,7 @@ namespace test {
 
 namespace {
 
-// An array of ones whose numbers are as many bytes long.
+// An array of ones whose numbers have this many bytes.
 std::string array_of(const std::string& type, const std::string& shape, const std::string& order,
                      std::size_t n_bytes, char version = 1) {
   std::string header =

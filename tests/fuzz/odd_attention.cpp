@@ -73,7 +73,7 @@ class Maker {
     return list;
   }
 
-  // Few choices for many numbers.
+  // Few choices determine many numbers.
   Json weights(std::size_t n_rows, std::size_t n_columns) {
     constexpr std::array kWeights = {0.0, 0.5, 1.0, 0.25, 0.1};
     std::uint32_t state = static_cast<std::uint32_t>(choices_.below(256));

@@ -1,5 +1,5 @@
-// Attention JSON of the right shape, whose parts agree or contradict each other as choices will:
-// what no mutation of bytes arrives at.
+// Attention JSON of the right shape, whose parts agree or contradict each other by choice:
+// documents that mutating bytes would not reach.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace attnviz::test {
 
-/// One document, or two on a line each.
+/// One document, or two on one line each.
 std::string odd_attention(Choices& choices);
 
 }  // namespace attnviz::test

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A description's own words for a value, and what may stand in its place.
+// A placeholder from an option's description, and the values that may replace it.
 const std::map<std::string, Words, std::less<>>& known_values() {
   static const std::map<std::string, Words, std::less<>> values = {
       {"D", {"8", "0.1", "2", "1e30", "nan"}},
@@ -53,7 +53,7 @@ const std::map<std::string, Words, std::less<>>& known_values() {
   return values;
 }
 
-// Of counts: what takes long because it is much is no finding.
+// For counts: large ones that merely take long are not findings.
 const Words kNumbers = {
     "1", "0", "2", "3", "8", "-1", "18446744073709551615", "9223372036854775808"};
 const Words kModels = {"demo",      "gemma2-window", "roberta-mlm",
@@ -74,8 +74,8 @@ std::string known_value(Choices& choices, std::string_view word) {
   return choices.of(values == known_values().end() ? kNumbers : values->second);
 }
 
-// One of what is between the bars: as it stands, with a number for the letter in "window:W", or of
-// what a name stands for.
+// One of the alternatives between the bars: literally, with a number for the letter in "window:W",
+// or a value for a placeholder.
 std::string described_value(Choices& choices, std::string_view description) {
   Words words;
   for (std::size_t begin = 0; begin <= description.size();) {
@@ -130,7 +130,7 @@ void add_option(Choices& choices, const app::OptionSpec& option, Words& words) {
 void add_argument(Choices& choices, const app::CommandDescription& command,
                   const app::OptionSpec& argument, Words& words) {
   if (command.name == "lesson") {
-    // That of the cache generates hundreds of tokens: minutes with sanitizers.
+    // The lesson on the cache generates hundreds of tokens: minutes with sanitizers.
     const std::string& name = choices.of(argument.choices);
     words.push_back(name == "cache" ? "softmax" : name);
     return;
@@ -147,13 +147,13 @@ void add_argument(Choices& choices, const app::CommandDescription& command,
 
 std::vector<std::string> odd_command(Choices& choices) {
   static const std::vector<app::CommandDescription> commands = app::describe_commands();
-  // Of the lines that people draw attention with, half of all.
+  // Half of all command lines draw attention.
   const auto drawn = std::find_if(commands.begin(), commands.end(),
                                   [](const auto& one) { return one.name == "render"; });
   const app::CommandDescription& command = choices.once_in(2) ? *drawn : choices.of(commands);
   Words words = {std::string(command.name)};
   for (const app::OptionSpec& argument : command.arguments) {
-    // Others are there to be refused.
+    // Other combinations only test refusals.
     if (&argument == &command.arguments.front() || command.name == "meaning") {
       add_argument(choices, command, argument, words);
     }
@@ -164,7 +164,7 @@ std::vector<std::string> odd_command(Choices& choices) {
   if (command.name == "tour") {
     words.emplace_back("--all");
   }
-  // Most of the time the embedded model, which is larger than others here, would take too long.
+  // The embedded model, larger than the others here, would take too long in most cases.
   const bool takes_model = std::ranges::any_of(command.options, is_model);
   if (takes_model && !choices.once_in(16)) {
     words.insert(words.end(), {"-m", model(choices)});

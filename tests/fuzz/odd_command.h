@@ -1,4 +1,4 @@
-// Command lines whose options are of the command, and go together as choices will.
+// Command lines with options of the command, combined by choice.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace attnviz::test {
 
-/// The words of one, without the program's name. Files that it reads are `kInput`, "missing" and
-/// "-", or models of the repository; those that it writes begin with "out" or "sums". All but the
-/// models are in the working folder.
+/// The words of a command line, without the program's name. It reads `kInput`, "missing", "-" or
+/// models of the repository; the names of files that it writes begin with "out" or "sums". All but
+/// the models are in the working folder.
 std::vector<std::string> odd_command(Choices& choices);
 
 inline constexpr const char* kInput = "in.json";

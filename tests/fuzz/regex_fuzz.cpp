@@ -51,7 +51,7 @@ std::string some_of(const std::array<const char*, n>& parts, std::mt19937& rando
   return all;
 }
 
-// With as many brackets closed as are open.
+// Closes all open brackets.
 std::string closed(std::string_view pattern) {
   std::string all;
   std::size_t open = 0;
@@ -67,7 +67,8 @@ std::string closed(std::string_view pattern) {
 
 }  // namespace
 
-// Patterns of known models, and what makes a search long or a class odd, put together at random.
+// Patterns of known models, and constructs that make searches long or classes odd, combined at
+// random.
 std::vector<std::string> fuzz_seeds() {
   constexpr std::array kOfPatterns = {"a",
                                       "b",

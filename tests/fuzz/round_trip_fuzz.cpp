@@ -1,5 +1,5 @@
 // Any bytes as attention JSON: a document that was read is written as JSON that reads back to the
-// same document, which is written as the same bytes.
+// same document, and is written as the same bytes again.
 
 #include <algorithm>
 #include <bit>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kTokens = 3;
 
-// Of all heads.
+// For all heads.
 class FiniteWeights : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return true; }
@@ -32,13 +32,13 @@ class FiniteWeights : public PatternSink {
   }
 };
 
-// As many ids that any vocabulary has as the model takes.
+// Ids that any vocabulary has, as many as the model takes.
 std::vector<std::uint32_t> some_ids(const Model& model) {
   const std::size_t most = model.config.n_ctx == 0 ? kTokens : model.config.n_ctx;
   return std::vector<std::uint32_t>(std::min({model.embeddings.rows, most, kTokens}), 0);
 }
 
-// Those of the vocabulary first, as others may be forbidden.
+// Pieces of the vocabulary first, as others may be refused.
 std::vector<std::string_view> some_pieces(const Model& model) {
   std::vector<std::string_view> pieces(model.inputs.empty() ? kTokens : model.inputs.rows, "cat");
   for (std::size_t i = 0; i < pieces.size() && !model.vocabulary.empty(); ++i) {

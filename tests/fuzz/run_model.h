@@ -5,7 +5,8 @@
 
 namespace attnviz::test {
 
-/// The attention and the logits of three tokens, whose weights are finite. Throws what runs throw.
+/// Computes attention and logits of three tokens, and checks that weights are finite. Throws what
+/// runs throw.
 void run_model(const Model& model);
 
 }  // namespace attnviz::test

@@ -1,5 +1,5 @@
-// A config.json, a NUL, and any bytes as model.safetensors: the tensors lie in the file, the model
-// runs on a few tokens, or they are refused with an Error.
+// A config.json, a NUL, and any bytes as model.safetensors: the tensors lie within the file and the
+// model runs on a few tokens, or they are refused with an Error.
 
 #include <cstddef>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Any bytes as a SentencePiece model, read as those of Llama, T5 and Marian: texts are cut and
-// decoded; or it is refused with an Error.
+// Any bytes as a SentencePiece model, read as those of Llama, T5 and Marian: texts are tokenized
+// and decoded, or the model is refused with an Error.
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
-// A kernel, shapes and numbers taken from any bytes: every SIMD target computes what the first one
-// does, but for rounding.
+// A kernel, shapes and numbers taken from any bytes: every SIMD target agrees with the first one,
+// up to rounding.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ namespace {
 using test::require;
 using Floats = std::vector<float>;
 
-// What kernels are given: the input's bytes, one after another, and again when they are through.
+// Arguments of kernels: the input's bytes in order, repeated when they are used up.
 class Source {
  public:
   explicit Source(std::string_view bytes) : bytes_(bytes.empty() ? "x" : bytes) {}
@@ -59,7 +59,7 @@ Matrix rows_of(Floats& numbers, std::size_t cols) {
   return {numbers.data(), numbers.size() / cols, cols, cols};
 }
 
-// Results of all targets differ from those of the first by at most so much.
+// The largest allowed difference between results of a target and those of the first.
 void compare(const std::function<Floats()>& run,
              const std::function<double(std::size_t i, double value)>& bound) {
   Floats first;
@@ -84,8 +84,8 @@ double exactly(std::size_t /*i*/, double /*value*/) {
   return 0.0;
 }
 
-// How far sums of so many products may be apart whose sizes come to `sizes`, when every step of
-// both is rounded to the same side: an input may be made so.
+// How far sums of that many products may differ if their absolute values add up to `sizes` and
+// every step of both is rounded in the same direction, as an input may achieve.
 double rounding(std::size_t n_terms, double sizes) {
   return 1.2e-7 * static_cast<double>(n_terms + 4) * sizes;
 }
@@ -153,7 +153,7 @@ void softmax(Source& source) {
   if (source.byte() % 2 == 0) {
     sink.logit = source.number();
   }
-  // An exponent of 16 is rounded by 1e-6.
+  // The rounding error of an exponent of 16 is 1e-6.
   const auto bound = [n](std::size_t, double value) {
     return (6e-6 + rounding(n, 1.0)) * value + 1e-30;
   };

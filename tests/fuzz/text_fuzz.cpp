@@ -1,5 +1,5 @@
-// Any bytes as a text, through a tokenizer of each kind and what brings its tokens together: ranges
-// grow and lie in the text, and what keeps every byte gives the text back.
+// Any bytes as a text, through a tokenizer of each kind and the merging of its tokens: ranges
+// ascend and lie within the text, and lossless tokenizers restore the text.
 
 #include <array>
 #include <cstddef>
@@ -36,7 +36,7 @@ void fold(const TokenizedText& text) {
   require(shorter.size() <= text.size());
 }
 
-// Words, characters and bytes say what stands in the text.
+// Words, characters and bytes have the text's own bytes.
 void cut_plainly(std::string_view text) {
   for (const char* name : {"words", "chars", "bytes"}) {
     const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(name);

@@ -7,7 +7,8 @@
 
 namespace attnviz::test {
 
-/// While it lives: SIGPROF comes after so many seconds of a CPU, however busy the machine is.
+/// During its lifetime, SIGPROF is raised after this many seconds of CPU time, however busy the
+/// machine is.
 class TimeLimit {
  public:
   explicit TimeLimit(std::time_t seconds) { set(seconds); }

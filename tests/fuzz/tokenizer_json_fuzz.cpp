@@ -1,5 +1,5 @@
-// A tokenizer.json, a NUL, a tokenizer_config.json, a NUL, and a text, which is cut and decoded; or
-// the files are refused with an Error.
+// A tokenizer.json, a NUL, a tokenizer_config.json, a NUL, and a text, which is tokenized and
+// decoded, or the files are refused with an Error.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Any bytes as weights JSON: a model runs on a few tokens, and is written as what reads back to be
-// written so again; or the bytes are refused with an Error.
+// Any bytes as weights JSON: the model runs on a few tokens, and what is written of it reads back
+// and is written the same again; or the bytes are refused with an Error.
 
 #include <cstddef>
 #include <string>

@@ -9,7 +9,7 @@ run(ignored ${CONFIGURE} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK_DIR}/bu
 run(ignored ${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(output ${WORK_DIR}/build/consumer)
 
-# Causal: the first token sees itself only; nobody sees what comes later.
+# Causal: the first token sees only itself; no token sees later ones.
 set(number "0\\.[0-9][0-9][0-9][0-9]")
 expect_match("${output}"
   "^1\\.0000 0\\.0000 0\\.0000 \n${number} ${number} 0\\.0000 \n${number} ${number} ${number} \n$"

@@ -103,7 +103,7 @@ TEST_CASE("activations: a squared relu and a sigmoid at their ends") {
   });
 }
 
-TEST_CASE("activations: infinities give the limits, NaN stays, and 0 is 0") {
+TEST_CASE("activations: infinities give the limits, NaN stays NaN, and 0 stays 0") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for_each_target([&] {
     for (const Activation activation : kActivations) {

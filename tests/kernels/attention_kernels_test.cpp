@@ -84,7 +84,7 @@ TEST_CASE("scores, weights and mixtures: every SIMD target agrees with the refer
   });
 }
 
-TEST_CASE("scores, weights and mixtures: a row has the same bits whatever stands beside it") {
+TEST_CASE("scores, weights and mixtures: a row is bit-identical regardless of the rows around it") {
   constexpr std::size_t kTokens = 150;
   constexpr std::size_t kHead = 9;
   constexpr std::size_t kValue = 21;
@@ -127,7 +127,7 @@ TEST_CASE("scores, weights and mixtures: a row has the same bits whatever stands
   });
 }
 
-TEST_CASE("mix_values: more keys than are taken at once agree with the reference") {
+TEST_CASE("mix_values: more keys than are processed at once agree with the reference") {
   constexpr std::size_t kKeys = 1100;
   constexpr std::size_t kValue = 70;
   const std::vector<float> w = test::random_values(7 * kKeys, 3);
@@ -153,7 +153,7 @@ TEST_CASE("mix_values: more keys than are taken at once agree with the reference
   });
 }
 
-TEST_CASE("attention_scores: queries that see nothing are passed over") {
+TEST_CASE("attention_scores: queries that see nothing are skipped") {
   const std::vector<float> q = test::random_values(14 * 6, 3);
   const std::vector<float> k = test::random_values(50 * 6, 4);
   const ConstMatrix query = test::matrix_over(q, 14, 6);

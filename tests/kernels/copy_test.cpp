@@ -10,7 +10,7 @@
 
 namespace attnviz {
 
-TEST_CASE("copy: all values arrive, and nothing beside them is touched") {
+TEST_CASE("copy: all values are copied, and nothing around them is touched") {
   test::for_each_target([&] {
     for (const std::size_t cols : {1u, 3u, 15u, 16u, 17u, 50u, 131u}) {
       for (const bool stream : {false, true}) {

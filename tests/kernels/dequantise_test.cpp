@@ -31,7 +31,7 @@ std::vector<float> numbers_of(const fs::path& path) {
   return {numbers.begin(), numbers.end()};
 }
 
-// Blocks, one byte further on than where memory begins, and the floats that they stand for.
+// Blocks, one byte past the start of their memory, and the floats that they stand for.
 struct Reference {
   Reference(const fs::path& blocks, StoredType of) : name(blocks.filename()), type(of) {
     const MappedFile file(blocks);
@@ -48,8 +48,8 @@ struct Reference {
   std::vector<float> floats;
 };
 
-// NAME.bin and NAME.kind.bin, with floats or integers beside them, for the names of quantised
-// types. NAME.big.bin is for whoever turns bytes.
+// NAME.bin and NAME.kind.bin, with floats or integers next to them, for the names of quantised
+// types. NAME.big.bin is for tests of byte order.
 std::vector<Reference> references_in(const fs::path& folder) {
   std::vector<Reference> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -111,7 +111,7 @@ constexpr std::size_t kQuantisedTypes =
 
 }  // namespace
 
-TEST_CASE("dequantise: blocks of every type give the bits of an independent program") {
+TEST_CASE("dequantise: blocks of every type are bit-identical to those of an independent program") {
   const fs::path folder = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/quants";
   REQUIRE(fs::exists(folder));
   const std::vector<Reference> references = references_in(folder);
@@ -119,7 +119,7 @@ TEST_CASE("dequantise: blocks of every type give the bits of an independent prog
   check_references(references);
 }
 
-TEST_CASE("dequantise: every type gives the bits of the format's own implementation") {
+TEST_CASE("dequantise: every type is bit-identical to the format's own implementation") {
   const fs::path extract = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/ggml";
   const fs::path whole = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf/quants/A";
   const std::vector<Reference> references = references_in(fs::exists(whole) ? whole : extract);
@@ -128,7 +128,7 @@ TEST_CASE("dequantise: every type gives the bits of the format's own implementat
 }
 
 TEST_CASE("dequantise: a block computed by hand") {
-  // Scale 0.5; byte j holds j and 15 - j, of which 8 is taken away.
+  // Scale 0.5; byte j holds j and 15 - j, from which 8 is subtracted.
   std::uint8_t block[18] = {0x00, 0x38};
   for (unsigned j = 0; j < 16; ++j) {
     block[2 + j] = static_cast<std::uint8_t>(j | (15 - j) << 4);

@@ -29,7 +29,7 @@ std::vector<double> some_shares(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("entropy_sums: those of plain loops, at every length, without what is 0") {
+TEST_CASE("entropy_sums: agree with plain loops, at every length, skipping zeros") {
   test::for_each_target([] {
     for (const std::size_t n : {1u, 2u, 3u, 7u, 8u, 9u, 100u, 1023u}) {
       CAPTURE(n);
@@ -52,7 +52,7 @@ TEST_CASE("entropy_sums: those of plain loops, at every length, without what is 
   });
 }
 
-TEST_CASE("entropy_sums: a single share has no entropy, the least of numbers nearly none") {
+TEST_CASE("entropy_sums: a single share has no entropy, the smallest numbers nearly none") {
   test::for_each_target([] {
     const std::vector<double> one = {0.0, 1.0, 0.0};
     CHECK(kernels::entropy_sums(one, 0.5).bits == 0.0);
@@ -65,7 +65,7 @@ TEST_CASE("entropy_sums: a single share has no entropy, the least of numbers nea
   });
 }
 
-TEST_CASE("log_sum_exp, divergence: those of plain loops, of logits however large") {
+TEST_CASE("log_sum_exp, divergence: agree with plain loops, for logits of any size") {
   test::for_each_target([] {
     for (const std::size_t n : {1u, 2u, 3u, 7u, 8u, 9u, 100u, 1023u}) {
       for (const float offset : {0.0f, -3000.0f, 3000.0f}) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kBlock = 32;
 
-// Q8_0: a scale of 16 bits, then 32 bytes. Column c's number k is scale * quant(c, k).
+// Q8_0: a 16-bit scale, then 32 bytes. Column c's number k is scale * quant(c, k).
 struct Columns {
   template <class Quant>
   Columns(std::size_t n_cols, std::size_t depth, std::uint16_t scale, const Quant& quant)
@@ -52,8 +52,8 @@ bool cannot_run() {
   return !kernels::has_integer_products();
 }
 
-// Of `numbers` quantised ones. Any bytes are quants, and scales of any sign; halves that are not
-// small numbers would hide the sums' last bits.
+// Weights with `numbers` quantised numbers. Any bytes are valid quants, and scales have any sign;
+// halves that are not small would hide the sums' last bits.
 std::vector<std::uint8_t> random_blocks(StoredType type, std::size_t numbers) {
   std::vector<std::uint8_t> bytes(stored_bytes(type, numbers));
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -96,8 +96,8 @@ TEST_CASE("integer products: activations that are multiples of a unit give exact
   if (cannot_run()) {
     return;
   }
-  // Integers of up to 2^22 by quants of every value: sums of 64 that a double holds and, as each
-  // group is one rounding, a float nearly does.
+  // Integers of up to 2^22 times quants of every value: a double holds sums of 64 exactly, and a
+  // float nearly, as each group is rounded once.
   constexpr std::size_t kDepth = 64;
   const Columns w(35, kDepth, kOne, signed_quant);
   std::vector<float> x(kDepth);
@@ -159,7 +159,7 @@ TEST_CASE("integer products: the largest digits and sums of digits fit") {
   }
 }
 
-TEST_CASE("integer products: an error is small beside a group's largest activation") {
+TEST_CASE("integer products: errors are small compared with a group's largest activation") {
   if (cannot_run()) {
     return;
   }
@@ -185,7 +185,8 @@ TEST_CASE("integer products: an error is small beside a group's largest activati
   }
 }
 
-TEST_CASE("integer products: one row alone has the bits that it has beside others, of any type") {
+TEST_CASE(
+    "integer products: one row alone is bit-identical to the row among others, for any type") {
   if (cannot_run()) {
     return;
   }
@@ -218,12 +219,13 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
 }
 
 TEST_CASE(
-    "integer products: one row alone has the bits that it has beside others, of largest sums") {
+    "integer products: one row alone is bit-identical to the row among others, for the largest "
+    "sums") {
   if (cannot_run()) {
     return;
   }
-  // Blocks whose quants are all the same, and the largest or the least: bytes [first, first +
-  // count) of one. What else there is are scales, of which each is positive.
+  // Blocks whose quants all have the same value, the largest or the least: bytes [first, first +
+  // count) of a block. The other bytes are scales, all positive.
   struct Extreme {
     StoredType type;
     std::size_t first;
@@ -239,7 +241,8 @@ TEST_CASE(
         std::fill_n(bytes.data() + col * block + extreme.first, extreme.count, quants);
       }
       const StoredMatrix w(bytes.data(), kDepth, kCols, kDepth, extreme.type, true);
-      // The largest that do not take a larger unit, and those whose last two digits are largest.
+      // The largest ones that do not need a larger unit, and those with the largest last two
+      // digits.
       for (const float value : {0x1.FBFFFCp0f, -0x1.FBFFFCp0f, 0x1.F9FDFCp0f, -0x1.F9FDFCp0f}) {
         const std::vector<float> x(2 * kDepth, value);
         const std::vector<float> one = products(x.data(), 1, w);
@@ -253,11 +256,12 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("integer products: one row alone has the bits that it has beside others, of long rows") {
+TEST_CASE(
+    "integer products: one row alone is bit-identical to the row among others, for long rows") {
   if (cannot_run()) {
     return;
   }
-  // More numbers than are taken at once, and a block behind them that nobody multiplies.
+  // More numbers than are processed at once, followed by a block that is not multiplied.
   constexpr std::size_t kCols = 80;
   constexpr std::size_t kDepth = 8192 + 768;
   constexpr std::size_t kStride = kDepth + 256;
@@ -276,7 +280,7 @@ TEST_CASE("integer products: one row alone has the bits that it has beside other
   }
 }
 
-TEST_CASE("integer products: what is not finite stays so, and within its row") {
+TEST_CASE("integer products: numbers that are not finite stay so, and only within their row") {
   if (cannot_run()) {
     return;
   }
@@ -324,7 +328,7 @@ TEST_CASE("integer products: zeros and numbers near the smallest give sums near 
 }
 
 #if defined(__x86_64__)
-TEST_CASE("integer products: wherever the compiler's own library finds what they need") {
+TEST_CASE("integer products: available wherever the compiler's library finds the instructions") {
   const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");

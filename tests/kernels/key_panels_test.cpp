@@ -37,7 +37,7 @@ TEST_CASE("KeyPanels: column c of panel p is key 16 p + c, on every SIMD target"
   });
 }
 
-TEST_CASE("KeyPanels: keys that come later go behind those that are there") {
+TEST_CASE("KeyPanels: later keys are appended to those already there") {
   constexpr std::size_t kKeys = 40;
   constexpr std::size_t kWidth = 5;
   const std::vector<float> k = test::random_values(kKeys * kWidth, 3);

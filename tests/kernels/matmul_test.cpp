@@ -30,7 +30,7 @@ struct Shape {
 };
 
 // Around every tile: fewer rows, exactly as many and one more; columns just past each vector width.
-// The last ones have more to sum over than is packed at a time.
+// The last ones have longer sums than are packed at a time.
 constexpr Shape kShapes[] = {{1, 1, 1},     {1, 64, 33},   {2, 3, 8},     {3, 8, 4},
                              {4, 7, 16},    {5, 15, 17},   {6, 33, 32},   {7, 64, 47},
                              {12, 5, 64},   {13, 64, 65},  {17, 1, 15},   {40, 33, 3},
@@ -45,8 +45,8 @@ struct StridedValues {
   ConstMatrix view;
 };
 
-// Rounding grows with the sums, one part in a million of the largest being about eight float steps,
-// and as the square root of how many are added one after another.
+// Rounding errors grow with the sums, one millionth of the largest being about eight float steps,
+// and with the square root of the number of terms added in sequence.
 double tolerance(const std::vector<double>& expected, std::size_t d_in) {
   double largest = 1.0;
   for (const double value : expected) {
@@ -55,8 +55,8 @@ double tolerance(const std::vector<double>& expected, std::size_t d_in) {
   return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 8.0);
 }
 
-// Weights in some type and layout, at an odd address in a wider storage, and what is expected of
-// them as floats.
+// Weights in some type and layout, at an odd address in a wider storage, and the floats expected
+// from them.
 struct StoredWeights {
   StoredWeights(std::size_t rows, std::size_t cols, StoredType type, bool transposed)
       : floats(rows * cols) {
@@ -92,7 +92,8 @@ struct StoredWeights {
   StoredMatrix view;
 };
 
-// Quantised weights, transposed, of random bits at an odd address, and what is expected of them.
+// Quantised weights, transposed, of random bits at an odd address, and the floats expected from
+// them.
 struct QuantisedWeights {
   QuantisedWeights(std::size_t row_blocks, std::size_t cols, StoredType type)
       : QuantisedWeights(row_blocks * stored_block(type).numbers, cols,
@@ -112,12 +113,12 @@ struct QuantisedWeights {
     for (char& byte : bytes) {
       byte = static_cast<char>(random() & 0xFF);
     }
-    // Scales of a size that sums bear: every word at a place where some type has a half (a block's
-    // first, second and last two, and before the last) becomes one about 0.01.
+    // Scales small enough for sums: every word at an offset where some type has a half (a block's
+    // first, second, last and second to last) becomes a half of about 0.01.
     for (std::size_t at = 1; at < bytes.size(); at += block.bytes) {
-      for (const std::size_t place :
+      for (const std::size_t offset :
            {std::size_t{0}, std::size_t{2}, block.bytes - 4, block.bytes - 2}) {
-        bytes[at + place + 1] = static_cast<char>((bytes[at + place + 1] & 0x83) | 0x20);
+        bytes[at + offset + 1] = static_cast<char>((bytes[at + offset + 1] & 0x83) | 0x20);
       }
       if (type == StoredType::kMXFP4) {
         bytes[at] = 120;
@@ -147,8 +148,8 @@ MatrixBuffer absolute(ConstMatrix matrix) {
   return result;
 }
 
-// Compares with the floats that w stands for: with their products in doubles, and, but where w is
-// multiplied as integers, with the bits of their products as floats that lie side by side.
+// Compares with the floats that w stands for: with their products in doubles, and, unless w is
+// multiplied as integers, bit by bit with their products as contiguous floats.
 void require_product_of_floats(const Shape& shape, const StoredMatrix& w, ConstMatrix floats) {
   const StridedValues x(shape.n, shape.d_in, 1);
   const std::vector<float> bias = test::random_values(shape.d_out, 3);
@@ -233,14 +234,14 @@ TEST_CASE("matmul: every size from 1 to 130, each way") {
   });
 }
 
-TEST_CASE("matmul: a result has the same bits alone and among others") {
+TEST_CASE("matmul: a result is bit-identical alone and among others") {
   constexpr std::size_t kRows = 23;
   constexpr std::size_t kInner = 37;
   constexpr std::size_t kCols = 75;
   const StridedValues x(kRows, kInner, 4);
   const StridedValues w(kInner, kCols, 5);
   for_each_target([&] {
-    for (std::size_t count = 2; count <= 5; ++count) {  // few rows go another way
+    for (std::size_t count = 2; count <= 5; ++count) {  // few rows take another path
       test::PoisonedMatrix few(count, kCols);
       test::PoisonedMatrix alone(1, kCols);
       kernels::matmul(x.view.row_block(7, count), w.view, {}, few.view());
@@ -262,7 +263,8 @@ TEST_CASE("matmul: a result has the same bits alone and among others") {
   });
 }
 
-TEST_CASE("matmul: adding products one after another gives the bits of the product side by side") {
+TEST_CASE(
+    "matmul: adding products one after another is bit-identical to one concatenated product") {
   const StridedValues x(9, 30, 6);
   const StridedValues w(30, 21, 7);
   const std::vector<float> bias = test::random_values(21, 8);
@@ -276,7 +278,7 @@ TEST_CASE("matmul: adding products one after another gives the bits of the produ
   });
 }
 
-TEST_CASE("matmul: weights of every type and layout give the bits of the same floats") {
+TEST_CASE("matmul: weights of every type and layout are bit-identical to the same floats") {
   for_each_target([] {
     for (const StoredType type : {StoredType::kF32, StoredType::kF16, StoredType::kBf16}) {
       for (const bool transposed : {false, true}) {
@@ -297,7 +299,7 @@ TEST_CASE("matmul: weights of every type and layout give the bits of the same fl
   });
 }
 
-TEST_CASE("matmul: every value of 16 bits becomes the float that it stands for") {
+TEST_CASE("matmul: every 16-bit value becomes the float that it stands for") {
   const float one = 1.0f;
   for_each_target([&] {
     for (const StoredType type : {StoredType::kF16, StoredType::kBf16}) {
@@ -356,13 +358,13 @@ TEST_CASE("matmul: quantised weights of every type, in longer sums and more rows
       const ConstMatrix floats = w.floats.view().row_block(is_small ? 31 : 250, 1001);
       require_product_of_floats({13, 1001, 33}, part, floats);
     }
-    const QuantisedWeights w(20, 70, StoredType::kQ4_K);  // more to sum over than any panel has
+    const QuantisedWeights w(20, 70, StoredType::kQ4_K);  // longer sums than any panel holds
     require_product_of_floats({400, 5120, 70}, w.view, w.floats.view());
     require_product_of_floats({2, 5120, 70}, w.view, w.floats.view());
   });
 }
 
-TEST_CASE("matmul: by quantised weights, a result has the same bits alone and among others") {
+TEST_CASE("matmul: with quantised weights, a result is bit-identical alone and among others") {
   constexpr std::size_t kRows = 15;
   constexpr std::size_t kCols = 75;
   const QuantisedWeights w(2, kCols, StoredType::kQ5_K);
@@ -380,8 +382,8 @@ TEST_CASE("matmul: by quantised weights, a result has the same bits alone and am
       kernels::matmul(x.view, w.view.col_block(col, 1), {}, alone.view());
       REQUIRE(test::same_bits(alone.view(), whole.view().col_block(col, 1)));
     }
-    // In parts, of which the second begins within a block; where activations of a group share a
-    // unit, with a group.
+    // In parts, the second of which begins within a block, or with a group where activations of a
+    // group share a unit.
     const std::size_t first = kernels::uses_integer_products() ? 96 : 100;
     test::PoisonedMatrix parts(kRows, kCols);
     kernels::matmul(x.view.col_block(0, first), w.view.row_block(0, first), {}, parts.view());

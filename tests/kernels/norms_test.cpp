@@ -86,7 +86,7 @@ TEST_CASE("norms: numbers computed by hand") {
   });
 }
 
-TEST_CASE("norms: every size agrees with double precision, between poison and in place") {
+TEST_CASE("norms: every size agrees with double precision, between poison values and in place") {
   for_each_target([] {
     for (std::size_t n = 1; n <= 130; ++n) {
       CAPTURE(n);
@@ -115,7 +115,7 @@ TEST_CASE("norms: every size agrees with double precision, between poison and in
   });
 }
 
-TEST_CASE("norms: a long row far from 0 loses no digits") {
+TEST_CASE("norms: a long row far from 0 keeps its precision") {
   constexpr std::size_t kSize = 4096;
   const std::vector<float> weight(kSize, 1.0f);
   const std::vector<float> bias(kSize, 0.25f);
@@ -150,7 +150,7 @@ TEST_CASE("norms: a row of equal numbers becomes the bias") {
   });
 }
 
-TEST_CASE("sum_of_squares: as a double-precision loop has it, of any length") {
+TEST_CASE("sum_of_squares: agrees with a double-precision loop, for any length") {
   for_each_target([] {
     for (const std::size_t n : {0u, 1u, 7u, 16u, 33u, 768u, 1001u}) {
       const std::vector<float> x = shifted(test::random_values(n, 11), 1e15f, 3e14f);

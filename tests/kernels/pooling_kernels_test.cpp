@@ -18,7 +18,7 @@ using test::for_each_target;
 constexpr std::size_t kSizes[] = {1, 2, 15, 16, 17, 31, 48, 100, 129, 130, 600};
 constexpr std::size_t kKeysPerCell[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 32, 33, 100, 1000};
 
-// Positive, of very different sizes, and in rows with a gap between them.
+// Positive, of very different magnitudes, in rows with a gap between them.
 struct Weights {
   Weights(std::size_t n_rows, std::size_t n)
       : values(test::random_values(n_rows * (n + 3), 7)), view{values.data(), n_rows, n, n + 3} {
@@ -39,7 +39,7 @@ std::vector<Cell> cells_for(std::size_t n_keys, std::size_t keys_per_cell) {
   return cells;
 }
 
-// check(rows, first key, keys per cell) for many of each.
+// check(rows, first key, keys per cell) for many values of each.
 void for_each_shape(const auto& check) {
   for (const std::size_t n : kSizes) {
     const Weights weights(3, n);
@@ -76,7 +76,7 @@ TEST_CASE("pool_largest: every SIMD target finds the largest of each cell") {
   });
 }
 
-TEST_CASE("pool_largest: more columns than are taken at once, and numbers below 0") {
+TEST_CASE("pool_largest: more columns than are processed at once, and numbers below 0") {
   constexpr std::size_t kKeys = 9001;
   const std::vector<float> values = test::random_values(2 * kKeys, 5);
   for_each_target([&] {
@@ -116,7 +116,7 @@ TEST_CASE("pool_sums: every SIMD target agrees with the double-precision referen
   });
 }
 
-TEST_CASE("pool_sums: a row adds multiples of 2^-36, so that the order of rows is of no account") {
+TEST_CASE("pool_sums: a row adds multiples of 2^-36, so that the order of rows does not matter") {
   constexpr std::size_t kRows = 40;
   constexpr std::size_t kKeys = 300;
   const Weights weights(kRows, kKeys);
@@ -141,7 +141,7 @@ TEST_CASE("pool_sums: a row adds multiples of 2^-36, so that the order of rows i
   });
 }
 
-TEST_CASE("pool_sums: zeros beside a row change no bit") {
+TEST_CASE("pool_sums: zeros around a row change no bit") {
   constexpr std::size_t kKeys = 700;
   constexpr std::size_t kFirst = 37;
   constexpr std::size_t kEnd = 655;

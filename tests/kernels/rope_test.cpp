@@ -22,18 +22,18 @@ double dot(ConstMatrix a, std::size_t a_row, ConstMatrix b, std::size_t b_row) {
 
 }  // namespace
 
-TEST_CASE("rope: position 0 changes nothing, position 1 turns the first pair by one radian") {
+TEST_CASE("rope: position 0 changes nothing, position 1 rotates the first pair by one radian") {
   std::vector<float> x = {1.0f, 2.0f, 3.0f, 4.0f, 1.0f, 0.0f, 0.0f, 1.0f};
   kernels::rope({x.data(), 2, 4, 4}, 0, 10000.0f);
   CHECK(std::vector<float>(x.begin(), x.begin() + 4) == std::vector<float>{1, 2, 3, 4});
-  // Pairs are (0, 2) and (1, 3); the second turns by 10000^(-2/4) = 0.01 radians.
+  // Pairs are (0, 2) and (1, 3); the second rotates by 10000^(-2/4) = 0.01 radians.
   CHECK(std::abs(x[4] - 0.5403023) < 1e-6);
   CHECK(std::abs(x[6] - 0.8414710) < 1e-6);
   CHECK(std::abs(x[5] - -0.0099998) < 1e-6);
   CHECK(std::abs(x[7] - 0.9999500) < 1e-6);
 }
 
-TEST_CASE("rope: a score depends on the distance of its tokens only") {
+TEST_CASE("rope: a score depends only on the distance of its tokens") {
   const std::vector<float> q = test::random_values(16, 1);
   const std::vector<float> k = test::random_values(16, 2);
   const auto score = [&](std::size_t query_position, std::size_t key_position) {
@@ -48,7 +48,7 @@ TEST_CASE("rope: a score depends on the distance of its tokens only") {
   CHECK(std::abs(score(9, 4) - score(9, 5)) > 1e-3);
 }
 
-TEST_CASE("rope: an odd last dimension stays, and so does what lies between rows") {
+TEST_CASE("rope: an odd last dimension is unchanged, and so is memory between rows") {
   test::PoisonedMatrix x(3, 7);
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t c = 0; c < 7; ++c) {
@@ -67,7 +67,7 @@ TEST_CASE("rope: an odd last dimension stays, and so does what lies between rows
   CHECK(single == 2.0f);
 }
 
-TEST_CASE("rope: rows handed over in blocks turn as in one piece") {
+TEST_CASE("rope: rows in blocks are rotated as in one piece") {
   std::vector<float> whole = test::random_values(10 * 6, 3);
   std::vector<float> blocks = whole;
   kernels::rope({whole.data(), 10, 6, 6}, 0, 10000.0f);
@@ -90,7 +90,7 @@ TEST_CASE("rope_table: a row is the cosines, then the sines, of a position's ang
   CHECK(table.padding_is_untouched());
 }
 
-TEST_CASE("rope_rotate: turns the pairs of its pairing and nothing else, at every size") {
+TEST_CASE("rope_rotate: rotates the pairs of its pairing and nothing else, at every size") {
   using kernels::RopePairing;
   test::for_each_target([] {
     for (std::size_t n_pairs = 1; n_pairs <= 130; ++n_pairs) {
@@ -102,7 +102,7 @@ TEST_CASE("rope_rotate: turns the pairs of its pairing and nothing else, at ever
       test::PoisonedMatrix table(3, 2 * n_pairs);
       kernels::rope_table(7, frequencies, 1.25, table.view());
       for (const RopePairing pairing : {RopePairing::kHalves, RopePairing::kNeighbours}) {
-        const std::size_t d_head = 2 * n_pairs + n_pairs % 4;  // some of which stay
+        const std::size_t d_head = 2 * n_pairs + n_pairs % 4;  // some of which are unchanged
         const std::vector<float> values = test::random_values(3 * d_head, n_pairs);
         std::vector<double> expected(values.begin(), values.end());
         test::PoisonedMatrix x(3, d_head);
@@ -134,7 +134,7 @@ TEST_CASE("rope_rotate: turns the pairs of its pairing and nothing else, at ever
   });
 }
 
-TEST_CASE("rope_rotate: with a table of its frequencies it gives the bits of rope") {
+TEST_CASE("rope_rotate: with a table of its frequencies it is bit-identical to rope") {
   std::vector<double> frequencies(32);
   for (std::size_t i = 0; i < 32; ++i) {
     frequencies[i] = std::pow(10000.0, -2.0 * static_cast<double>(i) / 64.0);

@@ -1,4 +1,4 @@
-// Runs a check on every SIMD target that the machine has.
+// Runs a check on every SIMD target that the machine supports.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -39,7 +39,7 @@ TEST_CASE("simd: targets have lower-case names without repeats") {
   }
 }
 
-TEST_CASE("simd: an unknown target is a usage error that lists what there is") {
+TEST_CASE("simd: an unknown target is a usage error that lists the known ones") {
   const std::string before = kernels::active_simd_target();
   try {
     kernels::force_simd_target("avx9000");

@@ -21,7 +21,7 @@ double expected(float x, double factor, double cap) {
 
 }  // namespace
 
-TEST_CASE("soft_cap: every size agrees with double precision and touches its numbers only") {
+TEST_CASE("soft_cap: every size agrees with double precision and touches only its numbers") {
   for_each_target([] {
     for (std::size_t n = 1; n <= 130; ++n) {
       CAPTURE(n);
@@ -45,7 +45,7 @@ TEST_CASE("soft_cap: every size agrees with double precision and touches its num
   });
 }
 
-TEST_CASE("soft_cap: large scores become the cap, NaN stays") {
+TEST_CASE("soft_cap: large scores become the cap, NaN stays NaN") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for_each_target([] {
     std::vector<float> x = {1e30f, -1e30f, kInfinity, -kInfinity, 0.0f, kInfinity - kInfinity,

@@ -50,7 +50,7 @@ TEST_CASE("softmax: a sink is one more term, whose weight goes to no key") {
         REQUIRE(kernels::softmax(alone.data(), n, kFactor, {sink, {&weight, 1}}));
         check(alone, weight);
 
-        // Nine rows: groups and single ones, with room behind them and without.
+        // Nine rows: groups and single ones, with padding after them and without.
         constexpr std::size_t kRows = 9;
         for (const std::size_t room : {n, n + 31}) {
           std::vector<float> all(kRows * room, 0.0f);
@@ -70,7 +70,7 @@ TEST_CASE("softmax: a sink is one more term, whose weight goes to no key") {
   });
 }
 
-TEST_CASE("softmax_rows: with a sink, rows of a group are as each alone") {
+TEST_CASE("softmax_rows: with a sink, rows of a group equal each row alone") {
   for_each_target([] {
     constexpr std::size_t kRows = 13;
     constexpr std::size_t kColumns = 64;
@@ -98,7 +98,7 @@ TEST_CASE("softmax_rows: with a sink, rows of a group are as each alone") {
   });
 }
 
-TEST_CASE("softmax: a sink far from the scores gets all, or nothing, at any temperature") {
+TEST_CASE("softmax: a sink far from the scores gets all or no weight, at any temperature") {
   for_each_target([] {
     for (const float temperature : {1e-3f, 1e-8f, 1e-10f, 1e-12f, 1e-30f}) {
       CAPTURE(temperature);
@@ -115,7 +115,7 @@ TEST_CASE("softmax: a sink far from the scores gets all, or nothing, at any temp
   });
 }
 
-TEST_CASE("softmax: a query that sees nothing gives all to the sink") {
+TEST_CASE("softmax: a query that sees nothing gives all its weight to the sink") {
   for_each_target([] {
     std::vector<float> hidden(5, -std::numeric_limits<float>::infinity());
     float weight = 0.0f;

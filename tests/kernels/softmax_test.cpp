@@ -29,7 +29,7 @@ constexpr std::size_t kTokenCounts[] = {1, 2, 7, 17, 40, 129};
 
 }  // namespace
 
-TEST_CASE("scale: every number and none past the end") {
+TEST_CASE("scale: multiplies every number, and none past the end") {
   for_each_target([] {
     for (const std::size_t n : kTokenCounts) {
       std::vector<float> x = test::random_values(n + 1, 8);
@@ -43,7 +43,7 @@ TEST_CASE("scale: every number and none past the end") {
   });
 }
 
-TEST_CASE("softmax_rows: the first row with a score that is not finite is told") {
+TEST_CASE("softmax_rows: the first row with a score that is not finite is reported") {
   for_each_target([] {
     for (const float bad : {kNan, kInfinity, -kInfinity}) {
       for (const std::size_t where : {0u, 1u, 17u, 29u}) {
@@ -58,14 +58,14 @@ TEST_CASE("softmax_rows: the first row with a score that is not finite is told")
       CHECK(kernels::softmax_rows(beyond.view(), {&range, 1}, 0, 1.0f) == 1);
       CHECK(beyond.view()(0, 30) == 0.0f);
     }
-    // In a group behind others.
+    // In a group after others.
     for (std::size_t row = 0; row < 40; ++row) {
       MatrixBuffer rows(40, 32);
       rows.view()(row, 7) = kNan;
       const std::vector<KeyRange> ranges(40, KeyRange{0, 30});
       CHECK(kernels::softmax_rows(rows.view(), ranges, 0, 1.0f) == row);
     }
-    // Whatever is wrong in the rows behind it, which one group takes at once.
+    // Regardless of errors in later rows, which a group processes at once.
     for (const float bad : {kInfinity, -kInfinity, kNan}) {
       for (std::size_t row = 1; row < 8; ++row) {
         for (const std::size_t where : {0u, 16u, 40u}) {
@@ -87,9 +87,9 @@ TEST_CASE("softmax_rows: the first row with a score that is not finite is told")
 }
 
 TEST_CASE(
-    "softmax_rows: every row agrees with double precision, and has the bits of the row alone") {
-  // Rows of every length up to some past what is taken at once, beginning anywhere; one sees
-  // nothing.
+    "softmax_rows: every row agrees with double precision, and is bit-identical to the row alone") {
+  // Rows of every length up to a little more than is processed at once, beginning anywhere; one
+  // sees nothing.
   constexpr std::size_t kColumns = 160;
   for_each_target([] {
     for (const std::size_t longest : {3u, 20u, 64u, 130u}) {
@@ -118,12 +118,12 @@ TEST_CASE(
           sum += expected[i];
         }
         for (std::size_t i = 0; i < kColumns; ++i) {
-          // An exponent of 18 is rounded by 1e-6.
+          // The rounding error of an exponent of 18 is 1e-6.
           const double weight = sum > 0.0 ? expected[i] / sum : 0.0;
           REQUIRE(std::abs(static_cast<double>(rows.view()(row, i)) - weight) <
                   3e-6 * weight + 1e-30);
         }
-        // Alone with room, and without.
+        // Alone with padding, and without.
         const Matrix alone = before.view().row_block(row, 1);
         std::vector<float> exact(alone.data + begin, alone.data + end);
         REQUIRE(kernels::softmax_rows(alone, std::span(ranges).subspan(row, 1), 16, 0.7f) == 1);
@@ -139,13 +139,14 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "softmax_rows: a copy of zeros gets the same bits in every column, those of a row alone") {
-  // Rows that are taken by eight, by four, by two and one by one.
+    "softmax_rows: a copy to zeroed memory is bit-identical to the rows, and these to single "
+    "rows") {
+  // Rows that are processed in groups of eight, four, two and one.
   constexpr std::size_t kMost = 2112;
   for_each_target([] {
     for (const std::size_t longest : {1u, 16u, 50u, 130u, 400u, 1000u, 2100u}) {
       CAPTURE(longest);
-      // Ever longer ranges, one of them empty, and rows that are left over.
+      // Ever longer ranges, one of them empty, and leftover rows.
       constexpr std::size_t kRows = 31;
       std::vector<KeyRange> ranges;
       for (std::size_t row = 0; row < kRows; ++row) {
@@ -176,8 +177,8 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("softmax_rows: rows that begin ever later, evenly and not, are as each alone") {
-  // Windows that slide by some keys a row, first with the text's beginning in them, and rows that
+TEST_CASE("softmax_rows: rows that begin ever later, evenly or not, equal each row alone") {
+  // Windows that slide by some keys per row, at first including the text's beginning, and rows that
   // begin earlier than the one before.
   for_each_target([] {
     constexpr std::size_t kRows = 40;
@@ -188,8 +189,8 @@ TEST_CASE("softmax_rows: rows that begin ever later, evenly and not, are as each
         CAPTURE(is_back);
         std::vector<KeyRange> ranges;
         for (std::size_t row = 0; row < kRows; ++row) {
-          const std::size_t place = is_back ? kRows - 1 - row : row;
-          const std::size_t end = 30 + step * place;
+          const std::size_t rank = is_back ? kRows - 1 - row : row;
+          const std::size_t end = 30 + step * rank;
           ranges.push_back({16 + end - std::min<std::size_t>(end, 50), 16 + end});
         }
         ranges[25] = {21, 40};
@@ -213,7 +214,7 @@ TEST_CASE("softmax_rows: rows that begin ever later, evenly and not, are as each
   });
 }
 
-TEST_CASE("softmax: the published example over the square root of 128 comes out") {
+TEST_CASE("softmax: the published example, divided by √128, is reproduced") {
   for_each_target([] {
     const float scale = 1.0f / std::sqrt(128.0f);
     float x[] = {2.1f * scale, 8.7f * scale, 3.2f * scale};
@@ -242,7 +243,7 @@ TEST_CASE("softmax: huge scores neither overflow nor vanish") {
 }
 
 TEST_CASE("softmax: weights down to the least normal float are kept, smaller ones are 0") {
-  // Scores spread evenly over 100; the double-precision loop tells what each weight is.
+  // Scores spread evenly over 100; the double-precision loop gives the expected weights.
   for_each_target([] {
     for (const std::size_t n : {200u, 1001u}) {
       std::vector<float> scores(n);
@@ -263,7 +264,7 @@ TEST_CASE("softmax: weights down to the least normal float are kept, smaller one
         const double expected = std::exp(static_cast<double>(scores[i] - largest)) / sum;
         const auto weight = static_cast<double>(weights[i]);
         if (expected > 1.0001 * least) {
-          // An exponent of 87 is rounded by 1e-5.
+          // The rounding error of an exponent of 87 is 1e-5.
           REQUIRE(std::abs(weight - expected) < 2e-5 * expected);
         } else if (expected < 0.9999 * least) {
           REQUIRE(weight == 0.0);
@@ -275,7 +276,7 @@ TEST_CASE("softmax: weights down to the least normal float are kept, smaller one
   });
 }
 
-TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
+TEST_CASE("softmax: a single score gets all the weight, and no scores give nothing") {
   for_each_target([] {
     float one[] = {-3.5f, test::PoisonedMatrix::kPoison};
     REQUIRE(kernels::softmax(one, 1, 1.0f));
@@ -293,7 +294,7 @@ TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
   });
 }
 
-TEST_CASE("softmax: minus infinity becomes exactly 0, a row of it becomes zeros") {
+TEST_CASE("softmax: minus infinity becomes exactly 0, a row of them becomes zeros") {
   for_each_target([] {
     for (const std::size_t n : kTokenCounts) {
       CAPTURE(n);
@@ -313,7 +314,7 @@ TEST_CASE("softmax: minus infinity becomes exactly 0, a row of it becomes zeros"
   });
 }
 
-TEST_CASE("softmax: NaN and plus infinity are refused wherever they stand") {
+TEST_CASE("softmax: NaN and plus infinity are refused at every position") {
   for_each_target([] {
     for (const std::size_t n : kTokenCounts) {
       for (std::size_t bad = 0; bad < n; ++bad) {
@@ -321,7 +322,7 @@ TEST_CASE("softmax: NaN and plus infinity are refused wherever they stand") {
           std::vector<float> x = test::random_values(n, 6);
           x[bad] = value;
           REQUIRE(!kernels::softmax(x.data(), n, 1.0f));
-          // Beside what is hidden, too.
+          // Next to hidden scores, too.
           x.assign(n, -kInfinity);
           x[bad] = value;
           REQUIRE(!kernels::softmax(x.data(), n, 1.0f));
@@ -340,7 +341,7 @@ TEST_CASE("softmax: a hundred thousand keys still sum to 1") {
   });
 }
 
-TEST_CASE("all_finite: finds NaN and either infinity wherever they stand") {
+TEST_CASE("all_finite: finds NaN and either infinity at every position") {
   for_each_target([] {
     for (const std::size_t n : kTokenCounts) {
       std::vector<float> x(n, std::numeric_limits<float>::lowest());

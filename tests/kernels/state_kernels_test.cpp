@@ -32,7 +32,9 @@ double left_times(std::span<const float> x, ConstMatrix state, std::size_t colum
 
 }  // namespace
 
-TEST_CASE("states: read and written as in double precision, and nothing past their ends") {
+TEST_CASE(
+    "states: reads and writes agree with double precision, and nothing past their ends is "
+    "touched") {
   test::for_each_target([] {
     for (const Shape& shape : kShapes) {
       const std::size_t n = shape.n;

@@ -12,7 +12,7 @@ namespace attnviz {
 
 using test::value;
 
-TEST_CASE("stored numbers: floats are a matrix as they are") {
+TEST_CASE("stored numbers: floats are viewed as a matrix directly") {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   const ConstMatrix floats{values.data(), 2, 3, 4};
   const StoredMatrix matrix = floats;
@@ -27,7 +27,7 @@ TEST_CASE("stored numbers: floats are a matrix as they are") {
   CHECK(matrix.row_block(0, 2) == matrix);
 }
 
-TEST_CASE("stored numbers: numbers at an odd address are the same, but no matrix of floats") {
+TEST_CASE("stored numbers: numbers at an odd address are the same, but not viewed as a matrix") {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   std::vector<char> bytes(1 + values.size() * sizeof(float));
   std::memcpy(&bytes[1], values.data(), values.size() * sizeof(float));
@@ -37,7 +37,7 @@ TEST_CASE("stored numbers: numbers at an odd address are the same, but no matrix
   CHECK(to_floats(matrix).view()(1, 2) == 6.0f);
 }
 
-TEST_CASE("stored numbers: a transposed one is read down its storage's columns") {
+TEST_CASE("stored numbers: a transposed matrix is read down its storage's columns") {
   const std::vector<float> values = {1, 2, 3, 4,  //
                                      5, 6, 7, 8};
   // Two outputs of three inputs each; the fourth number belongs to neither.

@@ -1,4 +1,4 @@
-// What a config.json leaves to its library, and what RoBERTa's padding does.
+// Defaults that a config.json leaves to its library, and RoBERTa's padding.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ const Rope& rope_of(const Model& model, std::size_t layer) {
 }  // namespace
 
 // transformers' configuration classes.
-TEST_CASE("a config's silence means what its library assumes") {
+TEST_CASE("what a config leaves out has its library's default") {
   CHECK(with_settings("phi3-window", {{"rms_norm_eps", nullptr}})
             .layers.front()
             .attention_norm.epsilon == 1e-5);
@@ -48,13 +48,13 @@ TEST_CASE("a config's silence means what its library assumes") {
   CHECK(rope_of(phi, 0).original_n_ctx == 4096);
 }
 
-// transformers' RotaryEmbeddingConfigMixin, standardize_rope_params(). That the frequencies of the
-// models as they are stand for their numbers is what references show.
-TEST_CASE("the original context may stand beside the scaling") {
+// transformers' RotaryEmbeddingConfigMixin, standardize_rope_params(). Reference numbers check the
+// frequencies of the unchanged models.
+TEST_CASE("the original context may be given next to the scaling") {
   constexpr const char* kInside = "rope_scaling/original_max_position_embeddings";
   constexpr const char* kBeside = "original_max_position_embeddings";
   using Settings = std::vector<std::pair<std::string, json>>;
-  // YaRN: heads as small as these show it only with other settings.
+  // YaRN: with heads this small the effect shows only with other settings.
   const Settings fine = {{"rope_scaling/truncate", false}, {"rope_scaling/beta_slow", 0.1}};
   struct Case {
     const char* model;
@@ -72,13 +72,13 @@ TEST_CASE("the original context may stand beside the scaling") {
     CHECK(rope_of(beside, 0).inverse_frequencies == rope_of(inside, 0).inverse_frequencies);
     CHECK(rope_of(beside, 0).original_n_ctx == one.original);
     CHECK(rope_of(beside, 0).n_ctx == rope_of(inside, 0).n_ctx);
-    // Without either it is the longest text.
+    // Without either, it is the maximal text length.
     CHECK(rope_of(silent, 0).inverse_frequencies != rope_of(inside, 0).inverse_frequencies);
   }
 }
 
-// transformers 4 takes what the contexts say, 5 takes the factor.
-TEST_CASE("LongRoPE: a factor other than that of the contexts is refused") {
+// transformers 4 uses the ratio of the contexts, 5 uses the factor.
+TEST_CASE("LongRoPE: a factor other than the ratio of the contexts is refused") {
   const auto with_factor = [](double factor) {
     return with_settings("phi3-longrope-long", {{"rope_scaling/factor", factor}});
   };
@@ -90,8 +90,8 @@ TEST_CASE("LongRoPE: a factor other than that of the contexts is refused") {
                                                      {"rope_scaling/attention_factor", 1.5}}));
 }
 
-// The same classes, of rotary bases (rope_theta) and of what else changes every number.
-TEST_CASE("a silent config has its family's own rotary base") {
+// The same classes: rotary bases (rope_theta) and other settings that change every number.
+TEST_CASE("a config without a rotary base has its family's own") {
   const auto base_of = [](const char* model, const std::string& key) {
     const std::size_t first_full = std::string(model) == "olmo3" ? 3 : 0;
     return rope_of(with_settings(model, {{key, kAbsent}}), first_full).theta;
@@ -104,7 +104,7 @@ TEST_CASE("a silent config has its family's own rotary base") {
   CHECK(base_of("qwen3-vl", "text_config/rope_theta") == 5e5);
 }
 
-TEST_CASE("what a silent config has in place of rotary positions is not guessed") {
+TEST_CASE("positions other than rotary ones are not guessed if a config leaves them out") {
   for (const char* model : {"ministral-3", "gemma4-31b"}) {
     CAPTURE(model);
     CHECK_THROWS_WITH_AS(with_settings(model, {{"text_config/rope_parameters", kAbsent}}),
@@ -112,7 +112,7 @@ TEST_CASE("what a silent config has in place of rotary positions is not guessed"
   }
 }
 
-TEST_CASE("head_dim null is d_model shared by the heads, whatever is assumed without it") {
+TEST_CASE("head_dim null means d_model divided by the heads, regardless of the default") {
   const std::string model = "qwen3-bias-layer-types";  // d_model 10, 4 heads
   CHECK_THROWS_WITH_AS(with_settings(model, {{"head_dim", kAbsent}}),
                        doctest::Contains("q_norm.weight: expected [128], found [8]"), Error);
@@ -120,7 +120,7 @@ TEST_CASE("head_dim null is d_model shared by the heads, whatever is assumed wit
                        doctest::Contains("10 dimensions cannot be shared by 4 heads"), Error);
 }
 
-TEST_CASE("GPT-J: all scores are scaled, and no config may leave open what turns") {
+TEST_CASE("GPT-J: all scores are scaled, and a config must say which dimensions rotate") {
   const Model model = with_settings("gptj", {{"scale_attn_weights", false}});
   CHECK(model.layers.front().score_scale == 0.0);  // 1 / √d_head
   CHECK_THROWS_WITH_AS(with_settings("gptj", {{"rotary_dim", nullptr}}),
@@ -133,11 +133,11 @@ TEST_CASE("LFM2: old names of the embeddings' tie and of the rotary base") {
       doctest::Contains("tie_embedding: true contradicts tie_word_embeddings"), Error);
   const Model model = with_settings("lfm2", {{"rope_theta", kAbsent}, {"theta", 3e5}});
   CHECK(rope_of(model, 2).theta == 3e5);
-  // 2/3 of 48 in whole numbers, and no multiple of anything: the file's matrices.
+  // 2/3 of 48 rounded to whole numbers, without rounding to a multiple: the file's matrices.
   CHECK_NOTHROW(with_settings("lfm2", {{"block_ffn_dim_multiplier", nullptr}}));
 }
 
-TEST_CASE("Gemma 4: the last layer sees everything, whatever a list says of it") {
+TEST_CASE("Gemma 4: the last layer has full attention, regardless of layer_types") {
   const std::string last = "text_config/layer_types/6";
   const Model model = with_settings("gemma4-e2b", {{last, "sliding_attention"}});
   CHECK_FALSE(model.layers.back().mask);
@@ -158,7 +158,7 @@ TEST_CASE("Gemma 4: heads may be described by layer") {
     CHECK(newer.layers[layer].heads.front().d_head() == older.layers[layer].heads.front().d_head());
     CHECK(rope_of(newer, layer).inverse_frequencies == rope_of(older, layer).inverse_frequencies);
   }
-  CHECK_THROWS_AS(described(8), Error);  // not what the tensors are
+  CHECK_THROWS_AS(described(8), Error);  // not the tensors' sizes
 }
 
 TEST_CASE("OLMo 3: newer configs describe each kind of layer") {
@@ -189,7 +189,7 @@ TEST_CASE("Mistral slides in all layers, Ministral in those that its config list
   CHECK(model.layers[1].mask);
 }
 
-TEST_CASE("SmolLM 3: a list of layers that turn may be longer than there are layers") {
+TEST_CASE("SmolLM 3: the list of layers with rotary positions may be longer than the model") {
   const Model model = with_settings("smollm3", {{"no_rope_layers", {1, 0, 1, 1, 1, 1, 1, 1, 1}}});
   CHECK(rope_of(model, 0).n_rotated() > 0);
   CHECK(rope_of(model, 1).n_rotated() == 0);
@@ -223,7 +223,7 @@ TEST_CASE("sliding_window null: no layer has a window") {
   }
 }
 
-TEST_CASE("max_window_layers null is no layer to begin with, unless none is needed") {
+TEST_CASE("max_window_layers null is refused unless no layer needs it") {
   const std::string model = "qwen2-window-upper-layers";
   CHECK_THROWS_WITH_AS(with_settings(model, {{"max_window_layers", nullptr}}),
                        doctest::Contains("max_window_layers: expected a whole number"), Error);
@@ -233,13 +233,13 @@ TEST_CASE("max_window_layers null is no layer to begin with, unless none is need
       model, {{"max_window_layers", nullptr}, {"layer_types", json(3, "sliding_attention")}}));
 }
 
-TEST_CASE("num_key_value_heads null: each head has keys of its own") {
+TEST_CASE("num_key_value_heads null: each head has its own keys") {
   // The file has 2, and Mistral's default is 8.
   CHECK_THROWS_WITH_AS(with_settings("mistral-window", {{"num_key_value_heads", nullptr}}),
                        doctest::Contains("k_proj.weight: expected [24,"), Error);
 }
 
-TEST_CASE("Gemma 3: each kind of layer is scaled as rope_parameters say of it") {
+TEST_CASE("Gemma 3: each kind of layer is scaled according to rope_parameters") {
   const std::string sliding = "rope_parameters/sliding_attention";
   const Model plain = with_settings("gemma3-rope-parameters", {});
   const Model scaled = with_settings(
@@ -298,12 +298,12 @@ TEST_CASE("GPT-Neo: every other layer has a window unless the config lists them"
         std::string::npos);
 }
 
-TEST_CASE("GPT-Neo: scores are not divided by the root of d_head") {
+TEST_CASE("GPT-Neo: scores are not divided by √d_head") {
   CHECK(with_settings("tinystories", {}).layers.front().score_scale == 1.0);
 }
 
 // transformers' GlmConfig and Glm4Config.
-TEST_CASE("GLM: half of 128 dimensions turns, and queries have biases, unless a config says so") {
+TEST_CASE("GLM: by default half of 128 dimensions rotates, and queries have biases") {
   const Model model = with_settings(
       "glm-4-9b-chat",
       {{"partial_rotary_factor", kAbsent}, {"attention_bias", kAbsent}, {"rms_norm_eps", kAbsent}});
@@ -316,8 +316,8 @@ TEST_CASE("GLM: half of 128 dimensions turns, and queries have biases, unless a 
         }).message.find("q_proj.weight: expected [384,") != std::string::npos);
 }
 
-// configuration_minicpm.py and modeling_minicpm.py beside its weights.
-TEST_CASE("MiniCPM: multipliers are 1, over the root of the layers and over d_model, if not said") {
+// configuration_minicpm.py and modeling_minicpm.py, published with its weights.
+TEST_CASE("MiniCPM: default multipliers are 1, 1 / √(number of layers) and 1 / d_model") {
   const Model model = with_settings(
       "minicpm-2b",
       {{"scale_emb", kAbsent}, {"scale_depth", kAbsent}, {"dim_model_base", kAbsent}});
@@ -328,7 +328,7 @@ TEST_CASE("MiniCPM: multipliers are 1, over the root of the layers and over d_mo
         23);
 }
 
-TEST_CASE("MiniCPM: texts up to where it attends to chosen blocks; experts are refused") {
+TEST_CASE("MiniCPM: texts too short for block-sparse attention are read; experts are refused") {
   CHECK(with_settings("minicpm-2b", {{"max_position_embeddings", 32768}}).config.n_ctx == 32768);
   const auto longest = [](const json& sparse) {
     return with_settings("minicpm-2b",
@@ -348,8 +348,7 @@ TEST_CASE("MiniCPM: texts up to where it attends to chosen blocks; experts are r
 }
 
 // transformers' HunYuanDenseV1RotaryEmbedding.
-TEST_CASE(
-    "MiniCPM: factors that its own code does not use are refused where they change anything") {
+TEST_CASE("MiniCPM: factors that its own code does not use are refused if they change anything") {
   const auto with = [](const char* key, double value) {
     return test::with_settings("minicpm4-stretched", {{std::string("rope_scaling/") + key, value}});
   };
@@ -358,7 +357,7 @@ TEST_CASE(
   test::check_refused([&] { with("attention_factor", 1.5); }, "attention_factor: MiniCPM's own");
 }
 
-TEST_CASE("HunYuan: alpha stretches the base once, other families and types do not know it") {
+TEST_CASE("HunYuan: alpha increases the base once, other families and types do not have it") {
   const double stretched = 1e4 * std::pow(1000.0, 8.0 / 6.0);
   const Model model = with_settings("hunyuan-0.5b", {});
   CHECK(rope_of(model, 0).theta == doctest::Approx(stretched));
@@ -378,7 +377,7 @@ TEST_CASE("HunYuan: alpha stretches the base once, other families and types do n
       doctest::Contains("alpha"), Error);
 }
 
-TEST_CASE("HunYuan: what only the code of its first models could do is refused") {
+TEST_CASE("HunYuan: settings that only the code of its first models supported are refused") {
   for (const auto& [key, value] : {std::pair{"use_cla", true},
                                    {"use_qk_norm", false},
                                    {"use_rotary_pos_emb", false},
@@ -395,7 +394,7 @@ TEST_CASE("HunYuan: what only the code of its first models could do is refused")
   }
 }
 
-// transformers: padding_idx + cumsum(is no padding), and padding_idx for padding.
+// transformers: padding_idx + cumsum(is not padding), and padding_idx for padding.
 TEST_CASE("RoBERTa: padding takes no position") {
   Model model = with_settings("roberta-mlm", {});
   model.embedding_norm = {};

@@ -1,4 +1,4 @@
-// Which keys of a config.json may change what is computed.
+// Which keys of a config.json may change the result.
 #include "attnviz/model/known_keys.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace attnviz {
 
 using nlohmann::json;
 
-TEST_CASE("parameters of configs: what transformers' classes have, and no other word") {
+TEST_CASE("parameters of configs: those of transformers' classes, and no others") {
   for (const char* name :
        {"_remove_final_layer_norm", "alibi", "hidden_size", "kv_lora_rank", "norm_epsilon",
         "route_scale", "swiglu_alpha", "yarn_only_types", "zero_expert_num"}) {
@@ -30,7 +30,7 @@ TEST_CASE("parameters of configs: what transformers' classes have, and no other 
   CHECK_FALSE(is_rope_parameter("temperature"));
 }
 
-TEST_CASE("Hugging Face: a key that no config class of transformers has is told, not refused") {
+TEST_CASE("Hugging Face: a key that no config class of transformers has is reported, not refused") {
   using Keys = std::vector<std::string>;
   const auto unknown_in = [](const std::string& model, const std::string& key, const json& value) {
     return test::with_settings(model, {{key, value}}).config.unknown_keys;
@@ -56,7 +56,7 @@ TEST_CASE("Hugging Face: a key that no config class of transformers has is told,
   CHECK(both.config.unknown_keys == Keys{"a", "b", "welcome"});
 }
 
-TEST_CASE("Hugging Face: sizes under other names are those of the tensors, or refused") {
+TEST_CASE("Hugging Face: sizes under other names must agree with the tensors") {
   CHECK(test::with_settings("gpt2-tied", {{"hidden_size", 12}}).config.unknown_keys.empty());
   test::check_refused(
       [] {

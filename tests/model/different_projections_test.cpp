@@ -27,7 +27,7 @@ std::vector<Projection> heads_of(const std::vector<float>& weights) {
 
 }  // namespace
 
-TEST_CASE("different projections: those that are shared have one place, for few heads and many") {
+TEST_CASE("different projections: shared ones are listed once, for few heads and many") {
   for (const std::size_t n_heads : std::vector<std::size_t>{1, 7, 64, 65, 1000}) {
     CAPTURE(n_heads);
     const std::vector<float> weights(kRows * kCols * n_heads);
@@ -42,14 +42,15 @@ TEST_CASE("different projections: those that are shared have one place, for few 
       CHECK(different.size() == n_heads);
     }
     CHECK(different[n_heads - 1] == heads[n_heads - 1]);
-    // The same weights with a bias are others.
+    // The same weights with a bias are a different projection.
     Projection biased = heads[0];
     biased.bias = std::span<const float>(weights).first(kCols);
     CHECK(different.place_of(biased) == n_heads);
   }
 }
 
-TEST_CASE("key and value heads: numbered by what is shared, also where keys and values differ") {
+TEST_CASE(
+    "key and value heads: numbered by shared projections, also where keys and values differ") {
   const std::vector<float> weights(kRows * kCols * 200);
   const std::vector<Projection> projections = heads_of(weights);
   LayerWeights layer;

@@ -45,7 +45,7 @@ std::string message_of(const Model& model, const std::vector<std::string_view>& 
 
 }  // namespace
 
-TEST_CASE("embed: a piece gets its embedding wherever it stands") {
+TEST_CASE("embed: a piece gets its embedding at every position") {
   const std::vector<std::string_view> pieces = {"sat", "cat", "sat"};
   const MatrixBuffer stream = embed(with_embeddings(), pieces);
   CHECK(row(stream, 0) == std::vector{4.0f, 5.0f, 6.0f});
@@ -79,7 +79,8 @@ TEST_CASE("embed: a piece without an embedding gets a random one, the same for t
   CHECK(row(stream, 3) != expected);
 }
 
-TEST_CASE("embed: an unknown piece is refused when the model says so, with the closest known one") {
+TEST_CASE(
+    "embed: an unknown piece is refused if the model requires it, with the closest known one") {
   Model model = with_embeddings();
   model.random_unknown = false;
   CHECK(message_of(model, {"cat", "cta"}) ==
@@ -87,7 +88,7 @@ TEST_CASE("embed: an unknown piece is refused when the model says so, with the c
         "\"embeddings\", or set \"unknown\" to \"random\"");
 }
 
-TEST_CASE("embed: inputs by position are taken as they are, whatever the pieces") {
+TEST_CASE("embed: inputs by position are used unchanged, regardless of the pieces") {
   Model model = model_of(2);
   model.inputs = {kTwoEmbeddings, 3, 2, 2};
   const std::vector<std::string_view> pieces = {"x", "x", "\xFF"};
@@ -104,7 +105,7 @@ TEST_CASE("embed: inputs for another number of tokens are refused with both numb
         "\"embeddings\" by token instead of \"inputs\"");
 }
 
-TEST_CASE("embed: inputs that say their text name it") {
+TEST_CASE("embed: inputs that contain their text name it in the message") {
   Model model = model_of(2);
   model.inputs = {kTwoEmbeddings, 3, 2, 2};
   model.text = "a b c";
@@ -112,7 +113,7 @@ TEST_CASE("embed: inputs that say their text name it") {
             .find("give a text of 3 tokens, such as its own, \"a b c\"") != std::string::npos);
 }
 
-TEST_CASE("embed: inputs for one token are one token, not one tokens") {
+TEST_CASE("embed: the message about inputs for a single token uses the singular") {
   Model model = model_of(6);
   model.inputs = {kTwoEmbeddings, 1, 6, 6};
   CHECK(message_of(model, {"one", "two"}).find("is for 1 token, but the text has 2: ") !=
@@ -135,7 +136,7 @@ TEST_CASE("embed: sinusoidal positions are added, sines and cosines side by side
   CHECK(stream.view()(2, 3) == doctest::Approx(0.999800007));
 }
 
-TEST_CASE("embed: an odd d_model ends in a sine") {
+TEST_CASE("embed: an odd d_model ends with a sine") {
   const std::vector<float> zeros(6, 0.0f);
   Model model = model_of(3);
   model.inputs = {zeros.data(), 2, 3, 3};
@@ -145,7 +146,7 @@ TEST_CASE("embed: an odd d_model ends in a sine") {
   CHECK(stream.view()(1, 2) == doctest::Approx(std::sin(std::pow(10000.0, -2.0 / 3.0))));
 }
 
-TEST_CASE("embed: no pieces make a stream of no rows") {
+TEST_CASE("embed: no pieces give a stream without rows") {
   CHECK(embed(with_embeddings(), {}).rows() == 0);
 }
 

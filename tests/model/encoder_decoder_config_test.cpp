@@ -1,4 +1,4 @@
-// Configs of T5, Marian, BART and mBART: what is read, what is assumed, and what is refused.
+// Configs of T5, Marian, BART and mBART: what is read, which defaults apply, and what is refused.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ const std::string kExperts = ATTNVIZ_SOURCE_DIR "/tests/reference/experts/";
 
 using Changes = std::vector<std::pair<std::string, json>>;
 
-// A model of two stacks, its config with other values.
+// An encoder-decoder with changed values in its config.
 Model changed(const std::string& name, const Changes& changes) {
   const test::TemporaryFolder folder;
   for (const char* file : {"config.json", "model.safetensors"}) {
@@ -39,7 +39,7 @@ Model changed(const std::string& name, const Changes& changes) {
   return load_hugging_face(folder.path());
 }
 
-// The file of a model, with one of its tensors changed in its header and bytes.
+// The file of a model, with header and bytes of one tensor changed.
 using ChangeTensor = std::function<void(json& header, std::string& numbers)>;
 
 void write_changed(const std::string& name, const test::TemporaryFolder& folder,
@@ -58,7 +58,7 @@ void write_changed(const std::string& name, const test::TemporaryFolder& folder,
   test::write_file(folder.file("model.safetensors"), written + text + numbers);
 }
 
-// Tensors by other names: {old, new}.
+// Renames tensors: {old, new}.
 Model renamed(const std::string& name, const std::vector<std::pair<std::string, std::string>>& to,
               const Changes& changes = {}) {
   const test::TemporaryFolder folder;
@@ -86,7 +86,7 @@ void check_fails(const std::string& name, const Changes& changes, ErrorKind kind
 
 }  // namespace
 
-TEST_CASE("what a T5 config leaves out is as its library has it") {
+TEST_CASE("what a T5 config leaves out has its library's default") {
   const Model silent = changed("t5-relu-tied", {{"layer_norm_epsilon", test::kAbsent},
                                                 {"relative_attention_max_distance", test::kAbsent},
                                                 {"relative_attention_num_buckets", test::kAbsent},
@@ -116,7 +116,7 @@ TEST_CASE("mT5 is T5 v1.1 by another name; UMT5 has a table of distances in each
       ErrorKind::kMalformed, "encoder.block.1.layer.0.SelfAttention.relative_attention_bias");
 }
 
-TEST_CASE("the embeddings may stand under another name of theirs") {
+TEST_CASE("the embeddings may be stored under an alternative name") {
   for (const auto& [model, shared, other] :
        {std::tuple("t5-relu-tied", "shared.weight", "encoder.embed_tokens.weight"),
         std::tuple("marian", "model.shared.weight", "lm_head.weight")}) {
@@ -139,7 +139,7 @@ TEST_CASE("stacks whose own embeddings differ from the shared ones are refused")
                              "shared.weight") != std::string::npos);
 }
 
-TEST_CASE("later configs say apart whether the decoder's output is scaled") {
+TEST_CASE("later configs say separately whether the decoder's output is scaled") {
   CHECK(changed("t5-v1.1", {{"tie_word_embeddings", true}, {"scale_decoder_outputs", false}})
             .head.scale == 1.0f);
   CHECK(changed("t5-relu-tied", {{"scale_decoder_outputs", false}}).head.scale == 1.0f);
@@ -174,7 +174,8 @@ TEST_CASE("configs of T5 that contradict themselves or their files are refused, 
   of_tensors("d_ff", 47, "DenseReluDense.wi.weight");
 }
 
-TEST_CASE("configs of Marian that its layers do not follow are refused, naming the key") {
+TEST_CASE(
+    "configs of Marian with settings its layers do not implement are refused, naming the key") {
   const auto unknown = [](const char* key, const json& value) {
     check_fails("marian", {{key, value}}, ErrorKind::kUnsupported, key);
   };
@@ -197,7 +198,7 @@ TEST_CASE("configs of Marian that its layers do not follow are refused, naming t
   CHECK(plain.config.n_ctx == 64);
 }
 
-TEST_CASE("what configs of BART and mBART leave out is as their library has it") {
+TEST_CASE("what configs of BART and mBART leave out has their library's default") {
   const Model bart = changed("bart", {{"activation_function", test::kAbsent},
                                       {"decoder_start_token_id", test::kAbsent},
                                       {"forced_bos_token_id", test::kAbsent},
@@ -220,12 +221,12 @@ TEST_CASE("what configs of BART and mBART leave out is as their library has it")
   CHECK(mbart.config.order == LayerOrder::kPreNorm);
   CHECK(mbart.head.norm.present());
   CHECK(mbart.encoder->head.norm.present());
-  // A key of other families, which these layers do not read, and one of a program that trained it.
+  // A key of other families, which these layers do not read, and one of a training program.
   const Model trained = changed("mbart", {{"layer_norm_eps", 1e-6}, {"save_step", 10}});
   CHECK(trained.config.unknown_keys == std::vector<std::string>{"save_step"});
 }
 
-TEST_CASE("configs of BART and mBART of another form than their family's are refused") {
+TEST_CASE("configs of BART and mBART that do not have their family's architecture are refused") {
   for (const auto& [model, norms_first] : {std::pair("bart", false), std::pair("mbart", true)}) {
     for (const auto& [key, value] :
          {std::pair("normalize_before", json(!norms_first)),
@@ -242,7 +243,7 @@ TEST_CASE("configs of BART and mBART of another form than their family's are ref
   }
 }
 
-TEST_CASE("BART's files may lack the model's prefix, and hold heads of other tasks") {
+TEST_CASE("BART's files may lack the model's prefix, and contain heads of other tasks") {
   CHECK(renamed("bart", {{"final_logits_bias", "classification_head.out_proj.weight"}},
                 {{"architectures", json{"BartForSequenceClassification"}}})
             .head.unembedding.bias.empty());
@@ -266,7 +267,8 @@ TEST_CASE("an untied BART predicts with its own lm_head") {
   CHECK(base.head.unembedding.weight.empty());
 }
 
-TEST_CASE("how a decoder begins is said by generation_config.json before config.json") {
+TEST_CASE(
+    "generation_config.json takes precedence over config.json for the decoder's start token") {
   CHECK(changed("bart", {}).config.forced_token == 0u);
   CHECK(changed("bart", {{"forced_bos_token_id", test::kAbsent},
                          {"force_bos_token_to_be_generated", true},

@@ -1,4 +1,4 @@
-// Which tokens end a text, as a GGUF file says it.
+// Which tokens end a text, according to a GGUF file.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 using test::GgufBuilder;
 using Ids = std::vector<std::uint32_t>;
 
-// Of a model with these pieces and a key for the first of them.
+// The end tokens of a model with these pieces and a key for the first of them.
 Ids ends_of(std::initializer_list<std::string_view> pieces) {
   GgufBuilder file = test::tiny_model("llama");
   file.add("tokenizer.ggml.tokens", GgufType::kArray,
@@ -31,7 +31,7 @@ Ids ends_of(std::initializer_list<std::string_view> pieces) {
 }  // namespace
 
 // llama.cpp: llama_vocab_is_eog().
-TEST_CASE("GGUF: tokens end a text by their names, too") {
+TEST_CASE("GGUF: tokens may also end a text by their names") {
   for (const std::string_view name : {"<|eot_id|>",
                                       "<|im_end|>",
                                       "<|end|>",
@@ -65,11 +65,11 @@ TEST_CASE("GGUF: tokens end a text by their names, too") {
   }
 }
 
-TEST_CASE("GGUF: <|end|> of gpt-oss ends a message, and </s> of Gemma 4 is HTML's") {
+TEST_CASE("GGUF: <|end|> of gpt-oss ends a message, and </s> of Gemma 4 is an HTML tag") {
   CHECK(ends_of({"<|return|>", "<|call|>", "<|end|>"}) == Ids{0, 1});
   CHECK(ends_of({"<|flush|>", "<|calls|>", "<|end|>"}) == Ids{0, 1});
   CHECK(ends_of({"a", "<|return|>", "<|end|>"}) == Ids{0, 1, 2});
-  // Also where a key has it, as the one of the first token here.
+  // Even if a key names it, like that of the first token here.
   CHECK(ends_of({"<|end|>", "<|return|>", "<|call|>"}) == Ids{1, 2});
   CHECK(ends_of({"a", "<|tool_response>", "</s>"}) == Ids{0, 1});
 }

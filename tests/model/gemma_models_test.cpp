@@ -1,5 +1,4 @@
-// Gemma 3n and 4: what a config says of streams, sparse MLPs, shared keys and experts, and what it
-// may not say.
+// Gemma 3n and 4: configs of streams, sparse MLPs, shared keys and experts, and invalid ones.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -29,20 +28,20 @@ struct WrongSetting {
   ErrorKind kind = ErrorKind::kMalformed;
 };
 
-// A file of tests/reference/experts, whose key has another 32-bit value; of a list the last item.
+// A file of tests/reference/experts with another 32-bit value for a key; for a list, its last item.
 std::string with_value(const std::string& file, const std::string& key, std::uint32_t value) {
   std::string bytes = test::read_file(ATTNVIZ_SOURCE_DIR "/tests/reference/experts/" + file);
   const std::size_t found = bytes.find(key);
   REQUIRE(found != std::string::npos);
   const std::size_t type = found + key.size();
   constexpr unsigned kList = 9;
-  std::size_t place = type + sizeof(std::uint32_t);
+  std::size_t offset = type + sizeof(std::uint32_t);
   if (static_cast<unsigned char>(bytes[type]) == kList) {
-    const auto count = static_cast<unsigned char>(bytes[place + sizeof(std::uint32_t)]);
-    place += sizeof(std::uint32_t) + sizeof(std::uint64_t) + sizeof(value) * (count - 1U);
+    const auto count = static_cast<unsigned char>(bytes[offset + sizeof(std::uint32_t)]);
+    offset += sizeof(std::uint32_t) + sizeof(std::uint64_t) + sizeof(value) * (count - 1U);
   }
   for (std::size_t i = 0; i < sizeof(value); ++i) {
-    bytes[place + i] = static_cast<char>(value >> 8 * i & 0xFFU);
+    bytes[offset + i] = static_cast<char>(value >> 8 * i & 0xFFU);
   }
   return bytes;
 }
@@ -88,7 +87,7 @@ TEST_CASE("Gemma 3n and 4: GGUF files that contradict themselves or the tensors 
   }
 }
 
-TEST_CASE("Gemma 3n: four streams, a learned residual, sparse MLPs, keys of layers before") {
+TEST_CASE("Gemma 3n: four streams, a learned residual, sparse MLPs, keys of earlier layers") {
   const Model model = with_settings("gemma3n", {});
   CHECK(model.altup.n_streams() == 4);
   CHECK(model.altup.active == 0);
@@ -103,7 +102,7 @@ TEST_CASE("Gemma 3n: four streams, a learned residual, sparse MLPs, keys of laye
   CHECK_FALSE(model.layers[0].altup.input_scale.empty());
 }
 
-TEST_CASE("Gemma 3n: what a config does not say") {
+TEST_CASE("Gemma 3n: defaults of a config") {
   const Model plain = with_settings("gemma3n", {{"text_config/altup_correct_scale", false}});
   CHECK(plain.layers.front().altup.input_scale.empty());
   const Model silent =
@@ -111,7 +110,7 @@ TEST_CASE("Gemma 3n: what a config does not say") {
                                 {"text_config/altup_num_inputs", kAbsent},
                                 {"text_config/altup_active_idx", kAbsent},
                                 {"text_config/intermediate_size", 48}});
-  CHECK(silent.layers.front().mlp.sparsity == 0.0);  // of models with more than ten layers alone
+  CHECK(silent.layers.front().mlp.sparsity == 0.0);  // only of models with more than ten layers
   CHECK(silent.layers.front().mlp.d_ff() == 48);
   CHECK(with_settings("gemma3n", {{"text_config/altup_active_idx", 2}}).altup.active == 2);
 }
@@ -190,7 +189,7 @@ TEST_CASE("Gemma 3n and 4: configs that contradict themselves or the tensors end
   }
 }
 
-TEST_CASE("Gemma 3n: tokens without embeddings of their own for layers have those of the first") {
+TEST_CASE("Gemma 3n: tokens without per-layer embeddings have those of the first token") {
   Model model = with_settings("gemma3n", {});
   const auto inputs = [&model](std::uint32_t id, ConstMatrix stream) {
     ModelInput input;

@@ -1,4 +1,4 @@
-// Rotary positions as the keys and tensors of a GGUF file say them.
+// Rotary positions according to the keys and tensors of a GGUF file.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ GgufBuilder file_of(const std::string& architecture) {
   return file;
 }
 
-// Of heads of kHead dimensions in a context of 16.
+// For heads of kHead dimensions in a context of 16.
 std::shared_ptr<const Rope> rope_of(const GgufBuilder& file) {
   const test::TemporaryFolder folder;
   test::write_file(folder.file("rope.gguf"), file.bytes());
@@ -45,7 +45,7 @@ void check_refused(const GgufBuilder& file, std::string_view message) {
   test::check_refused([&] { rope_of(file); }, message);
 }
 
-// Two heads, which are narrower or wider than their share of the embedding.
+// Two heads, narrower or wider than their share of the embedding.
 GgufBuilder llama_of(std::uint32_t d_model, std::uint32_t n_rotated) {
   GgufBuilder file = file_of("llama");
   file.add_u32("llama.embedding_length", d_model);
@@ -78,10 +78,10 @@ GgufBuilder yarn_of(std::initializer_list<std::pair<const char*, float>> factors
   return file;
 }
 
-// A file of tests/reference/families with one more key, in front of the others.
+// A file of tests/reference/families with one more key before the others.
 Model with_key(const std::string& family, std::string_view key, GgufType type,
                std::string_view value) {
-  constexpr std::size_t kNumberOfKeys = 16;  // where it stands, and the first key behind it
+  constexpr std::size_t kNumberOfKeys = 16;  // offsets of this count and of the first key
   constexpr std::size_t kFirstKey = 24;
   constexpr std::size_t kAlignment = 32;
   const GgufBuilder write;
@@ -113,7 +113,7 @@ TEST_CASE("a Llama in GGUF rotates whole heads") {
   CHECK(rope_of(partial)->n_rotated() == 2);
 }
 
-TEST_CASE("a Llama of Ollama's: the share of each head in place of what it rotates") {
+TEST_CASE("a Llama from Ollama: the width of each head instead of its rotated dimensions") {
   for (const std::uint32_t d_model : {4U, 6U, 8U, 16U}) {
     CAPTURE(d_model);
     CHECK(rope_of(llama_of(d_model, d_model / 2))->n_rotated() == kHead);
@@ -121,22 +121,22 @@ TEST_CASE("a Llama of Ollama's: the share of each head in place of what it rotat
   check_refused(llama_of(16, 2), "llama.rope.dimension_count 2: ");
 }
 
-// llama.cpp: Granite takes "finetuned" for whether it turns at all.
-TEST_CASE("Granite in GGUF: without positions where its scaling is not finetuned") {
+// llama.cpp: for Granite, "finetuned" decides whether there are rotary positions at all.
+TEST_CASE("Granite in GGUF: no rotary positions if its scaling is not finetuned") {
   constexpr const char* kKey = "granite.rope.scaling.finetuned";
   using namespace std::string_literals;
   CHECK(with_key("granite", kKey, GgufType::kBool, "\0"s).layers.front().rope->n_rotated() == 0);
   CHECK(with_key("granite", kKey, GgufType::kBool, "\1"s).layers.front().rope->n_rotated() == 8);
 }
 
-TEST_CASE("OLMo 3 in GGUF: layers with a window may have a base of their own") {
+TEST_CASE("OLMo 3 in GGUF: layers with a window may have their own base") {
   const Model model =
       with_key("olmo3", "olmo2.rope.freq_base_swa", GgufType::kF32, GgufBuilder().number(1e4f));
   CHECK(model.layers[0].rope->theta == 1e4);
   CHECK(model.layers[3].rope->theta == 5e5);
 }
 
-TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {
+TEST_CASE("LongRoPE in GGUF: no scaling besides its factors") {
   CHECK(rope_of(phi3_with_factors())->scaling == "longrope");
   for (const char* type : {"longrope", "none"}) {
     GgufBuilder file = phi3_with_factors();
@@ -156,8 +156,8 @@ TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {
   }
 }
 
-// llama.cpp: n_ctx_orig_yarn is n_ctx_train where the file does not say it.
-TEST_CASE("LongRoPE in GGUF: the first context is the file's unless it says another") {
+// llama.cpp: n_ctx_orig_yarn defaults to n_ctx_train.
+TEST_CASE("LongRoPE in GGUF: the original context is the file's context unless it gives another") {
   GgufBuilder file = file_of("minicpm");
   for (const char* tensor : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
     file.tensors.push_back({tensor, {kHead / 2}, 0, file.numbers({2.0f, 4.0f})});
@@ -166,8 +166,8 @@ TEST_CASE("LongRoPE in GGUF: the first context is the file's unless it says anot
   CHECK(rope_of(file)->magnitude == 1.0f);
 }
 
-// llama.cpp: the converter permutes the weights of models with such sections.
-TEST_CASE("GLM-4 in GGUF: dimensions pair by halves where the positions have sections") {
+// llama.cpp: the converter permutes the weights of models with these sections.
+TEST_CASE("GLM-4 in GGUF: dimensions are paired by halves if positions have sections") {
   const GgufBuilder write;
   const auto pairing = [&](std::uint32_t width) {
     const std::string sections = write.number(static_cast<std::uint32_t>(GgufType::kU32)) +
@@ -189,7 +189,7 @@ TEST_CASE("MiniCPM in GGUF: older files have the first models' multipliers") {
   for (const char* name : {"embedding_scale", "residual_scale", "logit_scale"}) {
     const std::size_t at = file.find(std::string("minicpm.") + name);
     REQUIRE(at != std::string::npos);
-    file.replace(at, 7, "general");  // where it says nothing
+    file.replace(at, 7, "general");  // where the file has none
   }
   const test::TemporaryFolder folder;
   test::write_file(folder.file("older.gguf"), file);
@@ -199,9 +199,10 @@ TEST_CASE("MiniCPM in GGUF: older files have the first models' multipliers") {
   CHECK(model.head.scale == doctest::Approx(256.0 / 24.0));
 }
 
-// llama.cpp: llama_context's constructor takes its own factor; yarn_attn_factor is read of Grok
-// only.
-TEST_CASE("YaRN in GGUF: one factor on cosines and sines, and another said of it is refused") {
+// llama.cpp: llama_context's constructor uses its own factor; yarn_attn_factor is read only for
+// Grok.
+TEST_CASE(
+    "YaRN in GGUF: one factor for cosines and sines; a different one in the file is refused") {
   constexpr const char* kYarn = "llama.rope.scaling.yarn_attn_factor";
   constexpr const char* kAny = "llama.rope.scaling.attn_factor";
   CHECK(rope_of(yarn_of({}))->magnitude == 1.0f);
@@ -213,7 +214,7 @@ TEST_CASE("YaRN in GGUF: one factor on cosines and sines, and another said of it
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}}))->magnitude == doctest::Approx(eightfold));
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kYarn, static_cast<float>(eightfold)}}))->magnitude ==
         doctest::Approx(eightfold));
-  CHECK(rope_of(yarn_of({{kFactor, 0.0f}}))->factor == 1.0);  // as good as none
+  CHECK(rope_of(yarn_of({{kFactor, 0.0f}}))->factor == 1.0);  // has the same effect as none
   constexpr const char* kLog = "llama.rope.scaling.yarn_log_multiplier";
   CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kLog, 1.0f}}))->magnitude == doctest::Approx(1.0));
 }

@@ -18,7 +18,7 @@ const KnownFamily& family(const std::vector<KnownFamily>& all, std::string_view 
 
 }  // namespace
 
-TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
+TEST_CASE("known_families: in order, each once, with its name in GGUF files") {
   const std::vector<KnownFamily> all = known_families();
   CHECK(std::ranges::is_sorted(all, std::less<>(), &KnownFamily::name));
   CHECK(all.size() >= 35);
@@ -45,7 +45,7 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
   CHECK_FALSE(reads_gguf_architecture("cohere"));
 }
 
-TEST_CASE("unknown_family: names that begin alike are near, the others are not") {
+TEST_CASE("unknown_family: names with a common beginning are suggested, others are not") {
   CHECK(unknown_family("model_type", "qwen3_omni") ==
         "model_type \"qwen3_omni\": not one of the families that are read; near it: qwen3, "
         "qwen3_5, qwen3_5_moe, qwen3_moe");

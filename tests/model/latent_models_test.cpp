@@ -1,5 +1,4 @@
-// Models whose heads read latents: what contradicts itself is refused, and published keys are
-// known.
+// Models whose heads read latents: contradictions are refused, and published keys are known.
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -40,7 +39,7 @@ constexpr auto kNotRead = ErrorKind::kUnsupported;
 
 const fs::path kLatentCases = ATTNVIZ_SOURCE_DIR "/tests/reference/experts";
 
-// With other settings; null takes one away, except where null is a setting.
+// A model with changed settings; null removes one, except where null is a setting.
 Model load_with(const std::string& name, const json& settings) {
   json config = test::read_json(kLatentCases / name / "config.json");
   config.update(settings);
@@ -118,7 +117,7 @@ std::vector<LatentChange> latent_changes() {
   };
 }
 
-// A GGUF file with another number of 32 bits under a key.
+// A GGUF file with another 32-bit number for a key.
 std::string with_u32(std::string bytes, std::string_view key, std::uint32_t value) {
   const std::size_t at = bytes.find(key);
   REQUIRE(at != std::string::npos);
@@ -129,7 +128,7 @@ std::string with_u32(std::string bytes, std::string_view key, std::uint32_t valu
 
 }  // namespace
 
-TEST_CASE("latents: settings that cannot be are refused, with the key or the tensor") {
+TEST_CASE("latents: impossible settings are refused, with the key or the tensor") {
   for (const LatentChange& change : latent_changes()) {
     const Failure failure = test::failure_of([&] { load_with(change.model, change.settings); });
     CAPTURE(change.settings.dump());
@@ -139,7 +138,7 @@ TEST_CASE("latents: settings that cannot be are refused, with the key or the ten
   }
 }
 
-TEST_CASE("latents: keys of GGUF files that cannot be are refused") {
+TEST_CASE("latents: impossible keys of GGUF files are refused") {
   const std::pair<std::string_view, std::uint32_t> changes[] = {
       {"attention.kv_lora_rank", 0},        {"attention.kv_lora_rank", 25},
       {"attention.q_lora_rank", 0},         {"attention.q_lora_rank", 4294967295U},
@@ -163,8 +162,7 @@ TEST_CASE("latents: keys of GGUF files that cannot be are refused") {
   }
 }
 
-TEST_CASE(
-    "latents: configs as they are published are read, with the code that stands beside them") {
+TEST_CASE("latents: published configs are read, with the code that comes with them") {
   const auto code_of = [](const std::string& name) {
     return json{{"AutoConfig", "configuration_deepseek." + name + "Config"},
                 {"AutoModel", "modeling_deepseek." + name + "Model"},
@@ -184,13 +182,13 @@ TEST_CASE(
   CHECK_THROWS_AS(load_with("deepseek3", {{"auto_map", code_of("DeepseekV2")}}), Error);
 }
 
-TEST_CASE("latents: rope_interleave says which dimensions turn together") {
+TEST_CASE("latents: rope_interleave decides which dimensions rotate in pairs") {
   CHECK(load_with("deepseek3", json::object()).layers[0].rope->pairing == RopePairing::kNeighbours);
   CHECK(load_with("deepseek3", {{"rope_interleave", false}}).layers[0].rope->pairing ==
         RopePairing::kHalves);
 }
 
-TEST_CASE("latents: YaRN's magnitude of all dimensions is that of scores, once for each side") {
+TEST_CASE("latents: YaRN's magnitude of all dimensions scales scores, once for each side") {
   const auto with = [](const json& magnitudes) {
     json scaling = {{"type", "yarn"}, {"factor", 40}, {"original_max_position_embeddings", 32}};
     scaling.update(magnitudes);
@@ -213,15 +211,16 @@ TEST_CASE("latents: YaRN's magnitude of all dimensions is that of scores, once f
   CHECK(same.rope->n_rotated() == 8);
 }
 
-TEST_CASE("latents: what predicts further tokens is left out, and told") {
-  // As if the last layer were one for that.
+TEST_CASE("latents: layers that predict further tokens are left out, and that is reported") {
+  // As if the last layer were such a layer.
   const Model model =
       load_with("deepseek3", {{"num_hidden_layers", 2}, {"num_nextn_predict_layers", 1}});
   CHECK(model.n_layers() == 2);
-  const auto n_told = std::ranges::count_if(model.config.ignored_keys, [](const IgnoredKey& one) {
-    return one.name.starts_with("model.layers.2.") && one.why == kMultiToken;
-  });
-  CHECK(n_told > 10);
+  const auto n_reported =
+      std::ranges::count_if(model.config.ignored_keys, [](const IgnoredKey& one) {
+        return one.name.starts_with("model.layers.2.") && one.why == kMultiToken;
+      });
+  CHECK(n_reported > 10);
   test::check_refused(
       [] {
         load_with("deepseek3", {{"num_hidden_layers", 2}});
@@ -229,8 +228,8 @@ TEST_CASE("latents: what predicts further tokens is left out, and told") {
       "does not know what this tensor changes");
 }
 
-TEST_CASE("linears: quantised matrices that are stored the other way round become floats") {
-  // Two of [3, 32], a block each row: scale 1 or 2, quants from -16 to 15.
+TEST_CASE("linears: quantised matrices stored transposed become floats") {
+  // Two of [3, 32], one block per row: scale 1 or 2, quants from -16 to 15.
   test::GgufBuilder file;
   test::GgufBuilder::Tensor tensor{"w.weight", {32, 3, 2}, 8, {}};
   for (std::size_t row = 0; row < 6; ++row) {

@@ -28,7 +28,7 @@ Failure model_failure(const std::filesystem::path& path) {
   return test::failure_of([&] { load_hugging_face(path); });
 }
 
-// One setting of a config in place of what was there; null is as good as none.
+// Replaces one setting of a config; null has the same effect as none.
 struct Change {
   std::string model;
   std::string key;
@@ -137,7 +137,7 @@ std::vector<Change> config_changes() {
 
 }  // namespace
 
-TEST_CASE("models: settings that cannot be are refused, with the key") {
+TEST_CASE("models: impossible settings are refused, with the key") {
   for (const Change& change : config_changes()) {
     const TemporaryFolder folder;
     test::copy_model(change.model, folder.path());
@@ -153,7 +153,7 @@ TEST_CASE("models: settings that cannot be are refused, with the key") {
   }
 }
 
-TEST_CASE("models: configs that are no configs, and folders without weights") {
+TEST_CASE("models: invalid configs, and folders without weights") {
   for (const std::string_view config :
        {"", "null", "[]", "3", "{", "{\"model_type\": \"gpt2\"", "{\"model_type\": \"\\ud800\"}",
         "{\"model_type\": null}", "{\"a\": {\"a\": 1}}"}) {
@@ -186,7 +186,7 @@ TEST_CASE("models: weights cut off anywhere are refused") {
   }
 }
 
-TEST_CASE("models: integers in place of weights say why they are refused") {
+TEST_CASE("models: integers instead of weights are refused with the reason") {
   const TemporaryFolder folder;
   test::copy_model("llama-mha-untied", folder.path());
   std::string bytes = test::read_file(folder.path() / "model.safetensors");
@@ -200,13 +200,13 @@ TEST_CASE("models: integers in place of weights say why they are refused") {
   CHECK(failure.message.find("found I32") != std::string::npos);
 }
 
-TEST_CASE("models: weights that begin at an odd byte of their file are read where they lie") {
+TEST_CASE("models: weights that begin at an odd byte of their file are read in place") {
   const std::string name = "gpt2-untied-inverse-layer";  // F16
   const TemporaryFolder folder;
   test::copy_model(name, folder.path());
   const Model aligned = load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/" + name);
   std::string bytes = test::read_file(folder.path() / "model.safetensors");
-  bytes.insert(9, " ");  // behind the header's first brace
+  bytes.insert(9, " ");  // after the header's first brace
   bytes[0] = static_cast<char>(bytes[0] + 1);
   test::write_file(folder.path() / "model.safetensors", bytes);
   const Model odd = load_hugging_face(folder.path());

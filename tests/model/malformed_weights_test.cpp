@@ -8,7 +8,7 @@
 
 namespace attnviz {
 
-TEST_CASE("weights JSON: every malformed file is refused with its name and the place") {
+TEST_CASE("weights JSON: every malformed file is refused with its name and the position") {
   const auto cases = test::malformed_weights();
   REQUIRE(cases.size() >= 60);
   for (const auto& file : cases) {
@@ -24,7 +24,8 @@ TEST_CASE("weights JSON: every malformed file is refused with its name and the p
   }
 }
 
-TEST_CASE("weights JSON: a valid file cut anywhere is refused, and only the whole one is read") {
+TEST_CASE(
+    "weights JSON: a valid file cut off anywhere is refused, and only the whole one is read") {
   const std::string valid = test::valid_weights();
   CHECK_NOTHROW(parse_weights_json(valid, "w.json"));
   for (std::size_t size = 0; size + 2 < valid.size(); ++size) {  // the last two: } and a line feed
@@ -39,7 +40,8 @@ TEST_CASE("weights JSON: a valid file cut anywhere is refused, and only the whol
   }
 }
 
-TEST_CASE("weights JSON: a valid file with any one byte changed is read or refused, never worse") {
+TEST_CASE(
+    "weights JSON: a valid file with any one byte changed is read or refused, without a crash") {
   const std::string valid = test::valid_weights();
   for (std::size_t i = 0; i < valid.size(); ++i) {
     for (const char byte : {'\0', '"', '[', '}', ',', '9', '-', '\\', '\x80', '\n', '/', 'e'}) {
@@ -55,7 +57,7 @@ TEST_CASE("weights JSON: a valid file with any one byte changed is read or refus
   }
 }
 
-TEST_CASE("weights JSON: deep nesting is refused, however deep") {
+TEST_CASE("weights JSON: deep nesting of any depth is refused") {
   std::string nested;
   nested.resize(10'000'000, '[');
   CHECK_THROWS_AS(parse_weights_json(nested, "w.json"), Error);

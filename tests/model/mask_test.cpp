@@ -11,7 +11,7 @@
 namespace attnviz {
 namespace {
 
-// One line a query, one sign a key: x visible, . masked.
+// One line per query, one character per key: x visible, . masked.
 std::string drawn(std::string_view name, std::size_t n) {
   const Mask mask = parse_mask(name);
   std::string out;
@@ -26,7 +26,7 @@ std::string drawn(std::string_view name, std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("masks: who sees whom among five tokens") {
+TEST_CASE("masks: which of five tokens sees which") {
   CHECK(drawn("causal", 5) == "x....\nxx...\nxxx..\nxxxx.\nxxxxx\n");
   CHECK(drawn("none", 3) == "xxx\nxxx\nxxx\n");
   CHECK(drawn("window:2", 5) == "x....\nxx...\n.xx..\n..xx.\n...xx\n");
@@ -53,7 +53,7 @@ TEST_CASE("masks: the key range holds every visible key and nothing outside it")
   }
 }
 
-TEST_CASE("masks: as many keys are counted as are visible one by one") {
+TEST_CASE("masks: the counted keys equal those visible one by one") {
   constexpr std::size_t kTokens = 23;
   for (const std::string_view name : {"causal", "none", "window:1", "window:5", "window:100",
                                       "strided:1", "strided:4", "strided:7", "block:3"}) {
@@ -71,14 +71,14 @@ TEST_CASE("masks: as many keys are counted as are visible one by one") {
   }
 }
 
-TEST_CASE("masks: a name reads back as the mask it came from") {
+TEST_CASE("masks: a name reads back as its mask") {
   for (const std::string_view name :
        {"causal", "none", "window:3", "strided:4", "block:18446744073709551615", "around:2"}) {
     CHECK(parse_mask(name).name() == name);
   }
 }
 
-TEST_CASE("masks: names that make no sense say what is expected") {
+TEST_CASE("masks: invalid names are refused with the expected ones") {
   CHECK_THROWS_WITH_AS(parse_mask("casual"),
                        "mask \"casual\": expected causal, none, window:N, strided:N, block:N or "
                        "around:N (did you mean \"causal\"?)",

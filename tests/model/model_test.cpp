@@ -8,7 +8,7 @@
 
 namespace attnviz {
 
-TEST_CASE("positions: every name reads back as what wrote it") {
+TEST_CASE("positions: every name reads back as its positions") {
   for (const Positions positions :
        {Positions::kNone, Positions::kSinusoidal, Positions::kRope, Positions::kAlibi}) {
     CHECK(parse_positions(positions_name(positions)) == positions);
@@ -27,7 +27,7 @@ TEST_CASE("positions: an unknown name is refused with the known ones and the clo
   }
 }
 
-TEST_CASE("n_heads: is that of the layer with the most") {
+TEST_CASE("n_heads: the number of the layer with the most heads") {
   Model model;
   CHECK(model.n_heads() == 0);
   model.layers.resize(3);

@@ -1,4 +1,4 @@
-// Keys and tensors that nobody reads.
+// Keys and tensors that are not read.
 #include "attnviz/model/known_keys.h"
 
 #include <doctest/doctest.h>
@@ -51,8 +51,8 @@ Model with_setting(const std::string& model, const std::string& key, const json&
   return test::with_settings(model, {{key, value}});
 }
 
-// As messages write the place of a key.
-std::string told_as(std::string key) {
+// A key's path as written in messages.
+std::string path_in_messages(std::string key) {
   std::ranges::replace(key, '/', '.');
   return key;
 }
@@ -96,7 +96,7 @@ TEST_CASE("GGUF: a key of llama.cpp's that may change what is computed is refuse
   }
 }
 
-TEST_CASE("GGUF: a key that llama.cpp does not know is told, one that says nothing is harmless") {
+TEST_CASE("GGUF: a key unknown to llama.cpp is reported, one without effect is harmless") {
   GgufBuilder file = tiny_llama();
   file.add_u32("llama.invented", 4);
   file.add_u32("llama.rescale_every_n_layers", 0);
@@ -108,7 +108,7 @@ TEST_CASE("GGUF: a key that llama.cpp does not know is told, one that says nothi
   CHECK(model.config.ignored_keys.size() == 3);
 }
 
-TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it is said why") {
+TEST_CASE("GGUF: a key with a value that changes nothing is ignored, with the reason") {
   GgufBuilder file = tiny_llama();
   file.add("llama.attention.causal", GgufType::kBool, std::string(1, '\1'));
   file.add("llama.attention.clamp_kqv", GgufType::kF32, file.number(0.0F));
@@ -126,7 +126,7 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   }
 }
 
-TEST_CASE("GGUF: keys of other architectures are passed over, and it is said why") {
+TEST_CASE("GGUF: keys of other architectures are ignored, with the reason") {
   GgufBuilder file = tiny_llama();
   file.add_u32("qwen2.attention.sliding_window", 4);
   file.add_u32("frob.x", 4);
@@ -141,7 +141,7 @@ TEST_CASE("GGUF: keys of other architectures are passed over, and it is said why
   CHECK(model.config.ignored_keys[2].why == "how the file was written");
 }
 
-TEST_CASE("GGUF: what is no model is refused by name") {
+TEST_CASE("GGUF: files that are not models are refused by name") {
   for (const char* type : {"adapter", "mmproj", "imatrix", "invented"}) {
     check_refused([&](GgufBuilder& file) { file.add_string("general.type", type); },
                   std::string("general.type \"") + type + "\": expected model");
@@ -151,7 +151,7 @@ TEST_CASE("GGUF: what is no model is refused by name") {
   CHECK(loaded(file).config.ignored_keys.empty());
 }
 
-TEST_CASE("GGUF: tensors of layers that nobody reads are refused by name, others are told") {
+TEST_CASE("GGUF: unread tensors of layers are refused by name, others are reported") {
   // Some architectures have norms of heads, but not that of Llama.
   for (const char* name :
        {"blk.0.attn_q_norm.weight", "blk.1.attn_k_norm.weight", "blk.0.post_attention_norm.weight",
@@ -173,7 +173,7 @@ TEST_CASE("GGUF: tensors of layers that nobody reads are refused by name, others
   CHECK(loaded(file).config.ignored_keys.size() == 2);
 }
 
-TEST_CASE("GGUF: whether a tensor may be there is a matter of the architecture") {
+TEST_CASE("GGUF: whether a tensor is allowed depends on the architecture") {
   struct Case {
     const char* architecture;
     const char* tensor;
@@ -203,7 +203,7 @@ TEST_CASE("GGUF: whether a tensor may be there is a matter of the architecture")
   CHECK(loaded(qwen3).layers.back().key_norm.present());
 }
 
-TEST_CASE("GGUF: every id that ends a text is known, several in one key, too") {
+TEST_CASE("GGUF: every id that ends a text is known, also several in one key") {
   GgufBuilder file = tiny_llama();
   file.add_u32("tokenizer.ggml.eos_token_id", 2);
   file.add("tokenizer.ggml.eos_token_ids", GgufType::kArray,
@@ -215,7 +215,7 @@ TEST_CASE("GGUF: every id that ends a text is known, several in one key, too") {
   CHECK_THROWS_WITH_AS(loaded(odd), doctest::Contains("expected token ids, found -1"), Error);
 }
 
-TEST_CASE("GGUF: a bias stands in the layer that has it, and only there") {
+TEST_CASE("GGUF: a bias belongs only to the layer that has it") {
   GgufBuilder file = tiny_llama();
   add_zeros(file, "blk.1.attn_k.bias", {4});
   add_zeros(file, "blk.0.ffn_down.bias", {4});
@@ -229,7 +229,7 @@ TEST_CASE("GGUF: a bias stands in the layer that has it, and only there") {
   }
 }
 
-TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothing alone") {
+TEST_CASE("Hugging Face: a setting is harmless only with the value that changes nothing") {
   struct Setting {
     const char* model;
     const char* key;
@@ -313,11 +313,11 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
     }
     CHECK(refusal([&] {
             with_setting(setting.model, setting.key, setting.refused);
-          }).find(told_as(setting.key)) != std::string::npos);
+          }).find(path_in_messages(setting.key)) != std::string::npos);
   }
 }
 
-TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
+TEST_CASE("Hugging Face: refused settings are reported with their path and value") {
   CHECK(
       refusal([] {
         test::with_settings("llama-mha-untied", {{"architectures", json{"LlamaBiModel"}},
@@ -346,12 +346,12 @@ TEST_CASE("Hugging Face: what is refused is told with its place and its value") 
         }).find("model_type \"llama\"") != std::string::npos);
 }
 
-TEST_CASE("Hugging Face: two keys that mean the same and say different things are refused") {
+TEST_CASE("Hugging Face: two keys with the same meaning and different values are refused") {
   using Settings = std::vector<std::pair<std::string, json>>;
   struct Contradiction {
     const char* model;
     Settings settings;
-    const char* told;
+    const char* message;
   };
   const Contradiction contradictions[] = {
       {"llama-rope-linear",
@@ -386,11 +386,11 @@ TEST_CASE("Hugging Face: two keys that mean the same and say different things ar
   };
   for (const Contradiction& one : contradictions) {
     CAPTURE(one.model);
-    const std::string told = refusal([&] { test::with_settings(one.model, one.settings); });
-    CAPTURE(told);
-    CHECK(told.find(one.told) != std::string::npos);
+    const std::string error = refusal([&] { test::with_settings(one.model, one.settings); });
+    CAPTURE(error);
+    CHECK(error.find(one.message) != std::string::npos);
   }
-  // What says the same twice contradicts nothing.
+  // Two equal values do not contradict each other.
   CHECK_NOTHROW(with_setting("llama-rope-linear", "rope_scaling/type", "linear"));
   CHECK_NOTHROW(with_setting("llama-rope-linear", "rope_scaling/rope_type", "linear"));
   CHECK_NOTHROW(
@@ -399,7 +399,7 @@ TEST_CASE("Hugging Face: two keys that mean the same and say different things ar
   CHECK_NOTHROW(with_setting("gemma3-local-global", "_sliding_window_pattern", 3));
 }
 
-TEST_CASE("Hugging Face: the reason of a key is true of this model") {
+TEST_CASE("Hugging Face: the reason given for a key is true of this model") {
   const Model model = with_setting("mistral-window", "max_window_layers", 1);
   REQUIRE(model.layers.front().mask);
   const auto found =
@@ -408,7 +408,7 @@ TEST_CASE("Hugging Face: the reason of a key is true of this model") {
   CHECK(found->why == "a model of this family does not use it");
 }
 
-TEST_CASE("Hugging Face: of positions by chunks, texts of one chunk are read") {
+TEST_CASE("Hugging Face: with positions by chunks, texts of one chunk are read") {
   const json chunks = {{"chunk_size", 8}, {"local_size", 2}};
   CHECK(with_setting("qwen2-bias", "dual_chunk_attention_config", chunks).config.n_ctx == 6);
   const Model with = with_setting("qwen2-bias", "dual_chunk_attention_config",

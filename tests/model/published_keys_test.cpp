@@ -1,4 +1,4 @@
-// Configs as they are published have keys that small models for tests do without.
+// Published configs have keys that small test models lack.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -41,7 +41,7 @@ Moments moments(const std::vector<double>& values) {
   return result;
 }
 
-// x [n, d_model]: one random embedding a row.
+// x [n, d_model]: one random embedding per row.
 MatrixBuffer random_tokens(std::size_t n, std::size_t d_model) {
   MatrixBuffer x(n, d_model);
   for (std::size_t i = 0; i < n; ++i) {
@@ -62,7 +62,7 @@ std::string message_of(const RandomShape& shape) {
 
 }  // namespace
 
-TEST_CASE("random_model: the bits are those that an independent program computes") {
+TEST_CASE("random_model: bit-identical to the weights of an independent program") {
   const auto reference = test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/random_model.json");
   const auto& shape = reference["shape"];
   for (const auto& expected : reference["models"]) {
@@ -139,7 +139,7 @@ TEST_CASE("random_embedding: components have zero mean and unit variance and lie
   CHECK(all.variance == doctest::Approx(1.0).epsilon(0.02));
 }
 
-TEST_CASE("random_embedding: depends on seed and piece, and on nothing else") {
+TEST_CASE("random_embedding: depends only on seed and piece") {
   std::vector<float> a(8), b(8);
   random_embedding(1, "cat", a);
   random_embedding(1, "cat", b);
@@ -178,7 +178,7 @@ TEST_CASE("random_model: heads of a group share keys and values, not queries") {
   CHECK(heads[0].query.weight.data != heads[1].query.weight.data);
 }
 
-TEST_CASE("random_model: sizes that are not given follow from the others") {
+TEST_CASE("random_model: missing sizes follow from the others") {
   const Model standard = random_model({}, 0);
   CHECK(standard.n_layers() == 1);
   CHECK(standard.n_heads() == 4);
@@ -200,7 +200,7 @@ TEST_CASE("random_model: sizes that are not given follow from the others") {
   CHECK(odd.layers[0].output.weight.cols == 10);
 }
 
-TEST_CASE("random_model: a shape that makes no sense is refused with the option's name") {
+TEST_CASE("random_model: an impossible shape is refused with the option's name") {
   CHECK(message_of({.n_layers = 0}) == "n_layers 0: expected at least 1");
   CHECK(message_of({.n_heads = 0}) == "n_heads 0: expected at least 1");
   CHECK(message_of({.n_heads = 4, .n_kv_heads = 3}) ==

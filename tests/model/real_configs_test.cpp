@@ -1,4 +1,4 @@
-// What published config.json files say, beside the weights of small models of their families.
+// Published config.json files, with the weights of small models of their families.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// What stands in the small model's config at "=text_config/hidden_size"; else the value itself.
+// For "=text_config/hidden_size" the value at this path in the small model's config; else the value
+// itself.
 json value_of(const json& value, const json& small) {
   const bool is_reference = value.is_string() && value.get<std::string>().starts_with('=');
   return is_reference ? small.at(json::json_pointer("/" + value.get<std::string>().substr(1)))
@@ -41,7 +42,7 @@ Model load(const json& table, const json& one) {
 
 }  // namespace
 
-TEST_CASE("published configs are read, or refused for what changes the result") {
+TEST_CASE("published configs are read, or refused for settings that change the result") {
   const json table =
       test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/families/real_configs.json");
   CHECK(table["configs"].size() >= 150);

@@ -1,4 +1,4 @@
-// What samples/README.md claims, computed with plain loops in double precision.
+// The claims of samples/README.md, computed with plain loops in double precision.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ class Pattern {
   std::vector<double> weights_;
 };
 
-// The pattern of a model of `embeddings`, for the words of one text.
+// The pattern of a model with these `embeddings`, for the words of one text.
 Pattern pattern_of(Model model, const std::vector<std::string_view>& words) {
   const MatrixBuffer stream = embed(model, words);
   model.inputs = stream.view();
@@ -116,7 +116,7 @@ TEST_CASE("samples: cat-sat-on-the-mat has six tokens of four numbers and is nea
   const Model model = load_weights_json(kSamples / "cat-sat-on-the-mat.json");
   CHECK(model.inputs.rows == 6);
   CHECK(model.config.d_model == 4);
-  // By Python, from the published matrices.
+  // Computed in Python from the published matrices.
   check_row(Pattern(model, 0, Mask{}), 2, {0.131206, 0.374304, 0.494490, 0, 0, 0}, 1e-6);
   check_row(Pattern(model, 0, Mask{}), 5,
             {0.122062, 0.238301, 0.281805, 0.086145, 0.130399, 0.141288}, 1e-6);
@@ -129,7 +129,7 @@ TEST_CASE("samples: cat-sat-on-the-mat has six tokens of four numbers and is nea
   }
 }
 
-TEST_CASE("samples: four-heads does with each head what its README says") {
+TEST_CASE("samples: each head of four-heads does what the README says") {
   // the cat saw the dog and the cat ran
   const std::vector<int> words = {0, 1, 2, 0, 3, 4, 0, 1, 5};
   const Model model = load_weights_json(kSamples / "four-heads.json");

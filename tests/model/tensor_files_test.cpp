@@ -44,7 +44,7 @@ TEST_CASE("tensor files: an index brings the tensors of several files together")
   CHECK(files.tensors().front().tensor->name == "x");
 }
 
-TEST_CASE("tensor files: what an index may not say") {
+TEST_CASE("tensor files: invalid indexes are refused") {
   const TemporaryFolder folder;
   write_file(folder.file("a.safetensors"), safetensors_of({{"x", {1}, {1.0f}}}));
   write_file(folder.file("b.safetensors"),

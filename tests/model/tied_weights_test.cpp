@@ -1,4 +1,4 @@
-// Models whose embeddings predict, and files that hold an unembedding all the same.
+// Models that predict with their embeddings, and files that contain an unembedding anyway.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace attnviz {
 namespace {
 
-// Copies the numbers of one tensor to another's place in a safetensors file.
+// Overwrites one tensor in a safetensors file with the numbers of another.
 void copy_tensor(const std::filesystem::path& file, const std::string& from,
                  const std::string& to) {
   std::string bytes = test::read_file(file.string());
@@ -35,7 +35,7 @@ void copy_tensor(const std::filesystem::path& file, const std::string& from,
 
 }  // namespace
 
-TEST_CASE("a tied model's own lm_head.weight is told of where it is another one") {
+TEST_CASE("a tied model's lm_head.weight is reported if it differs from the embeddings") {
   const test::TemporaryFolder folder;
   test::copy_model("llama-mha-untied", folder.path());
   CHECK(load_hugging_face(folder.path()).config.origin.empty());
@@ -54,7 +54,7 @@ TEST_CASE("a listing does not compare a tied model's matrices") {
   CHECK(load_hugging_face(folder.path(), {}, Copies::kNotCompared).config.origin.empty());
 }
 
-TEST_CASE("a tied T5 tells of another lm_head.weight") {
+TEST_CASE("a tied T5 reports a different lm_head.weight") {
   const Model model = test::with_settings("t5-v1.1", {{"tie_word_embeddings", true}});
   CHECK(model.config.origin.find("lm_head.weight") != std::string::npos);
 }

@@ -51,7 +51,7 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("an adapter beside a model ends with code 4, by its name, whoever wrote it") {
+TEST_CASE("an adapter next to a model ends with code 4, by its name, for every writer") {
   for (const char* const name : {"adapter_config.json", "adapter_model.safetensors",
                                  "adapter_model.bin", "adapters.safetensors", "adapters.npz"}) {
     CAPTURE(name);
@@ -61,7 +61,7 @@ TEST_CASE("an adapter beside a model ends with code 4, by its name, whoever wrot
     check_refused([&] { load_hugging_face(folder.path()); },
                   folder.file(name) + ": an adapter changes the weights");
     check_refused([&] { load_hugging_face(folder.path() / "config.json"); }, "an adapter");
-    // The way out that the message names.
+    // The solution that the message suggests.
     check_refused([&] { load_hugging_face(folder.path()); },
                   folder.file("model.safetensors") + " is the model without it");
     const Model base = load_hugging_face(folder.file("model.safetensors"));
@@ -69,7 +69,7 @@ TEST_CASE("an adapter beside a model ends with code 4, by its name, whoever wrot
   }
 }
 
-TEST_CASE("an adapter without a model is refused as one") {
+TEST_CASE("an adapter without a model is refused as an adapter") {
   const TemporaryFolder folder;
   write_file(folder.file("adapter_config.json"), "{}");
   write_file(folder.file("adapter_model.safetensors"), safetensors_of(kX));
@@ -79,7 +79,7 @@ TEST_CASE("an adapter without a model is refused as one") {
   CHECK_FALSE(has(failure.message, "is the model without it"));
 }
 
-TEST_CASE("a GGUF adapter is refused with what to do with it") {
+TEST_CASE("a GGUF adapter is refused with advice") {
   const TemporaryFolder folder;
   write_file(folder.file("lora.gguf"),
              test::tiny_model("llama").add_string("general.type", "adapter").bytes());
@@ -100,7 +100,7 @@ TEST_CASE("shards without an index are read together, from the folder and from e
   check_refused([&] { opened(folder.path()); }, "shards of several models");
 }
 
-TEST_CASE("files that an index names and that are not there are named, all in one message") {
+TEST_CASE("missing files of an index are named, all in one message") {
   const TemporaryFolder folder;
   write_file(folder.file("b.safetensors"), safetensors_of(kY));
   write_file(
@@ -117,7 +117,7 @@ TEST_CASE("two sets of weights in a folder: equal ones are read once, others are
   const TemporaryFolder folder;
   const std::string index = "model.safetensors.index.json";
   write_file(folder.file("model.safetensors"), safetensors_of(kX));
-  // As MLX writes one beside a single file.
+  // As MLX writes one next to a single file.
   write_file(folder.file(index), R"({"weight_map": {"x": "model.safetensors"}})");
   CHECK(ignored_keys_in(opened(folder.path())).empty());
   write_file(folder.file(index), R"({"weight_map": {"x": "model-00001-of-00001.safetensors"}})");
@@ -132,12 +132,12 @@ TEST_CASE("two sets of weights in a folder: equal ones are read once, others are
   check_refused([&] { opened(folder.path()); }, "two models that differ");
   CHECK(opened(folder.file("model.safetensors")).tensors.find("x").tensor->shape.size() == 1);
   CHECK(opened(folder.file(index)).tensors.find("x").tensor->shape.size() == 2);
-  // transformers reads model.safetensors, whatever an index of other files says.
+  // transformers reads model.safetensors, regardless of an index of other files.
   fs::remove(folder.file("model-00001-of-00001.safetensors"));
   CHECK(ignored_keys_in(opened(folder.path())) == std::vector<std::string>{index});
 }
 
-TEST_CASE("further files of weights in the folder of a model are passed over by name") {
+TEST_CASE("further weight files in a model's folder are ignored, and named") {
   const TemporaryFolder folder;
   write_file(folder.file("model.safetensors"), safetensors_of(kX));
   write_file(folder.file("consolidated.safetensors"), safetensors_of(kX));
@@ -148,7 +148,7 @@ TEST_CASE("further files of weights in the folder of a model are passed over by 
   CHECK(weights.tensors.size() == 1);
 }
 
-TEST_CASE("an adapter beside a model is refused under any name, by its tensors") {
+TEST_CASE("an adapter next to a model is refused under any name, by its tensors") {
   for (const char* const tensor : {"layers.0.q_proj.lora_A.weight", "q.lora_down.weight",
                                    "q_proj.lora_a", "v_proj.oft_r", "k_proj.ia3_l"}) {
     CAPTURE(tensor);
@@ -160,7 +160,7 @@ TEST_CASE("an adapter beside a model is refused under any name, by its tensors")
   }
 }
 
-TEST_CASE("a folder without weights that are read says what it has") {
+TEST_CASE("a folder without readable weights is refused with a list of its files") {
   const TemporaryFolder folder;
   CHECK(has(failure_in(folder.path()).message, "found nothing"));
   write_file(folder.file("config.json"), "{}");
@@ -179,11 +179,11 @@ TEST_CASE("a folder without weights that are read says what it has") {
   CHECK(has(failure_in(folder.path()).message, " and 16 more"));
 }
 
-TEST_CASE("weights that other tools quantised are named as their config names them") {
+TEST_CASE("weights quantised by other tools are named as in their config") {
   struct Case {
     std::string key;
     nlohmann::json value;
-    std::string told;
+    std::string found;
   };
   const Case cases[] = {
       {"quantization", {{"group_size", 64}, {"bits", 4}}, "found 4 bits in groups of 64"},
@@ -196,7 +196,7 @@ TEST_CASE("weights that other tools quantised are named as their config names th
     test::copy_model("llama-mha-untied", folder.path());
     test::change_config(folder.path(), item.key, item.value);
     check_refused([&] { load_hugging_face(folder.path()); },
-                  item.key + ": expected none, " + item.told);
+                  item.key + ": expected none, " + item.found);
   }
 }
 

@@ -1,4 +1,4 @@
-// Which tensors of a file are read, and which may stand beside them.
+// Which tensors of a file are read, and which others are allowed.
 #include "attnviz/model/weight_reader.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using FileEdit = std::function<void(json& header, std::string& data)>;
 
 void nothing(json& /*header*/, std::string& /*data*/) {}
 
-// A reference model with other tensors.
+// A reference model with changed tensors.
 Model with_file(const std::string& model, const FileEdit& edit,
                 const std::string& file = "model.safetensors") {
   const TemporaryFolder folder;
@@ -46,7 +46,7 @@ Model with_file(const std::string& model, const FileEdit& edit,
 
 }  // namespace
 
-TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for known ones") {
+TEST_CASE("Hugging Face: unread tensors are refused by name, except for known ones") {
   struct Unread {
     const char* model;
     const char* tensor;
@@ -94,7 +94,7 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
   }
 }
 
-TEST_CASE("Hugging Face: a tensor outside of the layers that nobody knows is told, not refused") {
+TEST_CASE("Hugging Face: an unknown tensor outside of the layers is reported, not refused") {
   struct Unknown {
     const char* model;
     const char* tensor;
@@ -118,7 +118,7 @@ TEST_CASE("Hugging Face: a tensor outside of the layers that nobody knows is tol
   }
 }
 
-TEST_CASE("Hugging Face: masks that lie beside attention's weights are made anew") {
+TEST_CASE("Hugging Face: masks stored with attention's weights are ignored and recomputed") {
   const Model model = with_file("llama-mha-untied", [](json& header, std::string& data) {
     header["model.layers.0.self_attn.bias"] = {
         {"dtype", "BOOL"}, {"shape", {1, 1, 0, 0}}, {"data_offsets", {data.size(), data.size()}}};
@@ -128,7 +128,7 @@ TEST_CASE("Hugging Face: masks that lie beside attention's weights are made anew
                            &IgnoredKey::name) == 1);
 }
 
-TEST_CASE("Hugging Face: only a tensor that is used needs numbers of a type that is read") {
+TEST_CASE("Hugging Face: only tensors in use need a supported type") {
   const auto as_type = [](const char* tensor, const char* type) {
     return with_file("llama-mha-untied", [&](json& header, std::string& data) {
       if (header.contains(tensor)) {
@@ -151,7 +151,7 @@ TEST_CASE("Hugging Face: only a tensor that is used needs numbers of a type that
   }
 }
 
-TEST_CASE("Hugging Face: a head is read wherever it stands outside of the layers") {
+TEST_CASE("Hugging Face: a head is read under any prefix outside of the layers") {
   const Model plain = with_file("llama-mha-untied", nothing);
   const Model moved = with_file("llama-mha-untied", [](json& header, std::string& /*data*/) {
     json renamed;
@@ -167,7 +167,7 @@ TEST_CASE("Hugging Face: a head is read wherever it stands outside of the layers
                     sizeof(float) * head.rows * head.cols) == 0);
 }
 
-TEST_CASE("Hugging Face: a bias that stands twice must be the same twice") {
+TEST_CASE("Hugging Face: a bias that is stored twice must be the same both times") {
   const auto twice = [](float more) {
     return with_file("roberta-mlm", [more](json& header, std::string& data) {
       const std::size_t first = header["lm_head.bias"]["data_offsets"][0];
@@ -188,7 +188,7 @@ TEST_CASE("Hugging Face: a bias that stands twice must be the same twice") {
                       "lm_head.bias");
 }
 
-TEST_CASE("Hugging Face: an unread tensor is told with the file that holds it") {
+TEST_CASE("Hugging Face: an unread tensor is reported with its file") {
   const auto name = [](int shard) {
     return fmt::format("model-0000{}-of-00003.safetensors", shard);
   };

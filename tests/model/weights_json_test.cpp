@@ -98,7 +98,7 @@ constexpr std::string_view kEverything = R"({
 
 }  // namespace
 
-TEST_CASE("weights JSON: everything the format has is read") {
+TEST_CASE("weights JSON: every feature of the format is read") {
   const Model model = parse_weights_json(kEverything, "w.json");
   CHECK(model.config.name == "both kinds of W_O");
   CHECK(model.config.seed == 5);
@@ -178,7 +178,7 @@ TEST_CASE("weights JSON: in column convention d_model is the number of columns o
   CHECK(model.layers[0].heads[0].d_head() == 1);
 }
 
-TEST_CASE("weights JSON: what is written loads back to the same bits") {
+TEST_CASE("weights JSON: a written file loads back bit for bit") {
   const Model everything = parse_weights_json(kEverything, "w.json");
   check_same(parse_weights_json(written(everything), "other.json"), everything);
 
@@ -186,7 +186,7 @@ TEST_CASE("weights JSON: what is written loads back to the same bits") {
   check_same(parse_weights_json(written(valid), "other.json"), valid);
 }
 
-TEST_CASE("weights JSON: random models load back to the same bits and stay announced as random") {
+TEST_CASE("weights JSON: random models load back bit for bit and are still announced as random") {
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{42}, ~std::uint64_t{0}}) {
     const Model model = random_model(
         {.n_layers = 2, .n_heads = 4, .n_kv_heads = 2, .d_model = 10, .d_head = 3, .d_value = 5},
@@ -199,7 +199,7 @@ TEST_CASE("weights JSON: random models load back to the same bits and stay annou
   }
 }
 
-TEST_CASE("weights JSON: each row of a matrix is one line to edit") {
+TEST_CASE("weights JSON: each row of a matrix is on one line, to be edited") {
   const std::string text =
       written(parse_weights_json(R"({"layers": [{"heads": [{"W_Q": [[1, 2], [2.5, -0.0]],
                                      "W_K": [[3, 4], [4, 4]], "W_V": [[5], [6]]}]}]})",
@@ -207,7 +207,7 @@ TEST_CASE("weights JSON: each row of a matrix is one line to edit") {
   CHECK(text.find("\n            [2.5, -0.0]\n          ],\n") != std::string::npos);
 }
 
-TEST_CASE("weights JSON: weights that JSON cannot say are refused, not written as null") {
+TEST_CASE("weights JSON: weights that JSON cannot represent are refused, not written as null") {
   Model model = random_model({}, 1);
   const float value = std::nanf("");
   model.layers[0].output.weight = {&value, 1, 1, 1};
@@ -227,7 +227,7 @@ TEST_CASE("weights JSON: a file is named by its path in messages and by its name
   CHECK_THROWS_AS(load_weights_json(path), Error);
 }
 
-TEST_CASE("weights JSON: the schema takes the masks that the reader takes") {
+TEST_CASE("weights JSON: the schema accepts the masks that the reader accepts") {
   const auto schema =
       test::read_json(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.weights-1.schema.json");
   const std::regex masks(schema["properties"]["mask"]["pattern"].get<std::string>());
@@ -283,7 +283,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("weights JSON: the text that it is for is read and written; a blank one is refused") {
+TEST_CASE("weights JSON: the text of the inputs is read and written; a blank one is refused") {
   const std::string head = R"({"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]})";
   const auto weights = [&head](const std::string& text) {
     return R"({"text": ")" + text + R"(", "layers": [{"heads": [)" + head + "]}]}";

@@ -20,7 +20,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Of a page with this one part.
+// The data of a page with this single part.
 Bytes unpacked(const auto& numbers) {
   Blobs blobs;
   REQUIRE(blobs.add(std::span(numbers)) == 0);
@@ -40,7 +40,7 @@ TEST_CASE("Blobs: parts are numbered in their order") {
   CHECK(test::blob_bytes(blobs.texts()[1]) == two);
 }
 
-TEST_CASE("Blobs: bytes of any number come back") {
+TEST_CASE("Blobs: any number of bytes is read back") {
   for (const std::size_t size : {0U, 1U, 2U, 3U, 255U, 70'000U}) {
     CAPTURE(size);
     Bytes same(size, 7);
@@ -53,14 +53,14 @@ TEST_CASE("Blobs: bytes of any number come back") {
   }
 }
 
-TEST_CASE("Blobs: what repeats takes little room") {
+TEST_CASE("Blobs: repetitive data is compressed") {
   Blobs blobs;
   const Bytes zeros(1'000'000);
   blobs.add(std::span(zeros));
   CHECK(blobs.texts().front().size() < 3000);
 }
 
-TEST_CASE("Blobs: of numbers of two bytes the lower ones come first") {
+TEST_CASE("Blobs: for two-byte numbers all lower bytes come first") {
   const std::vector<std::uint16_t> numbers = {0x0000, 0x0102, 0xFFFE, 0x8000};
   CHECK(unpacked(numbers) == Bytes{0x00, 0x02, 0xFE, 0x00, 0x00, 0x01, 0xFF, 0x80});
 }
@@ -97,7 +97,7 @@ PackedPattern packed_row(const Floats& weights, WeightCode code) {
   return packed_pattern(test::matrix_over(weights, 1, weights.size()), /*triangle=*/false, code);
 }
 
-// What the codes stand for, as packed_pattern.h says it.
+// The values of codes, as defined in packed_pattern.h.
 Floats decoded(const PackedPattern& pattern) {
   const auto of_codes = [&pattern](const auto& codes, double largest) {
     Floats all;
@@ -122,8 +122,8 @@ Floats decoded(const PackedPattern& pattern) {
 
 }  // namespace
 
-TEST_CASE("packed_pattern: codes of 8 bits are of squares and those of 16 even, by hand") {
-  // Shares 0, 1/4, 1 have the roots 0, 1/2, 1 of 254 steps; NaN is the code behind.
+TEST_CASE("packed_pattern: 8-bit codes are quadratic and 16-bit codes linear, computed by hand") {
+  // Shares 0, 1/4, 1 have the roots 0, 1/2, 1 in 254 steps; NaN is the code after them.
   const PackedPattern bytes = packed_row({0.0f, 0.125f, 0.5f, kNan}, WeightCode::k8);
   CHECK(bytes.low == 0.0f);
   CHECK(bytes.high == 0.5f);
@@ -131,10 +131,10 @@ TEST_CASE("packed_pattern: codes of 8 bits are of squares and those of 16 even, 
   CHECK(std::get<Bytes>(bytes.values) == Bytes{0, 127, 254, 255});
   const PackedPattern shorts = packed_row({0.0f, 0.125f, 0.5f, kNan}, WeightCode::k16);
   CHECK_FALSE(shorts.squares);
-  CHECK(std::get<Shorts>(shorts.values) == Shorts{0, 16384, 65534, 65535});  // 16383.5 up
+  CHECK(std::get<Shorts>(shorts.values) == Shorts{0, 16384, 65534, 65535});  // 16383.5 rounded up
 }
 
-TEST_CASE("packed_pattern: codes of a range with negative values are linear, by hand") {
+TEST_CASE("packed_pattern: codes of a range with negative values are linear, computed by hand") {
   const PackedPattern bytes = packed_row({-0.5f, 0.0f, 0.5f, 0.25f}, WeightCode::k8);
   CHECK(bytes.low == -0.5f);
   CHECK(bytes.high == 0.5f);
@@ -144,13 +144,13 @@ TEST_CASE("packed_pattern: codes of a range with negative values are linear, by 
   CHECK(std::get<Shorts>(shorts.values) == Shorts{0, 32767, 65534});
 }
 
-TEST_CASE("packed_pattern: floats are as they are") {
+TEST_CASE("packed_pattern: floats are stored unchanged") {
   const Floats weights = {0.1f, -3.0f, kInfinity, 1e-40f};
   const PackedPattern pattern = packed_row(weights, WeightCode::kFloat);
   CHECK(std::get<Floats>(pattern.values) == weights);
 }
 
-TEST_CASE("packed_pattern: codes are within the error that they say") {
+TEST_CASE("packed_pattern: codes are within the stated error") {
   for (const WeightCode code : {WeightCode::k16, WeightCode::k8}) {
     for (const bool negative : {false, true}) {
       for (const float size : {1e-6f, 1.0f, 1e6f}) {
@@ -166,7 +166,7 @@ TEST_CASE("packed_pattern: codes are within the error that they say") {
         const double step =
             (static_cast<double>(pattern.high) - static_cast<double>(pattern.low)) / steps;
         const double most = (pattern.squares ? step : step / 2) * (1 + 1e-3) +
-                            static_cast<double>(size) * 1e-7;  // of the float that is read
+                            static_cast<double>(size) * 1e-7;  // error of the float that is read
         const Floats read = decoded(pattern);
         REQUIRE(read.size() == weights.size());
         for (std::size_t i = 0; i < read.size(); ++i) {
@@ -177,12 +177,12 @@ TEST_CASE("packed_pattern: codes are within the error that they say") {
   }
 }
 
-TEST_CASE("packed_pattern: squares keep more of small weights than even steps would") {
+TEST_CASE("packed_pattern: quadratic codes are more exact for small weights than linear ones") {
   const Floats read = decoded(packed_row({0.001f, 1.0f}, WeightCode::k8));
   CHECK(std::abs(read[0] - 0.001f) < 0.0003f);  // half a step is 0.002
 }
 
-TEST_CASE("packed_pattern: what no number stands for is NaN, and widens nothing") {
+TEST_CASE("packed_pattern: values that are not finite become NaN, and do not widen the range") {
   for (const WeightCode code : {WeightCode::k16, WeightCode::k8}) {
     const PackedPattern pattern = packed_row({kInfinity, 0.25f, -kInfinity, kNan}, code);
     CHECK(pattern.low == 0.0f);
@@ -197,7 +197,7 @@ TEST_CASE("packed_pattern: what no number stands for is NaN, and widens nothing"
   }
 }
 
-TEST_CASE("packed_pattern: one value everywhere comes back") {
+TEST_CASE("packed_pattern: a constant matrix is read back") {
   for (const WeightCode code : {WeightCode::k16, WeightCode::k8}) {
     for (const float value : {0.0f, 0.25f, 1.0f, 7.0f, -0.5f, -7.0f, 1e30f, -1e30f}) {
       CAPTURE(value);
@@ -212,7 +212,7 @@ TEST_CASE("packed_pattern: one value everywhere comes back") {
   }
 }
 
-TEST_CASE("packed_pattern: the widest range of floats is no overflow") {
+TEST_CASE("packed_pattern: the widest range of floats does not overflow") {
   constexpr float kMost = std::numeric_limits<float>::max();
   const PackedPattern pattern = packed_row({-kMost, 0.0f, kMost}, WeightCode::k16);
   CHECK(std::get<Shorts>(pattern.values) == Shorts{0, 32767, 65534});
@@ -225,11 +225,11 @@ TEST_CASE("packed_pattern: a triangle has the keys up to each query, in rows") {
   CHECK(std::get<Floats>(packed_pattern(matrix, true, WeightCode::kFloat).values) ==
         Floats{1, 2, 3, 4, 5, 6});
   const PackedPattern pattern = packed_pattern(matrix, true, WeightCode::k8);
-  CHECK(pattern.high == 6.0f);  // what is left out does not count
+  CHECK(pattern.high == 6.0f);  // omitted weights do not count
   CHECK(std::get<Bytes>(pattern.values).size() == 6);
 }
 
-TEST_CASE("packed_pattern: rows of all keys, whatever lies between them") {
+TEST_CASE("packed_pattern: rows of all keys, regardless of memory between them") {
   test::PoisonedMatrix poisoned(2, 3);
   const Matrix view = poisoned.view();
   for (std::size_t i = 0; i < 6; ++i) {
@@ -246,7 +246,7 @@ namespace {
 using nlohmann::json;
 using test::PageData;
 
-// The softmax of what a page says of queries and keys.
+// The softmax of the queries and keys stored in a page.
 std::vector<double> weights_of_steps(const PageData& data, std::size_t which,
                                      const std::vector<bool>& seen) {
   const json& steps = data["steps"];
@@ -281,7 +281,7 @@ std::vector<double> weights_of_steps(const PageData& data, std::size_t which,
   return weights;
 }
 
-// That the steps of these heads lead to the weights of the page.
+// Checks that the steps of these heads lead to the weights of the page.
 void check_steps(const test::SampleInspection& sample) {
   const std::span<const Inspection> heads = sample.page.heads;
   AttentionDocument document;
@@ -314,14 +314,14 @@ void check_steps(const test::SampleInspection& sample) {
 
 }  // namespace
 
-TEST_CASE("page_steps: queries and keys of a head make its weights") {
+TEST_CASE("page_steps: queries and keys of a head give its weights") {
   check_steps({test::model_by_hand(), {"The", " cat", " sat"}, 2});
   check_steps({test::random_head(7), test::numbered_tokens(7), 3});
   check_steps({test::random_head(7, Positions::kRope), test::numbered_tokens(7), 0});
   check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, {}, {{0, 0}, {0, 1}}});
 }
 
-TEST_CASE("page_steps: so they do at other temperatures, and with ALiBi from any query") {
+TEST_CASE("page_steps: also at other temperatures, and with ALiBi from any query") {
   AttentionRequest warm;
   warm.temperature = 0.5f;
   check_steps({test::random_head(6), test::numbered_tokens(6), 2, warm});

@@ -55,7 +55,7 @@ AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
   return document;
 }
 
-// Every weight above 0, so that nothing is a triangle.
+// Every weight is above 0, so that no pattern is a triangle.
 std::vector<float> full_weights(std::size_t n) {
   std::vector<float> weights = test::random_values(n, /*seed=*/5);
   for (float& weight : weights) {
@@ -111,7 +111,7 @@ TEST_CASE("write_explorer: tokens, text and model of a small document") {
   CHECK(data["live"].is_null());
 }
 
-TEST_CASE("write_explorer: words and sentences of tokens, where their places are known") {
+TEST_CASE("write_explorer: words and sentences of tokens, if their positions are known") {
   const std::string source = "The cat sat. It ran.";
   TokenizedText text{source, {}};
   AttentionDocument document;
@@ -131,7 +131,7 @@ TEST_CASE("write_explorer: words and sentences of tokens, where their places are
   CHECK(data["queries"]["sentence"] == json({0, 0, 0, 0, 0, 1, 1, 1}));
 }
 
-TEST_CASE("write_explorer: tokens of every kind are data, and labels are harmless") {
+TEST_CASE("write_explorer: tokens of every kind are stored as data, and labels are harmless") {
   const Strings hostile = {"</script><img src=x onerror=alert(1)>",
                            "<!--<script>",
                            "\u2028",
@@ -159,7 +159,7 @@ TEST_CASE("write_explorer: tokens of every kind are data, and labels are harmles
   CHECK(std::ranges::count(page, '<') == std::ranges::count(other, '<'));
 }
 
-TEST_CASE("write_explorer: weights of a triangle stand row by row up to the query") {
+TEST_CASE("write_explorer: weights of a triangle are stored row by row up to the query") {
   const PageData data = data_of(causal_document());
   CHECK(data["triangle"] == true);
   const json& weights = data["documents"].at(0)["heads"].at(0)["weights"];
@@ -168,7 +168,7 @@ TEST_CASE("write_explorer: weights of a triangle stand row by row up to the quer
   CHECK(data.weights(0, 0) == kCausal);
 }
 
-TEST_CASE("write_explorer: weight behind a query, in any head, is no triangle") {
+TEST_CASE("write_explorer: a weight after its query, in any head, rules out a triangle") {
   AttentionDocument document = causal_document({{0, 0}, {0, 1}});
   std::vector<float> other = kCausal;
   other[1] = 0.5f;
@@ -197,7 +197,7 @@ TEST_CASE("write_explorer: a bit of the mask for each cell, the lowest first") {
         std::vector<bool>{true, false, false, true, true, false, false, true, true});
 }
 
-TEST_CASE("write_explorer: where no mask is known there is none") {
+TEST_CASE("write_explorer: without a known mask none is stored") {
   AttentionDocument document = causal_document();
   document.run.mask.reset();
   const PageData data = data_of(document);
@@ -218,7 +218,7 @@ TEST_CASE("write_explorer: queries and keys of other texts") {
   CHECK(tall.weights(0, 0) == weights);
 }
 
-TEST_CASE("write_explorer: documents side by side have their names and weights") {
+TEST_CASE("write_explorer: several documents have their own names and weights") {
   AttentionDocument documents[] = {causal_document(), causal_document()};
   std::vector<float> other = kCausal;
   other[0] = 0.75f;
@@ -260,7 +260,7 @@ json scores_of(const AttentionDocument& document) {
   return data_of(document)["documents"][0]["heads"][0]["scores"];
 }
 
-TEST_CASE("write_explorer: what heads score, by hand") {
+TEST_CASE("write_explorer: scores of heads, computed by hand") {
   AttentionDocument document = causal_document();
   const json unnamed = scores_of(document);
   CHECK(unnamed["previous"] == doctest::Approx((0.5 + 0.125) / 2));
@@ -271,14 +271,15 @@ TEST_CASE("write_explorer: what heads score, by hand") {
   CHECK(unnamed["entropy_fraction"] ==
         doctest::Approx((1.0 + (0.5 + 3 * 0.125 + 0.375 * std::log2(8.0 / 3.0)) / std::log2(3.0)) /
                         2));
-  CHECK(unnamed["duplicate"].is_null());  // nobody knows which tokens are the same
+  CHECK(unnamed["duplicate"].is_null());  // unknown which tokens are the same
   document.token_ids = {5, 6, 5};
   const json named = scores_of(document);
   CHECK(named["duplicate"] == doctest::Approx(0.5));
   CHECK(named["induction"] == doctest::Approx(0.125));
 }
 
-TEST_CASE("write_explorer: no scores of changes, of other keys, and of what is no weight") {
+TEST_CASE(
+    "write_explorer: no scores for changes, for other keys, and for values that are not weights") {
   AttentionDocument change = causal_document();
   change.difference = DocumentDifference{"a", "b"};
   CHECK(scores_of(change).is_null());
@@ -309,7 +310,7 @@ TEST_CASE("write_explorer: colormaps are those of pictures, 256 colours each") {
   CHECK(data["drawing"]["scale"] == "linear");
 }
 
-TEST_CASE("write_explorer: changes are changes, and weights are none, in whatever colours") {
+TEST_CASE("write_explorer: changes are distinguished from weights, with any colormap") {
   for (const char* const colormap : {"viridis", "blue-red"}) {
     CAPTURE(colormap);
     AttentionDocument document = causal_document();
@@ -320,7 +321,7 @@ TEST_CASE("write_explorer: changes are changes, and weights are none, in whateve
   }
 }
 
-TEST_CASE("write_explorer: a focus, and a first key that pictures leave out, stay in the page") {
+TEST_CASE("write_explorer: a focus and a first key left out of pictures are kept in the page") {
   AttentionDocument document = causal_document();
   document.drawing.focus = Focus{1, false};
   document.drawing.drop_sink = true;
@@ -330,12 +331,12 @@ TEST_CASE("write_explorer: a focus, and a first key that pictures leave out, sta
   CHECK(data["drawing"]["drop_sink"] == true);
 }
 
-TEST_CASE("write_explorer: exact floats where there is room, 16 bits, then 8") {
+TEST_CASE("write_explorer: exact floats while they fit, then 16 bits, then 8") {
   struct Case {
     std::size_t n;
     std::size_t n_heads;
     const char* code;
-    double most;  // off, of weights up to 1
+    double most;  // error, for weights up to 1
   };
   // Up to 262,144 weights are floats, up to 4,194,304 have 16 bits.
   for (const Case& one : {Case{512, 1, "f32", 0.0}, Case{513, 1, "u16", 1.0 / 65534},
@@ -358,7 +359,7 @@ TEST_CASE("write_explorer: exact floats where there is room, 16 bits, then 8") {
       off = std::max(off, std::abs(static_cast<double>(read[i]) - static_cast<double>(weights[i])));
     }
     CHECK(off <= one.most * 1.01);
-    // The chosen head's numbers are exact beside codes; those of others are not there.
+    // The chosen head's numbers are also stored exactly; those of the others are not.
     const bool is_float = std::string_view(one.code) == "f32";
     REQUIRE(written.at(last).contains("exact") != is_float);
     if (!is_float) {
@@ -384,7 +385,7 @@ TEST_CASE("write_explorer: more weights than a page holds are refused") {
   }
 }
 
-TEST_CASE("write_explorer: the live model's files are as they are embedded") {
+TEST_CASE("write_explorer: the live model's files are embedded unchanged") {
   const PageData data = data_of(causal_document(), {.live = true});
   const auto same = [&data](const char* name, std::span<const unsigned char> bytes) {
     CAPTURE(name);
@@ -396,7 +397,8 @@ TEST_CASE("write_explorer: the live model's files are as they are embedded") {
 }
 
 TEST_CASE("write_explorer: the names of very many heads") {
-  // To search a million names for each takes a minute. With a sanitizer each takes fresh memory.
+  // Searching a million names for each one would take a minute. With a sanitizer each takes fresh
+  // memory.
   constexpr std::size_t kHeads = test::kSanitized ? 3'000 : 30'000;
   std::vector<HeadId> heads;
   for (std::size_t head = 0; head < kHeads; ++head) {

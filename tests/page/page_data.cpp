@@ -35,7 +35,7 @@ std::vector<std::uint8_t> blob_bytes(std::string_view base64) {
       return bytes;
     }
     if (result != LIBDEFLATE_INSUFFICIENT_SPACE || bytes.size() >= std::size_t{1} << 26U) {
-      throw std::runtime_error("a blob that is no deflate");
+      throw std::runtime_error("a blob that is not deflate");
     }
     bytes.resize(4 * bytes.size());
   }

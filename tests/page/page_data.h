@@ -1,4 +1,4 @@
-// What a script reads out of a page, read here in its way.
+// Reads a page's data the way its script does.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace attnviz::test {
 
-/// The text of a page's data, as it stands between its tags.
+/// The text of a page's data, between its tags.
 std::string_view data_text(std::string_view page);
 
-/// The bytes of a blob: base64 of raw DEFLATE. Throws std::runtime_error when it is neither, or
-/// has more than 64 MB.
+/// The bytes of a blob: base64 of raw DEFLATE. Throws std::runtime_error if it is not, or has more
+/// than 64 MB.
 std::vector<std::uint8_t> blob_bytes(std::string_view base64);
 
 /// Little-endian numbers.
@@ -38,7 +38,7 @@ class PageData {
   /// Which cells a mask shows, row by row.
   std::vector<bool> mask(std::size_t number) const;
 
-  /// The weights of a head [n_queries, n_keys], decoded; what a triangle leaves out is 0.
+  /// The weights of a head [n_queries, n_keys], decoded; weights omitted by a triangle are 0.
   std::vector<float> weights(std::size_t document, std::size_t head) const;
 
  private:

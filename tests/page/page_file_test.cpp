@@ -37,13 +37,13 @@ std::size_t count(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("html_text: signs of markup are named, all others stay") {
+TEST_CASE("html_text: markup characters become entities, all others stay") {
   CHECK(html_text("<b a=\"1\">Tom & Anna's</b>") ==
         "&lt;b a=&quot;1&quot;&gt;Tom &amp; Anna's&lt;/b&gt;");
   CHECK(html_text("&lt;") == "&amp;lt;");
   CHECK(html_text("日本 \n") == "日本 \n");
   CHECK(html_text("") == "");
-  // What a terminal would obey, and what turns the direction of reading.
+  // Terminal control characters, and characters that change the reading direction.
   CHECK(html_text("x\x1B]0;a\x07") == "x\\x1B]0;a\\x07");
   CHECK(html_text("x\u2028y") == "x\\u{2028}y");
   CHECK(html_text("x\u202Ey") == "x\\u{202E}y");
@@ -64,14 +64,14 @@ TEST_CASE("write_page: each mark of the frame is replaced once") {
   }
 }
 
-TEST_CASE("write_page: marks that a title or data hold are no marks") {
+TEST_CASE("write_page: marks inside a title or data are not replaced") {
   const std::string text = page("@body@ @data@", "@data@", {"\"@title@ @script@\""});
   CHECK(count(text, "<title>@body@ @data@</title>") == 1);
   CHECK(count(text, "<main id=\"attnviz\">@data@</main>") == 1);
   CHECK(test::data_text(text) == "\"@title@ @script@\"");
 }
 
-TEST_CASE("write_page: a hostile title stays text") {
+TEST_CASE("write_page: a hostile title remains text") {
   const std::string plain = page("x");
   const std::string text = page("</title><script>alert(1)</script>");
   CHECK(count(text, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>") == 1);
@@ -79,7 +79,7 @@ TEST_CASE("write_page: a hostile title stays text") {
   CHECK(count(text, "</title>") == count(plain, "</title>"));
 }
 
-TEST_CASE("write_page: no < is left in data, however they come") {
+TEST_CASE("write_page: no < is left in data, however they are written") {
   const std::string plain = page("x");
   const std::vector<std::string> parts = {"[\"<", "/script><!--", "\",\"<<\"", ",\"a>b&c<\"]"};
   const std::string text = page("x", "", parts);

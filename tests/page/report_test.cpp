@@ -31,7 +31,7 @@ std::string one_decimal(double value) {
 
 }  // namespace
 
-TEST_CASE("a report's page: prose is paragraphs, what it says is text, and never markup") {
+TEST_CASE("a report's page: prose becomes paragraphs, and its contents never become markup") {
   Report report{.title = "why <b>", .notes = {"a & b", "</main>"}};
   report.say("plain \x1b[31m");
   report.say("quiet", Emphasis::kQuiet);
@@ -47,7 +47,7 @@ TEST_CASE("a report's page: prose is paragraphs, what it says is text, and never
   CHECK(!contains(page, "<pre"));
 }
 
-TEST_CASE("a report's page: tables have the rows that people see, and data all numbers") {
+TEST_CASE("a report's page: tables show the visible rows, and the data hold all numbers") {
   Table table;
   table.columns = {
       {.key = "token", .heading = "token", .are_tokens = true},
@@ -73,7 +73,7 @@ TEST_CASE("a report's page: tables have the rows that people see, and data all n
   CHECK(data["csv"] == "token,score,id\n\" <s>\",0.25,7\n\"b\",,8\n");
 }
 
-TEST_CASE("a report's page: shaded text has its colours as data, with an ink that can be read") {
+TEST_CASE("a report's page: shaded text has its colours as data, with legible text") {
   Report report{.title = "t"};
   report.draw(Strip{.pieces = {{"One."}, {.text = "Two.", .share = 1.0f, .mark = "[1]"}},
                     .colormap = Colormap("viridis")});
@@ -85,7 +85,7 @@ TEST_CASE("a report's page: shaded text has its colours as data, with an ink tha
                         fill.r, fill.g, fill.b)));
 }
 
-TEST_CASE("a report's page: a figure for light pages and one for dark ones, as images") {
+TEST_CASE("a report's page: one figure for light and one for dark mode, as images") {
   const auto values = std::make_shared<MatrixBuffer>(1, 1);
   Heatmap map;
   map.panels = {{.title = "", .values = std::as_const(*values).view()}};

@@ -70,7 +70,7 @@ TEST_CASE(
   const Scene scene = arcs_scene(sample_arcs(3, 1));
   std::vector<Strokes> lines = items_of<Strokes>(scene);
   std::erase_if(lines, [](const Strokes& strokes) { return !is_bent_or_long(strokes); });
-  REQUIRE(lines.size() == 2);  // weak ones first
+  REQUIRE(lines.size() == 2);  // weaker lines first
   CHECK(lines[0].opacity < lines[1].opacity);
   CHECK(lines[0].width < lines[1].width);
   CHECK(lines[0].color == group_color(0).light);
@@ -85,7 +85,7 @@ TEST_CASE(
   CHECK(strong[1].bend == 0.0);
   CHECK(strong[2].from.y == strong[2].to.y);
   CHECK(strong[0].to.x - strong[0].from.x == 220.0);
-  // Labels end before the lines, and begin behind them, in the middle of their rows.
+  // Labels end before the lines or begin after them, vertically centred in their rows.
   for (const TextRun& text : items_of<TextRun>(scene)) {
     const int middle = text.y + line_height(text.column_width) / 2;
     if (text.role == TextRole::kQueryLabel) {
@@ -100,7 +100,7 @@ TEST_CASE(
   CHECK(count_role(scene, TextRole::kKeyLabel) == 3);
 }
 
-TEST_CASE("arcs_scene: lines of a tenth of the scale are seen on paper, of many heads, too") {
+TEST_CASE("arcs_scene: lines of a tenth of the scale are visible, also with many heads") {
   const auto opacity_of = [](std::size_t n_groups, float strength) {
     ArcsFigure figure = sample_arcs(3, n_groups);
     for (ArcsGroup& group : figure.panels[0].groups) {
@@ -124,7 +124,7 @@ TEST_CASE("arcs_scene: lines of a tenth of the scale are seen on paper, of many 
   CHECK(std::ranges::count(strokes, opacity_of(1, 0.1f), &Strokes::opacity) == 1);
 }
 
-TEST_CASE("arcs_scene: where weights lie beyond the end of the scale its sample says so") {
+TEST_CASE("arcs_scene: if weights exceed the end of the scale, its sample in the legend says so") {
   ArcsFigure figure = sample_arcs(3, 1);
   figure.scale.high = 0.5f;
   const auto has = [&figure](const std::string& label) {
@@ -137,7 +137,7 @@ TEST_CASE("arcs_scene: where weights lie beyond the end of the scale its sample 
   CHECK_FALSE(has("0.5"));
 }
 
-TEST_CASE("arcs_scene: whatever its size, nothing is cut off and texts do not touch") {
+TEST_CASE("arcs_scene: at any size nothing is cut off and texts do not touch") {
   for (const std::size_t n_tokens : {1UL, 3UL, 40UL, 300UL, 2500UL}) {
     for (const std::size_t n_groups : {1UL, 12UL}) {
       for (const std::size_t n_panels : {1UL, 3UL}) {
@@ -182,7 +182,7 @@ TEST_CASE("arcs_scene: whatever its size, nothing is cut off and texts do not to
   }
 }
 
-TEST_CASE("arcs_scene: groups that look alike have lanes, panels stand beside each other") {
+TEST_CASE("arcs_scene: similar groups have separate lanes, panels are side by side") {
   const Scene scene = arcs_scene(sample_arcs(3, 2, 2));
   std::vector<Strokes> lines = items_of<Strokes>(scene);
   std::erase_if(lines, [](const Strokes& strokes) { return !is_bent_or_long(strokes); });
@@ -194,7 +194,7 @@ TEST_CASE("arcs_scene: groups that look alike have lanes, panels stand beside ea
   CHECK(count_role(scene, TextRole::kPanelTitle) == 2);
 }
 
-TEST_CASE("arcs_scene: nothing in a name turns the text around it") {
+TEST_CASE("arcs_scene: names do not change the direction of the text around them") {
   ArcsFigure figure = sample_arcs(3, 2, 2);
   for (ArcsPanel& panel : figure.panels) {
     panel.title = "T\u202E1";
@@ -209,7 +209,7 @@ TEST_CASE("arcs_scene: nothing in a name turns the text around it") {
   CHECK(all.find("T\\u{202E}1") != std::string::npos);
 }
 
-TEST_CASE("arcs_scene: rows are as far apart as asked for, or thinned; sizes have ends") {
+TEST_CASE("arcs_scene: rows have the requested distance, or are thinned; sizes are limited") {
   FigureStyle style;
   style.cell = 5;
   style.dpi = 192;
@@ -226,7 +226,7 @@ TEST_CASE("arcs_scene: rows are as far apart as asked for, or thinned; sizes hav
   CHECK_THROWS_AS(arcs_scene(sample_arcs(40, 1), style), Error);
 }
 
-TEST_CASE("arcs_scene: labels of the tokens that are not in focus stand back") {
+TEST_CASE("arcs_scene: labels of tokens outside the focus are paler") {
   ArcsFigure figure = sample_arcs(3, 1);
   figure.focus = Focus{1, false};
   Scene scene = arcs_scene(figure);
@@ -238,7 +238,7 @@ TEST_CASE("arcs_scene: labels of the tokens that are not in focus stand back") {
   CHECK(count_role(scene, TextRole::kKeyLabel) == 1);
 }
 
-TEST_CASE("arcs_scene: of a given width lines fill it, panels go below each other, text stays") {
+TEST_CASE("arcs_scene: at a given width lines fill it, panels are stacked, text keeps its size") {
   FigureStyle style;
   const auto lines_in = [&style](const Scene& scene) {
     CHECK(scene.width == style.width_pixels());
@@ -270,8 +270,8 @@ TEST_CASE("arcs_scene: of a given width lines fill it, panels go below each othe
                        doctest::Contains("100px is too narrow"), Error);
 }
 
-TEST_CASE("arcs_scene: more pixels than can be counted are too many") {
-  ArcsFigure figure = sample_arcs(1, 1);  // what is left of keys when their pixels wrap around
+TEST_CASE("arcs_scene: a number of pixels that overflows is too large") {
+  ArcsFigure figure = sample_arcs(1, 1);  // keys for which pixels would wrap around
   figure.key_labels.resize(180'000, "x");
   FigureStyle style;
   style.cell = 1000;

@@ -49,7 +49,7 @@ bool contains(const Error& error, std::string_view part) {
   return std::string_view(error.what()).find(part) != std::string_view::npos;
 }
 
-// A document with everything in it that a document can say.
+// A document that uses every feature of the format.
 AttentionDocument full_document(const std::vector<float>& weights) {
   AttentionDocument document;
   document.text = "a \xE7\x8C\xAB";
@@ -79,8 +79,7 @@ AttentionDocument full_document(const std::vector<float>& weights) {
 
 }  // namespace
 
-TEST_CASE(
-    "read_attention: what write_attention_json wrote is read back, and draws the same bytes") {
+TEST_CASE("read_attention: reads back what write_attention_json wrote, and draws the same bytes") {
   const std::vector<float> weights = {1.0f, 0.0f, 0.1f, 0.9f};
   AttentionDocument rectangle = full_document(weights);
   AttentionDocument selection = full_document(weights);
@@ -146,7 +145,7 @@ TEST_CASE("read_attention: arrays of the same shapes") {
   CHECK(failure(npy_header(line) + std::string(96, '\0')).kind() == ErrorKind::kUnsupported);
 }
 
-TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
+TEST_CASE("read_attention: given tokens, for queries and for keys") {
   const GivenTokens both{Strings{"one", "two"}, Strings{"x", "y", "z"}};
   const AttentionDocument cross = read_one("[[1, 0, 0], [0, 1, 0]]", both);
   CHECK(cross.query_tokens == Strings{"one", "two"});
@@ -160,7 +159,7 @@ TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
       same);
   CHECK(kept.query_tokens == Strings{"one", "two"});
   CHECK(kept.key_tokens == Strings{"x", "y"});  // the file's own
-  CHECK_FALSE(kept.text);                       // of the tokens that were replaced
+  CHECK_FALSE(kept.text);                       // roles of the tokens that were replaced
   CHECK(kept.token_ids.empty());
   const Error wrong = failure("[[1, 0, 0]]", same);
   CHECK(wrong.kind() == ErrorKind::kUsage);
@@ -169,7 +168,7 @@ TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
       contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "key_tokens: expected 1 token, found 2"));
 }
 
-TEST_CASE("read_attention: turns of fewer tokens go when others are given") {
+TEST_CASE("read_attention: turns are dropped if other tokens are given") {
   const auto n_turns = [](const std::string& tokens, int end) {
     const GivenTokens given{Strings{"one", "two"}, {}};
     return read_one(fmt::format(R"({{"tokens": {}, "turns": [{{"role": "user", "begin": 0,)"
@@ -182,7 +181,7 @@ TEST_CASE("read_attention: turns of fewer tokens go when others are given") {
   CHECK(n_turns(R"(["a", "b"])", 2) == 1);
 }
 
-TEST_CASE("read_attention: a mean is one of at least one head") {
+TEST_CASE("read_attention: a mean covers at least one head") {
   for (const char* mean : {R"("rollout": {}, "layers": [], "heads": [])",
                            R"("rollout": {}, "layers": [0], "heads": [])",
                            R"("average": "all", "layers": [], "heads": [0])"}) {
@@ -192,7 +191,7 @@ TEST_CASE("read_attention: a mean is one of at least one head") {
   }
 }
 
-TEST_CASE("read_attention: means are of the layers, or heads, that are there") {
+TEST_CASE("read_attention: means are over existing layers or heads") {
   const auto with = [](const std::string& more) {
     return R"({"tokens": ["a"], "attention": [[[[1]]], [[[1]]]], "average": "heads", )" + more +
            "}";
@@ -210,7 +209,7 @@ TEST_CASE("read_attention: means are of the layers, or heads, that are there") {
   }
 }
 
-TEST_CASE("read_attention: numbers of layers and heads are those that a list of them can hold") {
+TEST_CASE("read_attention: the numbers of layers and heads are limited") {
   const auto with = [](const char* layer) {
     return R"({"tokens": ["a"], "selected": [{"layer": )" + std::string(layer) +
            R"(, "head": 0, "attention": [[1]]}]})";
@@ -224,14 +223,14 @@ TEST_CASE("read_attention: numbers of layers and heads are those that a list of 
   CHECK(contains(failure(listed + "16777217]}"), "layers: expected indices from 0"));
 }
 
-TEST_CASE("read_attention: lines of documents are several documents") {
+TEST_CASE("read_attention: several lines are several documents") {
   const std::string line = R"({"tokens": ["a"], "attention": [[[[1]]]]})";
   CHECK(read_attention(line + "\n\n" + line + "\n", "a.json", {}).size() == 2);
   CHECK(read_attention("{\n\"attention\": [[[[1]]]]\n}\n", "a.json", {}).size() == 1);
   CHECK(contains(failure(line + "\n{\"attention\": 5}\n"), "a.json: line 2: "));
 }
 
-TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
+TEST_CASE("read_attention: null and -Infinity are masked scores") {
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   const auto row_of = [](std::string_view bytes, std::optional<PatternKind> kind) {
     const ReadDocument read = std::move(read_attention(bytes, "a.json", {}, {kind}).front());
@@ -248,7 +247,7 @@ TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
   }
   CHECK(row_of("[[null, -Infinity]]", PatternKind::kMasked) ==
         std::vector<float>{kMasked, kMasked});
-  // Numbers that are too small to be read at once leave the rest to another reader.
+  // Numbers too small for the fast reader leave the rest to another one.
   CHECK(row_of("[[1e-60, null, 3]]", PatternKind::kScaled) ==
         std::vector<float>{0.0f, kMasked, 3.0f});
   for (const char* kind : {"scores", "scaled", "masked"}) {
@@ -258,7 +257,7 @@ TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
   CHECK(std::string(failure("[[1, null]]").what()) ==
         "a.json: [0]: expected a number, found null (item 1)");
   CHECK(contains(failure("[[1, -Infinity]]"), "expected a value, found -Infinity"));
-  // JSON everywhere else, and all other words.
+  // -Infinity anywhere else is refused, and so are all other words.
   for (const char* bytes : {"[[1, Infinity]]", "[[1, NaN]]", R"([[1, "-inf"]])", "[[1, nul]]",
                             "[[1, null,]]", "[[1], null]", R"({"attention": -Infinity})",
                             R"({"x": -Infinity, "attention": [[[[1]]]]})"}) {
@@ -267,7 +266,7 @@ TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
   }
 }
 
-TEST_CASE("read_attention: malformed documents are refused with their place") {
+TEST_CASE("read_attention: malformed documents are refused with the position") {
   for (const char* bytes :
        {"",
         "7",

@@ -43,11 +43,11 @@ std::vector<std::string> bars_texts(const Scene& scene, TextRole role) {
   return texts;
 }
 
-// The ground of a bar and what is filled of it, in the order of the rows.
+// The background of a bar and its filled part, in the order of the rows.
 struct DrawnBar {
   PixelRect track;
   int filled = 0;
-  int start = 0;  // of what is filled, behind the ground's left edge
+  int start = 0;  // of the filled part, relative to the background's left edge
 };
 
 std::vector<DrawnBar> bars_of(const Scene& scene) {
@@ -70,7 +70,7 @@ PixelRect box_around(const TextRun& text) {
           line_height(text.column_width)};
 }
 
-// Everything lies on the paper, with some of it left around, and no text on another or on a bar.
+// Everything lies on the paper, inside a margin, and no text lies on another or on a bar.
 void check_bars(const Scene& scene, const FigureStyle& style) {
   const int margin = style.pixels(10);
   std::vector<PixelRect> boxes;
@@ -115,7 +115,7 @@ struct FocusOfFour {
     heatmap.title = "attention of \"sat\" (token 9)";
     heatmap.notes = {"mask causal"};
   }
-  FocusOfFour(const FocusOfFour&) = delete;  // the heatmap looks into `weights`
+  FocusOfFour(const FocusOfFour&) = delete;  // the heatmap views `weights`
   FocusOfFour& operator=(const FocusOfFour&) = delete;
 };
 
@@ -123,11 +123,11 @@ const BarsSubject kNinth = {9, 7, false};
 
 }  // namespace
 
-TEST_CASE("bars_scene: bars are as long as the weights, of all heads on one scale") {
+TEST_CASE("bars_scene: bars are as long as the weights, on one scale for all heads") {
   const FocusOfFour sample;
   const Scene scene = bars_scene(sample.heatmap, kNinth);
   const std::vector<DrawnBar> bars = bars_of(scene);
-  REQUIRE(bars.size() == 6);  // rows of the three tokens that are seen, two heads beside each other
+  REQUIRE(bars.size() == 6);  // rows of the three visible tokens, two heads side by side
   const int full = bars[0].track.width;
   const double expected[] = {0.5, 1.0, 0.25, 0.0, 0.0, 0.125};
   for (std::size_t i = 0; i < bars.size(); ++i) {
@@ -158,7 +158,7 @@ TEST_CASE("bars_scene: labels, numbers and percentages of each token, heads abov
   CHECK(bars_items<Hatch>(scene).size() == 2);  // where the masked token's bars would be
 }
 
-TEST_CASE("bars_scene: a mark stands beside the token in focus, by its number in the text") {
+TEST_CASE("bars_scene: the token in focus is marked, by its index in the text") {
   FocusOfFour sample;
   sample.heatmap.first_key = EntryNumbers({1, 4, 9, 12});
   const auto marks = [&sample](const BarsSubject& subject) {
@@ -178,7 +178,7 @@ TEST_CASE("bars_scene: a mark stands beside the token in focus, by its number in
   CHECK(marks({5, sample.heatmap.first_key, false}).empty());  // left out of the picture
 }
 
-TEST_CASE("bars_scene: nothing overlaps and nothing is cut off, whatever is drawn") {
+TEST_CASE("bars_scene: nothing overlaps and nothing is cut off, for any figure") {
   for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
     for (const std::size_t n : {1U, 2U, 12U, 41U, 300U}) {
       for (const std::size_t n_panels : {1U, 2U, 5U, 12U}) {
@@ -210,7 +210,7 @@ TEST_CASE("bars_scene: numbers of scores, which may be long, are not cut off") {
   check_bars(scene, {});
 }
 
-TEST_CASE("bars_scene: bars of scores go from zero to both sides, each as long as its number") {
+TEST_CASE("bars_scene: bars of scores extend from zero to both sides, each as long as its number") {
   FocusOfFour sample;
   sample.weights = {8.0f, -2.0f, 0.0f, 0.0f, 4.0f, -1.0f, 0.0f, 0.0f};
   const Scene scene = bars_scene(sample.heatmap, {9, 7, false, PatternKind::kScaled});
@@ -229,7 +229,7 @@ TEST_CASE("bars_scene: bars of scores go from zero to both sides, each as long a
   check_bars(scene, {});
 }
 
-TEST_CASE("bars_scene: of many tokens the largest have bars, and the others a number") {
+TEST_CASE("bars_scene: with many tokens the largest have bars, and the others are summed up") {
   std::vector<float> weights(100, 0.001f);
   weights[70] = 0.5f;
   weights[3] = 0.25f;
@@ -248,7 +248,7 @@ TEST_CASE("bars_scene: of many tokens the largest have bars, and the others a nu
   CHECK(others(true).at(1) == "0.1%");
 }
 
-TEST_CASE("bars_scene: without values or without a footer there is none of these") {
+TEST_CASE("bars_scene: values and the footer can be left out") {
   const FocusOfFour sample;
   FigureStyle style;
   style.values = false;
@@ -263,7 +263,7 @@ TEST_CASE("bars_scene: without values or without a footer there is none of these
   check_bars(no_footer, style);
 }
 
-TEST_CASE("bars_scene: of a given width bars shrink and lists go below each other; text does not") {
+TEST_CASE("bars_scene: at a given width bars shrink and lists are stacked; text keeps its size") {
   const test::SampleHeatmap picture(6, 6);
   const Heatmap focus = focus_heatmap(picture.heatmap, {5, false}, 6, 6);
   FigureStyle style;
@@ -297,7 +297,7 @@ TEST_CASE("render_figure: bars in both themes, the same bytes each time, and no 
   }
 }
 
-TEST_CASE("bars_scene: a long label is set once, not for each of many heads") {
+TEST_CASE("bars_scene: a long label is laid out once, not for each of many heads") {
   const FocusOfFour sample;
   Heatmap focus = sample.heatmap;
   const std::vector<float> weights(4'000 * 4, 0.5f);

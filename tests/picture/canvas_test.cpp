@@ -26,7 +26,7 @@ TEST_CASE("Canvas: white at first") {
   CHECK(canvas.pixels().size() == 15);
 }
 
-TEST_CASE("Canvas::fill: paints the rectangle and nothing else, cut off at the edges") {
+TEST_CASE("Canvas::fill: paints only the rectangle, clipped at the edges") {
   Canvas canvas(8, 6);
   canvas.fill({2, 1, 3, 2}, kRed);
   CHECK(count(canvas, kRed) == 6);
@@ -54,7 +54,8 @@ TEST_CASE("Canvas::repeat_top_row: the rows below become the top row") {
   CHECK(canvas.at(2, 3) == kWhite);
 }
 
-TEST_CASE("Canvas::draw: full ink covers, some ink mixes in fifteenths, no ink leaves the pixel") {
+TEST_CASE(
+    "Canvas::draw: full ink covers, partial ink mixes in fifteenths, no ink keeps the pixel") {
   Canvas canvas(4, 2);
   const InkMap ink = {1, 0, 3, 1, {255, 127, 0}, {}};
   canvas.draw(ink, 0, 1, {0, 0, 0});
@@ -76,7 +77,7 @@ TEST_CASE("Canvas::draw: an image lies over the ink in its own colours") {
   CHECK(canvas.at(2, 0) == Rgb{0, 0, 0});
 }
 
-TEST_CASE("Canvas::draw: ink beyond the edges is cut off") {
+TEST_CASE("Canvas::draw: ink beyond the edges is clipped") {
   Canvas canvas(2, 2);
   const InkMap ink = {0, 0, 3, 3, {255, 255, 255, 255, 255, 255, 255, 255, 255}, {}};
   canvas.draw(ink, -2, -2, kRed);
@@ -87,7 +88,7 @@ TEST_CASE("Canvas::draw: ink beyond the edges is cut off") {
   CHECK(count(canvas, kRed) == 2);
 }
 
-TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing looks different") {
+TEST_CASE("Canvas: beyond 256 colours pixels are stored as three channels and look the same") {
   const auto color = [](int i) {
     return Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i / 2),
                static_cast<std::uint8_t>(i / 256)};
@@ -104,7 +105,7 @@ TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing l
   CHECK(canvas.at(19, 19) == Rgb{1, 2, 3});
   canvas.repeat_top_row({0, 5, 20, 3});
   CHECK(canvas.at(7, 7) == color(107));
-  // Ink whose mixture is the colour too many.
+  // Ink whose mixture is one colour too many.
   Canvas inked(16, 16);
   for (int i = 0; i < 255; ++i) {
     inked.fill({i % 16, i / 16, 1, 1}, color(i));
@@ -114,7 +115,7 @@ TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing l
   CHECK_FALSE(inked.has_palette());
   CHECK(inked.at(14, 15) == Rgb{77, 88, 99});
   CHECK(inked.at(13, 15) == color(253));
-  // The same of an image, and of what is mixed in.
+  // The same for an image, and for mixtures.
   for (const bool is_image : {false, true}) {
     CAPTURE(is_image);
     Canvas full(1024, 1024);
@@ -134,15 +135,14 @@ TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing l
   }
 }
 
-TEST_CASE(
-    "Canvas::draw: every pixel is mixed by itself, also where the palette ends within a text") {
-  // Ink of every amount, blanks of several lengths between, over two colours by turns.
+TEST_CASE("Canvas::draw: every pixel is mixed correctly, also if the palette ends within a text") {
+  // Every amount of ink, with gaps of several lengths, over two alternating colours.
   InkMap ink{0, 0, 97, 5, {}, {}};
   for (int i = 0; i < 97 * 5; ++i) {
     ink.ink.push_back(i % 23 < i % 13 ? std::uint8_t{0} : static_cast<std::uint8_t>(i * i * 31));
   }
   const Rgb color{20, 90, 250};
-  // Black's three channels are its number, too, where it is the first colour.
+  // The three channels of black equal its index if it is the first colour.
   for (const Rgb first : {Rgb{255, 255, 255}, Rgb{0, 0, 0}}) {
     for (const int n_colors : {2, 230, 240, 245, 250, 254, 256, 300}) {
       CAPTURE(int{first.r});
@@ -191,7 +191,7 @@ TEST_CASE("Canvas: sides must be positive") {
 
 namespace {
 
-// Far apart and close together.
+// Colours far apart and close together.
 Rgb color(unsigned i) {
   return {static_cast<std::uint8_t>(i * 37), static_cast<std::uint8_t>(i),
           static_cast<std::uint8_t>(255 - i / 3)};
@@ -199,7 +199,7 @@ Rgb color(unsigned i) {
 
 }  // namespace
 
-TEST_CASE("PixelPalette: colours are numbered in the order in which they come, each once") {
+TEST_CASE("PixelPalette: colours are numbered in order of appearance, each once") {
   PixelPalette palette;
   for (int round = 0; round < 2; ++round) {
     for (unsigned i = 0; i < 256; ++i) {

@@ -1,4 +1,4 @@
-// Cells as discs, numbers and masks: what is painted, as items and as pixels.
+// Cells as discs, numbers and masks, as painted items and as pixels.
 #include "attnviz/picture/layout/figure_layout.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Two tokens; the first sees nothing but itself.
+// Two tokens; the first sees only itself.
 struct Sample {
   std::vector<float> values{1.0f, 0.5f, 0.25f, 0.0f};
   Heatmap heatmap;
@@ -38,7 +38,7 @@ FigureStyle style_of(CellStyle cells) {
   return style;
 }
 
-// The discs inside of the panel, largest first.
+// The discs inside the panel, largest first.
 std::vector<Strokes> discs_in(const Scene& scene, const PixelRect& panel) {
   std::vector<Strokes> discs;
   for (const SceneItem& item : scene.items) {
@@ -71,7 +71,7 @@ std::size_t n_texts(const Scene& scene, std::string_view wanted) {
 
 }  // namespace
 
-TEST_CASE("dots: the area of a disc is the weight, and nothing stands for 0 or a masked cell") {
+TEST_CASE("dots: the area of a disc is proportional to the weight; 0 and masked cells have none") {
   const Sample sample;
   const FigureStyle style = style_of(CellStyle::kDots);
   const PixelRect panel = lay_out_figure(sample.heatmap, style).panels[0];
@@ -82,7 +82,7 @@ TEST_CASE("dots: the area of a disc is the weight, and nothing stands for 0 or a
   CHECK(discs[0].width > panel.width * 0.4);
 }
 
-TEST_CASE("dots: the legend has discs at its numbers, as large as those of the cells") {
+TEST_CASE("dots: the legend has discs at its numbers, of the same size as in the cells") {
   const Sample sample;
   const FigureStyle style = style_of(CellStyle::kDots);
   const FigureLayout layout = lay_out_figure(sample.heatmap, style);
@@ -102,7 +102,7 @@ TEST_CASE("dots: the legend has discs at its numbers, as large as those of the c
   CHECK(std::abs(std::ranges::max(widths) - largest) <= 1.0);
 }
 
-TEST_CASE("dots: halves of a scale around zero have sizes alike and colours of their own") {
+TEST_CASE("dots: the halves of a scale around zero have equal sizes and different colours") {
   Sample sample;
   sample.values = {-2.0f, 0.0f, 2.0f, kNan};
   sample.heatmap.scale = {Colormap("blue-red"), ScaleKind::kLinear, -2.0f, 2.0f};
@@ -117,7 +117,7 @@ TEST_CASE("dots: halves of a scale around zero have sizes alike and colours of t
   CHECK(negative.b > negative.r);
 }
 
-TEST_CASE("dots: the picture has them as pixels, round") {
+TEST_CASE("dots: the picture shows them as round pixels") {
   const Sample sample;
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
     FigureStyle style = style_of(CellStyle::kDots);
@@ -130,7 +130,7 @@ TEST_CASE("dots: the picture has them as pixels, round") {
   }
 }
 
-TEST_CASE("dots: cells too small for discs have shades, and the legend has the same") {
+TEST_CASE("dots: cells too small for discs are shaded, and so is the legend") {
   constexpr std::size_t kTokens = 40;
   Sample sample;
   sample.values.assign(kTokens * kTokens, 0.5f);
@@ -157,7 +157,7 @@ TEST_CASE("numbers: each visible weight, no colours and no colour bar; zeros are
   CHECK(lay_out_figure(sample.heatmap, style).color_bar.empty());
 }
 
-TEST_CASE("numbers: many tokens still have some, and cells that cannot hold them are refused") {
+TEST_CASE("numbers: shown even for many tokens; cells too small for them are refused") {
   const std::size_t n = 300;
   const std::vector<float> values(n * n, 0.5f);
   Heatmap heatmap;
@@ -174,7 +174,7 @@ TEST_CASE("numbers: many tokens still have some, and cells that cannot hold them
                        doctest::Contains("numbers need cells of at least 26 pixels"), Error);
 }
 
-TEST_CASE("mask: one panel for all heads that have it, in two colours, told in the legend") {
+TEST_CASE("mask: one panel for all heads that share it, in two colours explained in the legend") {
   Sample sample;
   sample.heatmap.panels.push_back(sample.heatmap.panels[0]);
   sample.heatmap.panels[1].title = "L0H1";
@@ -189,11 +189,11 @@ TEST_CASE("mask: one panel for all heads that have it, in two colours, told in t
       scene.items, [](const SceneItem& item) { return std::holds_alternative<CellImage>(item); });
   REQUIRE(image != scene.items.end());
   const CellColors& cells = *std::get<CellImage>(*image).colors;
-  CHECK(cells.at(0, 0) == cells.at(1, 1));  // whatever their weights
+  CHECK(cells.at(0, 0) == cells.at(1, 1));  // regardless of their weights
   CHECK(cells.at(0, 1) == kLightColors.masked);
 }
 
-TEST_CASE("a marked cell is framed where its token stands, also where it is pooled") {
+TEST_CASE("a marked cell is framed at its token's position, also in a pooled picture") {
   const std::size_t n = 12;
   const std::vector<float> values(n * n, 0.5f);
   Heatmap heatmap;

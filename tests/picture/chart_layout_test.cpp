@@ -71,7 +71,7 @@ TEST_CASE("chart: everything lies inside, and no text touches another") {
   }
 }
 
-TEST_CASE("chart: titles, names of axes and of lines are written") {
+TEST_CASE("chart: titles and the names of axes and lines are drawn") {
   const auto texts = chart_items<TextRun>(chart_scene(test::sample_chart()));
   for (const char* word : {"two charts", "growth", "even", "n", "seconds", "layer", "cosine",
                            "naive", "blocks", "n²", "1-2", "64", "4096", "a note"}) {
@@ -80,7 +80,7 @@ TEST_CASE("chart: titles, names of axes and of lines are written") {
   }
 }
 
-TEST_CASE("chart: a line goes through its points, a reference is dashed") {
+TEST_CASE("chart: a line passes through its points, a reference is dashed") {
   ChartFigure figure = test::sample_chart();
   figure.charts.resize(1);
   const auto strokes = chart_items<Strokes>(chart_scene(figure));
@@ -91,7 +91,7 @@ TEST_CASE("chart: a line goes through its points, a reference is dashed") {
   }
   CHECK(n_lines == 2);
   CHECK(n_dashed == 1);
-  // Equal factors are equal steps on logarithmic axes.
+  // Equal factors are equal distances on logarithmic axes.
   const auto line =
       std::ranges::find_if(strokes, [](const Strokes& one) { return one.curves.size() == 6; });
   const double rise = line->curves[0].from.y - line->curves[0].to.y;
@@ -100,7 +100,7 @@ TEST_CASE("chart: a line goes through its points, a reference is dashed") {
   }
 }
 
-TEST_CASE("chart: points that no axis has, and no points at all, are left out") {
+TEST_CASE("chart: points outside an axis, and lines without points, are left out") {
   ChartFigure figure = test::sample_chart();
   for (LineChart& chart : figure.charts) {
     for (ChartSeries& series : chart.series) {
@@ -112,7 +112,7 @@ TEST_CASE("chart: points that no axis has, and no points at all, are left out") 
   CHECK(!chart_scene(figure).items.empty());
 }
 
-TEST_CASE("chart: of a given width plots fill it, beside or below each other") {
+TEST_CASE("chart: at a given width plots fill it, side by side or stacked") {
   FigureStyle style;
   const auto texts_at = [&style](double width) {
     style.width = Length{width, LengthUnit::kPixels};
@@ -159,7 +159,7 @@ TEST_CASE("chart: PNG and SVG files") {
   CHECK(render_figure(test::sample_chart()) == png);
 }
 
-TEST_CASE("chart: the sample before a name is drawn as its line is") {
+TEST_CASE("chart: the sample before a name is drawn like its line") {
   const auto strokes = chart_items<Strokes>(chart_scene(test::sample_chart()));
   const auto dashed =
       std::ranges::find_if(strokes, [](const Strokes& one) { return one.curves.size() > 10; });
@@ -171,7 +171,7 @@ TEST_CASE("chart: the sample before a name is drawn as its line is") {
   CHECK(sample->curves[0].to.x < sample->curves[1].from.x);
 }
 
-TEST_CASE("chart: a long title is broken, not cut, and everything lies below it") {
+TEST_CASE("chart: a long title is wrapped, not cut, and everything else is below it") {
   ChartFigure figure = test::sample_chart();
   figure.charts.resize(1);
   figure.charts[0].title = "largest weight of softmax over 32 keys, in the mean over many queries";

@@ -31,8 +31,8 @@ Corners corners_of(const PixelRect& rect) {
           {x, y + rect.height}};
 }
 
-// Whether a line along some side of `a` has all of `a` on one side and all of `b` on the other, up
-// to the rounding of origins to whole pixels.
+// Whether a line along some side of `a` separates `a` from `b`, up to the rounding of origins to
+// whole pixels.
 bool side_separates(const Corners& a, const Corners& b) {
   constexpr double kRounding = 1.0;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -54,7 +54,7 @@ bool overlap(const Corners& a, const Corners& b) {
   return !side_separates(a, b) && !side_separates(b, a);
 }
 
-// The bounding box of every text, for a quick look before the exact one.
+// The bounding box of every text, for a quick check before the exact one.
 struct Box {
   double left, top, right, bottom;
 };
@@ -104,7 +104,7 @@ std::vector<Item> shapes_of(const FigureLayout& layout) {
 
 }  // namespace
 
-// Thousands of texts: only what fails is told.
+// Thousands of texts: only failures are reported.
 void check_layout(const FigureLayout& layout) {
   std::vector<Item> texts;
   for (const TextRun& text : layout.texts) {

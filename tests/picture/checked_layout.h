@@ -1,4 +1,4 @@
-// What holds for the layout of every figure.
+// Conditions that the layout of every figure meets.
 #pragma once
 
 #include "attnviz/picture/layout/figure_layout.h"

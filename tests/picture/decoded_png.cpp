@@ -9,7 +9,7 @@
 #define STBI_ONLY_PNG
 #define STBI_NO_STDIO
 #define STB_IMAGE_STATIC
-#ifndef __clang_analyzer__  // it reports a leak in stb's own code that is none
+#ifndef __clang_analyzer__  // it reports a false leak in stb's own code
 #define STB_IMAGE_IMPLEMENTATION
 #endif
 #include <stb/stb_image.h>

@@ -12,7 +12,7 @@ namespace attnviz::test {
 struct DecodedPng {
   int width = 0;
   int height = 0;
-  int channels = 0;               // as the file says
+  int channels = 0;               // as given in the file
   std::vector<std::uint8_t> rgb;  // [height, width, 3]
 
   Rgb at(int x, int y) const;
@@ -20,7 +20,7 @@ struct DecodedPng {
   bool is_filled(int x, int y, int width, int height, Rgb color) const;
 };
 
-/// Fails the test when the bytes are no PNG.
+/// Fails the test if the bytes are not a PNG.
 DecodedPng decode_png(const std::string& bytes);
 
 struct PngChunk {
@@ -28,7 +28,7 @@ struct PngChunk {
   std::string data;
 };
 
-/// Every chunk, in the order of the file. Fails the test where one reaches past the end.
+/// Every chunk, in the order of the file. Fails the test if one extends past the end.
 std::vector<PngChunk> chunks_of(const std::string& bytes);
 
 /// Whether the file has its signature, each chunk's CRC-32 is right, and IEND comes last.

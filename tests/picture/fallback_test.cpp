@@ -1,5 +1,5 @@
-// Texts in fonts other than the embedded one: DejaVu Sans, which the embedded font comes with, and
-// Lohit Devanagari.
+// Texts in fonts other than the embedded one: DejaVu Sans, which is distributed with the embedded
+// font, and Lohit Devanagari.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> ids(const GlyphRun& run) {
 
 }  // namespace
 
-TEST_CASE("FontSet: a given font draws what the embedded one lacks, and nothing else") {
+TEST_CASE("FontSet: a given font draws only characters that the embedded one lacks") {
   if (!can_test(kDejaVu)) {
     return;
   }
@@ -82,7 +82,7 @@ TEST_CASE("FontSet: a given font draws what the embedded one lacks, and nothing 
   }
 }
 
-TEST_CASE("FontSet: Hebrew reads from the right, beside words that read from the left") {
+TEST_CASE("FontSet: Hebrew is laid out right to left, next to left-to-right words") {
   if (!can_test(kDejaVu)) {
     return;
   }
@@ -94,7 +94,7 @@ TEST_CASE("FontSet: Hebrew reads from the right, beside words that read from the
   CHECK(ids(fonts.run("אב a")) == std::vector<std::uint32_t>{'a', ' ', bet, alef});
 }
 
-TEST_CASE("FontSet: Devanagari makes conjuncts and moves the short i before its consonant") {
+TEST_CASE("FontSet: Devanagari forms conjuncts and moves the short i before its consonant") {
   if (!can_test(kLohit)) {
     return;
   }
@@ -118,7 +118,7 @@ TEST_CASE("FontSet: a mark on a letter of another font is drawn with it, or left
   CHECK_FALSE(has_box(fonts.run("א\u0E49")));
 }
 
-TEST_CASE("FontSet: a character is asked for once") {
+TEST_CASE("FontSet: a font for a character is looked up once") {
   std::vector<char32_t> asked;
   const FontSet fonts({}, [&asked](char32_t c) -> std::optional<FontFile> {
     asked.push_back(c);
@@ -131,7 +131,7 @@ TEST_CASE("FontSet: a character is asked for once") {
   CHECK(asked == std::vector<char32_t>{U'猫'});
 }
 
-TEST_CASE("FontSet: nothing is looked for that lies far behind what is shown") {
+TEST_CASE("FontSet: characters far past the visible text are not looked up") {
   std::size_t n_asked = 0;
   const FontSet fonts({}, [&n_asked](char32_t) -> std::optional<FontFile> {
     ++n_asked;
@@ -161,20 +161,21 @@ TEST_CASE("FontSet: a script keeps the font that was found for it") {
   CHECK(asked == std::vector<char32_t>{U'א'});
 }
 
-TEST_CASE("FontSet: a font that cannot be opened does not stand for the next one at its address") {
+TEST_CASE("FontSet: a font that cannot be opened is not mistaken for the next one at its address") {
   if (!can_test(kDejaVu)) {
     return;
   }
   const FontFile font = font_file(kDejaVu);
-  // One place for two files, as where a file was unmapped and another mapped.
-  const auto place = std::make_shared<std::string>(font.bytes.size(), '\0');
+  // One address for two files, as if a file was unmapped and another mapped there.
+  const auto bytes_at_address = std::make_shared<std::string>(font.bytes.size(), '\0');
   const FontSet fonts({}, [&](char32_t c) {
     const bool broken = c == U'א';
-    std::copy(font.bytes.begin(), font.bytes.end(), place->begin());
+    std::copy(font.bytes.begin(), font.bytes.end(), bytes_at_address->begin());
     if (broken) {
-      std::fill(place->begin(), place->end(), '\0');
+      std::fill(bytes_at_address->begin(), bytes_at_address->end(), '\0');
     }
-    return std::optional(FontFile{broken ? "broken.ttf" : "whole.ttf", *place, place, 0});
+    return std::optional(
+        FontFile{broken ? "broken.ttf" : "whole.ttf", *bytes_at_address, bytes_at_address, 0});
   });
   CHECK(has_box(fonts.run("א")));
   CHECK_FALSE(has_box(fonts.run("ب")));
@@ -207,7 +208,7 @@ TEST_CASE("rasterize: every hard text has ink and stays inside its box, in every
   }
 }
 
-TEST_CASE("rasterize: a broken font file never crashes, whatever it draws") {
+TEST_CASE("rasterize: a broken font file never causes a crash, for any text") {
   if (!can_test(kLohit)) {
     return;
   }
@@ -226,11 +227,11 @@ TEST_CASE("rasterize: a broken font file never crashes, whatever it draws") {
   for (std::size_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     std::string broken = whole;
-    // Half of the damage goes where the tables are listed and begin.
+    // Half of the damage is in the list of tables and at their beginnings.
     for (const float where : test::random_values(40, seed)) {
-      const double place = (static_cast<double>(where) + 1.0) / 2.0;
+      const double fraction = (static_cast<double>(where) + 1.0) / 2.0;
       const std::size_t span = seed % 2 == 0 ? broken.size() : 4000;
-      broken[static_cast<std::size_t>(place * 0.999 * static_cast<double>(span))] ^= '\x5A';
+      broken[static_cast<std::size_t>(fraction * 0.999 * static_cast<double>(span))] ^= '\x5A';
     }
     draw(broken);
   }

@@ -29,7 +29,7 @@ struct Corner {
   int y;
 };
 
-// The top left pixel of a cell: numbers in cells leave it alone.
+// The top left pixel of a cell, which numbers do not cover.
 Corner cell_corner(const FigureLayout& layout, std::size_t panel, std::size_t row,
                    std::size_t col) {
   return {layout.panels[panel].x + static_cast<int>(col) * layout.grid.keys.pitch,
@@ -64,7 +64,7 @@ bool has_ink(const test::DecodedPng& image, const TextRun& text) {
 
 }  // namespace
 
-TEST_CASE("render_figure: cells have the colour of their value, masked cells one of their own") {
+TEST_CASE("render_figure: cells have the colour of their value, masked cells a separate one") {
   for (const std::size_t n : {1u, 3u, 12u, 60u, 300u}) {
     for (const std::size_t n_panels : {1u, 4u, 12u}) {
       CAPTURE(n);
@@ -135,8 +135,8 @@ TEST_CASE(
         style.theme = theme;
         const FigureLayout layout = lay_out_figure(sample.heatmap, style);
         const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap, style));
-        // The upper right corner of the panel, a few cells wide: what it is painted with is either
-        // one grey that no value has, or two in stripes.
+        // The upper right corner of the panel, a few cells wide: it is painted either in one grey
+        // that no value has, or in stripes of two.
         const PixelRect& panel = layout.panels[0];
         const int side = n == 4 ? layout.grid.keys.pitch - layout.grid.keys.gap : 30;
         const int left = panel.right() - side;
@@ -179,7 +179,7 @@ TEST_CASE("render_figure: numbers are light on dark cells and dark on light ones
   CHECK(extremes(1, 0).second > 700);  // on dark violet
 }
 
-TEST_CASE("render_figure: the dark theme has a dark background, and cells as in the light one") {
+TEST_CASE("render_figure: the dark theme has a dark background, and the cells of the light one") {
   const test::SampleHeatmap sample(12, 4);
   FigureStyle style;
   style.theme = FigureTheme::kDark;
@@ -192,7 +192,7 @@ TEST_CASE("render_figure: the dark theme has a dark background, and cells as in 
   CHECK(image.at(corner.x, corner.y) == Colormap()(sample.heatmap.panels[2].values(7, 3)));
 }
 
-TEST_CASE("render_figure: the file tells resolution, title, program and facts") {
+TEST_CASE("render_figure: the file contains resolution, title, program and facts") {
   test::SampleHeatmap sample(3, 1);
   sample.heatmap.title = "猫 attention";
   FigureStyle style;
@@ -216,7 +216,7 @@ TEST_CASE("render_figure: the file tells resolution, title, program and facts") 
   CHECK(test::chunks_of(bytes)[1].type == "pHYs");
 }
 
-TEST_CASE("render_figure: a picture of a given width tells it, and is cut as it was planned") {
+TEST_CASE("render_figure: a picture of a given width records it, and has the planned size") {
   const test::SampleHeatmap sample(500, 2);
   FigureStyle style;
   style.width = Length{120.0, LengthUnit::kMillimetres};
@@ -231,7 +231,7 @@ TEST_CASE("render_figure: a picture of a given width tells it, and is cut as it 
   CHECK(figure_grid(sample.heatmap, style).same_cells({drawn.queries.tokens, drawn.keys.tokens}));
 }
 
-TEST_CASE("render_figure: a picture without numbers or notes says that it was asked for so") {
+TEST_CASE("render_figure: a picture records that numbers or notes were left out on request") {
   const test::SampleHeatmap sample(3, 1);
   FigureStyle style;
   style.values = style.footer = false;
@@ -240,7 +240,7 @@ TEST_CASE("render_figure: a picture without numbers or notes says that it was as
         std::string::npos);
 }
 
-TEST_CASE("render_figure: every text leaves ink and the margin none, with hard labels too") {
+TEST_CASE("render_figure: every text leaves ink, the margin has none, also with hard labels") {
   for (const std::size_t n : {1u, 3u, 15u, 60u}) {
     for (const std::size_t n_panels : {1u, 4u, 7u, 12u}) {
       CAPTURE(n);

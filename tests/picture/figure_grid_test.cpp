@@ -17,7 +17,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("choose_grid: square panels make a landscape without many empty places") {
+TEST_CASE("choose_grid: square panels form a landscape figure with few empty positions") {
   for (const Case& c : {Case{1, 1, 1}, Case{2, 1, 2}, Case{4, 2, 2}, Case{6, 2, 3}, Case{8, 2, 4},
                         Case{12, 3, 4}, Case{144, 9, 16}}) {
     CAPTURE(c.n_panels);
@@ -27,7 +27,7 @@ TEST_CASE("choose_grid: square panels make a landscape without many empty places
   }
 }
 
-TEST_CASE("choose_grid: a layer's heads have rows of their own, unless that makes a ribbon") {
+TEST_CASE("choose_grid: each layer's heads have their own rows, unless that makes a ribbon") {
   CHECK(choose_grid(144, 6, 6, 12).columns == 12);
   CHECK(choose_grid(14, 6, 6, 7).columns == 7);
   CHECK(choose_grid(128, 6, 6, 64).columns == 16);
@@ -35,12 +35,12 @@ TEST_CASE("choose_grid: a layer's heads have rows of their own, unless that make
   CHECK(choose_grid(202, 6, 6, 101).columns < 50);
 }
 
-TEST_CASE("choose_grid: wide panels stand on top of each other") {
+TEST_CASE("choose_grid: wide panels are stacked") {
   CHECK(choose_grid(4, 1, 60).columns == 1);
   CHECK(choose_grid(4, 60, 1).rows == 1);
 }
 
-TEST_CASE("choose_grid: every panel has a place and no row is empty") {
+TEST_CASE("choose_grid: every panel has a position and no row is empty") {
   for (std::size_t n_panels = 1; n_panels < 200; ++n_panels) {
     CAPTURE(n_panels);
     const FigureGrid grid = choose_grid(n_panels, 20, 20);
@@ -49,7 +49,7 @@ TEST_CASE("choose_grid: every panel has a place and no row is empty") {
   }
 }
 
-TEST_CASE("check_size: the remedy is for what makes a figure too large") {
+TEST_CASE("check_size: the advice addresses the cause of a figure's size") {
   FigureStyle style;
   CHECK_NOTHROW(check_size(1000, 150'000, style, 149'000));
   CHECK_THROWS_WITH_AS(check_size(1000, 150'001, style),
@@ -83,13 +83,13 @@ TEST_CASE("choose_grid: cells are square, large for few tokens, smaller for more
   }
 }
 
-TEST_CASE("choose_grid: one query over many keys is not thinner than 24 pixels") {
+TEST_CASE("choose_grid: one query over many keys is at least 24 pixels high") {
   const FigureGrid grid = choose_grid(1, 1, 5000);
   CHECK(grid.queries.length() >= 24);
   CHECK(grid.keys.n_cells() <= 2000);
 }
 
-TEST_CASE("choose_grid: what does not fit is pooled, in equal blocks, and stays in bounds") {
+TEST_CASE("choose_grid: matrices that do not fit are pooled in equal blocks, and stay in bounds") {
   for (const std::size_t n : {2001u, 2500u, 10'000u, 32'768u}) {
     for (const std::size_t n_panels : {1u, 4u, 12u, 144u, 1152u}) {
       CAPTURE(n);

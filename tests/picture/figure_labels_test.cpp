@@ -20,7 +20,7 @@ CellAxis axis_of(std::size_t n_tokens, int pitch, std::size_t block = 1) {
   return {{n_tokens, block}, pitch, 0};
 }
 
-// What key labels know of their queries'.
+// What labels of keys know about those of queries.
 AxisLabels queries_of(int column_width) {
   AxisLabels queries;
   queries.column_width = column_width;
@@ -29,7 +29,7 @@ AxisLabels queries_of(int column_width) {
 
 }  // namespace
 
-TEST_CASE("axis labels: where every token has one, none needs its index") {
+TEST_CASE("axis labels: if every token has one, none needs its index") {
   const AxisLabels labels = query_axis_labels(axis_of(12, 30), words(12), {});
   CHECK(labels.step == 1);
   REQUIRE(labels.labels.size() == 12);
@@ -38,7 +38,7 @@ TEST_CASE("axis labels: where every token has one, none needs its index") {
   CHECK(labels.labels[3].columns == 3);
 }
 
-TEST_CASE("axis labels: thinned ones stand at every k-th token, k round, with their index") {
+TEST_CASE("axis labels: when thinned, every k-th token has one, k round, with its index") {
   for (const int pitch : {1, 2, 3, 5, 8, 11}) {
     CAPTURE(pitch);
     const AxisLabels labels = query_axis_labels(axis_of(200, pitch), words(200), {});
@@ -52,7 +52,7 @@ TEST_CASE("axis labels: thinned ones stand at every k-th token, k round, with th
   }
 }
 
-TEST_CASE("axis labels: of the same tokens, those below stand where the left has some, too") {
+TEST_CASE("axis labels: for the same tokens, labels below match those on the left") {
   for (const int pitch : {1, 2, 3, 4, 5, 6, 7, 8, 11, 15}) {
     CAPTURE(pitch);
     const AxisLabels queries = query_axis_labels(axis_of(400, pitch), words(400), {});
@@ -62,14 +62,14 @@ TEST_CASE("axis labels: of the same tokens, those below stand where the left has
   }
 }
 
-TEST_CASE("axis labels: those that say their numbers stand without an index, thinned as well") {
+TEST_CASE("axis labels: labels that are numbers have no index, thinned or not") {
   const AxisLabels labels = key_axis_labels(axis_of(200, 3), words(200), {}, queries_of(9), false);
   CHECK(labels.step > 1);
   CHECK(labels.labels[1].index.empty());
   CHECK(labels.labels[1].columns == 3);
 }
 
-TEST_CASE("axis labels: a cell that stands for several tokens has the label of its first") {
+TEST_CASE("axis labels: a cell that represents several tokens has the label of its first") {
   const AxisLabels labels =
       query_axis_labels(axis_of(10, 40, 3), {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, {});
   REQUIRE(labels.labels.size() == 4);
@@ -77,7 +77,7 @@ TEST_CASE("axis labels: a cell that stands for several tokens has the label of i
   CHECK(labels.labels[2].index == "6");
 }
 
-TEST_CASE("axis labels: keys are level while all fit side by side, else they rise") {
+TEST_CASE("axis labels: keys are horizontal while all fit side by side, else slanted") {
   CHECK(key_axis_labels(axis_of(3, 60), words(3), {}, queries_of(9)).angle == TextAngle::kLevel);
   const AxisLabels rising = key_axis_labels(axis_of(3, 20), words(3), {}, queries_of(7));
   CHECK(rising.angle == TextAngle::kRising);

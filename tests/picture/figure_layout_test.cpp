@@ -44,7 +44,7 @@ TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stay
         CAPTURE(n);
         CAPTURE(n_panels);
         const test::SampleHeatmap sample(n, n > 1000 ? 1 : n, 0, labels);
-        Heatmap heatmap = sample.heatmap;  // the layout looks at labels and titles only
+        Heatmap heatmap = sample.heatmap;  // the layout depends only on labels and titles
         heatmap.key_labels = heatmap.query_labels;
         heatmap.roles.keys = heatmap.roles.queries;
         for (std::size_t i = 0; i < n_panels; ++i) {
@@ -56,7 +56,7 @@ TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stay
   }
 }
 
-TEST_CASE("lay_out_figure: the same holds for every resolution and size of cells") {
+TEST_CASE("lay_out_figure: the same holds for every resolution and cell size") {
   struct Look {
     int dpi;
     int cell;
@@ -164,7 +164,7 @@ TEST_CASE("lay_out_figure: every label is shown while cells are as high as text"
   CHECK(texts_of(layout, TextRole::kKeyLabel).size() == 12);
 }
 
-TEST_CASE("lay_out_figure: low rows thin labels out evenly, the first among them") {
+TEST_CASE("lay_out_figure: with low rows labels are thinned evenly, starting with the first") {
   test::SampleHeatmap sample(300, 1);
   for (std::size_t i = 0; i < 300; ++i) {
     sample.heatmap.query_labels[i] = std::to_string(i);
@@ -185,7 +185,7 @@ TEST_CASE("lay_out_figure: low rows thin labels out evenly, the first among them
   }
 }
 
-TEST_CASE("lay_out_figure: the leftmost panels carry the queries, the lowest ones the keys") {
+TEST_CASE("lay_out_figure: the leftmost panels have labels of queries, the lowest ones of keys") {
   const test::SampleHeatmap full(3, 12);
   const FigureLayout layout = lay_out_figure(full.heatmap);
   CHECK(texts_of(layout, TextRole::kQueryLabel).size() == 3 * layout.grid.rows);
@@ -208,7 +208,7 @@ TEST_CASE("lay_out_figure: labels are safe, shortened and never empty") {
   CHECK(labels.count("antidisestablishmen…") == 1);
 }
 
-TEST_CASE("lay_out_figure: a scale is as long as two of its largest discs at least") {
+TEST_CASE("lay_out_figure: a scale is at least as long as two of its largest discs") {
   const test::SampleHeatmap sample(2, 1);
   FigureStyle style;
   style.cells = CellStyle::kDots;
@@ -219,7 +219,7 @@ TEST_CASE("lay_out_figure: a scale is as long as two of its largest discs at lea
   CHECK(layout.ticks.front().y - layout.ticks.back().y >= layout.color_bar.height / 2 - 2);
 }
 
-TEST_CASE("lay_out_figure: axes are named, the legend tells masked cells, notes are shown") {
+TEST_CASE("lay_out_figure: axes are named, the legend explains masked cells, notes are shown") {
   const test::SampleHeatmap sample(12, 4);
   const FigureLayout layout = lay_out_figure(sample.heatmap);
   CHECK(strings_of(layout, TextRole::kAxisName) ==
@@ -248,14 +248,14 @@ TEST_CASE("lay_out_figure: a pooled picture says so, another one does not") {
   CHECK(pooled_note(2500).find("2500 x 1 weights on 1250 x 1 cells") != std::string::npos);
 }
 
-TEST_CASE("lay_out_figure: numbers in the cells only where they fit") {
+TEST_CASE("lay_out_figure: cells have numbers only if they fit") {
   const test::SampleHeatmap small(12, 1);
   CHECK(lay_out_figure(small.heatmap).value_column_width > 0);
   const test::SampleHeatmap large(60, 1);
   CHECK(lay_out_figure(large.heatmap).value_column_width == 0);
 }
 
-TEST_CASE("lay_out_figure: at most about 4096 pixels a side") {
+TEST_CASE("lay_out_figure: at most about 4096 pixels per side") {
   for (const std::size_t n_panels : {1u, 12u, 144u}) {
     test::SampleHeatmap sample(10'000, 1, 0, test::Labels::kHard);
     sample.heatmap.key_labels = sample.heatmap.query_labels;
@@ -267,7 +267,7 @@ TEST_CASE("lay_out_figure: at most about 4096 pixels a side") {
   }
 }
 
-TEST_CASE("lay_out_figure: of a given width it is that wide, and nothing overlaps or is cut off") {
+TEST_CASE("lay_out_figure: a given width is met, and nothing overlaps or is cut off") {
   struct Width {
     Length length;
     int dpi;
@@ -305,7 +305,7 @@ TEST_CASE("lay_out_figure: of a given width it is that wide, and nothing overlap
   }
 }
 
-TEST_CASE("lay_out_figure: a width that is too small is refused with the least, which does") {
+TEST_CASE("lay_out_figure: a width that is too small is refused with the smallest one that works") {
   for (const std::size_t n : {1U, 6U, 60U, 3000U}) {
     for (const std::size_t n_panels : {1U, 4U}) {
       for (const int dpi : {96, 300}) {
@@ -353,7 +353,7 @@ TEST_CASE("lay_out_figure: in a wider figure cells are larger, in a narrower one
     return all;
   };
   CHECK(notes_of(narrow).find("pooled: 500 x 500 weights") != std::string::npos);
-  // Most of the width is cells, and the rest labels and legend.
+  // Most of the width is taken by cells, the rest by labels and legend.
   const test::SampleHeatmap small(6, 1);
   FigureStyle style;
   style.width = Length{800.0, LengthUnit::kPixels};
@@ -363,7 +363,7 @@ TEST_CASE("lay_out_figure: in a wider figure cells are larger, in a narrower one
   CHECK(lay_out_figure(small.heatmap, style).grid.keys.pitch < few.grid.keys.pitch);
 }
 
-TEST_CASE("lay_out_figure: whatever its width, texts have the size that they have without one") {
+TEST_CASE("lay_out_figure: a given width does not change the size of texts") {
   const test::SampleHeatmap sample(12, 4);
   const auto sizes = [](const FigureLayout& layout) {
     std::set<int> found;
@@ -402,7 +402,7 @@ TEST_CASE("lay_out_figure: without a footer there are no notes, and without valu
   CHECK(no_values.height == usual.height);
 }
 
-TEST_CASE("lay_out_figure: ends of the scale that visible weights lie beyond say so") {
+TEST_CASE("lay_out_figure: ends of the scale exceeded by visible weights say so") {
   test::SampleHeatmap sample(4, 1);
   ColorScale& scale = sample.heatmap.scale;
   std::vector<float>& weights = sample.values.front();  // the second of them is masked
@@ -421,11 +421,11 @@ TEST_CASE("lay_out_figure: ends of the scale that visible weights lie beyond say
   CHECK(ends(0.2f, 1.0f).empty());
   CHECK(ends(0.1f, 0.3f) == "<");
   CHECK(ends(0.6f, 0.0f) == ">");
-  scale.kind = ScaleKind::kRowMax;  // each row has a largest
+  scale.kind = ScaleKind::kRowMax;  // each row has a largest weight
   CHECK(ends(0.3f, 0.0f) == ">");
 }
 
-TEST_CASE("lay_out_figure: tokens with gaps between them are called by their numbers") {
+TEST_CASE("lay_out_figure: tokens with gaps between them are labelled with their numbers") {
   test::SampleHeatmap sample(300, 1);
   std::vector<std::size_t> odd;
   for (std::size_t i = 0; i < 300; ++i) {

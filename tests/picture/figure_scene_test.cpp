@@ -62,7 +62,7 @@ struct BoundsOf {
   }
 };
 
-// Nothing is cut off, cells fill their rectangle, and what is an item is to be seen.
+// Nothing is cut off, cells fill their rectangle, and every item is visible.
 void check_scene(const Scene& scene) {
   for (const SceneItem& item : scene.items) {
     const Bounds at = std::visit(BoundsOf{}, item);
@@ -88,7 +88,7 @@ void check_scene(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("figure_scene: a cell image for each panel, its colours those of the values") {
+TEST_CASE("figure_scene: each panel has an image of cells in the colours of their values") {
   test::SampleHeatmap sample(12, 4);
   sample.values[1][7 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
@@ -113,7 +113,7 @@ TEST_CASE("figure_scene: a cell image for each panel, its colours those of the v
   }
 }
 
-TEST_CASE("figure_scene: all that the layout places is there, and nothing is cut off") {
+TEST_CASE("figure_scene: everything in the layout is drawn, and nothing is cut off") {
   for (const std::size_t n : {1u, 3u, 12u, 60u, 300u}) {
     for (const std::size_t n_panels : {1u, 5u}) {
       CAPTURE(n);
@@ -134,7 +134,7 @@ TEST_CASE("figure_scene: all that the layout places is there, and nothing is cut
   }
 }
 
-TEST_CASE("figure_scene: numbers stand in visible cells only, indices and notes are paler") {
+TEST_CASE("figure_scene: only visible cells have numbers; indices and notes are paler") {
   test::SampleHeatmap sample(3, 1);
   sample.values[0] = {1, 0, 0, 0.25, 0.75, 0, 0.125, 0.5, 0.375};
   const Scene scene = figure_scene(sample.heatmap);
@@ -150,7 +150,7 @@ TEST_CASE("figure_scene: numbers stand in visible cells only, indices and notes 
   }
 }
 
-TEST_CASE("figure_scene: exactly the masked cells are hatched, those that touch at once") {
+TEST_CASE("figure_scene: exactly the masked cells are hatched, adjacent ones together") {
   for (const int cell : {12, 20}) {
     const test::SampleHeatmap sample(5, 1);
     FigureStyle style;
@@ -161,7 +161,8 @@ TEST_CASE("figure_scene: exactly the masked cells are hatched, those that touch 
     CHECK(hatches.size() == 4 + 3 + 2 + 1 + 1);  // and the legend's swatch
     CHECK(hatches.front().rect.x == panel.cell(0, 1).x);
   }
-  // Cells too small for gaps, grey like the colour map: a run of them in every row but the last.
+  // Cells too small for gaps, in greys like the colour map: a run of masked ones in every row but
+  // the last.
   test::SampleHeatmap sample(40, 1);
   sample.heatmap.scale.colormap = Colormap("gray");
   FigureStyle style;
@@ -180,7 +181,7 @@ TEST_CASE("overview_scene: thumbnails first, then the large head, nothing cut of
   const std::vector<CellImage> images = all<CellImage>(scene);
   REQUIRE(images.size() == 33);
   CHECK(images[0].rect.width < images[32].rect.width);
-  // Frames of four sides each: the chosen thumbnail, its sign, the cell that the sentence names.
+  // Frames of four sides each: the chosen thumbnail, its mark, the cell named in the sentence.
   const auto n_frame_sides =
       std::count_if(scene.items.begin(), scene.items.end(), [](const SceneItem& item) {
         const auto* const rectangle = std::get_if<Rectangle>(&item);

@@ -17,7 +17,7 @@
 
 namespace attnviz {
 
-TEST_CASE("figure sheet: cells have numbers when each has room for one") {
+TEST_CASE("figure sheet: cells have numbers if each has room for one") {
   const CellRow few(10, 800, 16, 7);
   CHECK(few.has_numbers);
   CHECK(few.n_cells == 16);
@@ -29,7 +29,7 @@ TEST_CASE("figure sheet: cells have numbers when each has room for one") {
   CHECK(more.width() > 600);
 }
 
-TEST_CASE("figure sheet: more values than pixels are thinned evenly, the first among them") {
+TEST_CASE("figure sheet: more values than pixels are thinned evenly, starting with the first") {
   const CellRow row(0, 300, 4096, 7);
   CHECK(row.n_cells == 300);
   CHECK(row.width() <= 300);
@@ -63,7 +63,7 @@ TEST_CASE("figure sheet: the colour of a cell is that of its value") {
   CHECK(picture.at(row.x + 2 * row.cell_width + 2, 10) == colors(0.75f));
 }
 
-TEST_CASE("figure sheet: numbers stand in the middle of their cells, light on dark ones") {
+TEST_CASE("figure sheet: numbers are centred in their cells, and light on dark ones") {
   FigureSheet sheet(300, FigureStyle{});
   const std::vector<float> values = {-2.0f, 0.0f};
   const CellRow row(10, 200, 2, 5);
@@ -81,7 +81,7 @@ TEST_CASE("figure sheet: numbers stand in the middle of their cells, light on da
   }
 }
 
-TEST_CASE("figure sheet: texts are cut to their room, and stand where they should end") {
+TEST_CASE("figure sheet: texts are cut to their room, and aligned at their end if requested") {
   FigureSheet sheet(300, FigureStyle{});
   CHECK(sheet.text("internationalisation", 10, 10, 70, {}) <= 70);
   sheet.text_to("1.25", 200, 10, {});
@@ -98,7 +98,9 @@ TEST_CASE("figure sheet: a sheet that is too high is refused") {
                        Error);
 }
 
-TEST_CASE("figure sheet: the largest size leaves out what is not finite and is never 0") {
+TEST_CASE(
+    "figure sheet: the largest absolute value ignores numbers that are not finite, and is never "
+    "0") {
   const std::vector<float> values = {1.0f, -3.0f, -std::numeric_limits<float>::infinity()};
   CHECK(largest_size(test::matrix_over(values, 1, 3)) == 3.0f);
   CHECK(largest_size(test::matrix_over({0.0f}, 1, 1)) > 0.0f);

@@ -57,7 +57,7 @@ TEST_CASE("FigureStyle: sizes and resolutions outside of their range are usage e
                        Error);
 }
 
-TEST_CASE("kThemes: by name, with a suggestion for a slip") {
+TEST_CASE("kThemes: by name, with a suggestion for a typo") {
   CHECK(parse_choice("theme", "light", kThemes) == FigureTheme::kLight);
   CHECK(parse_choice("theme", "dark", kThemes) == FigureTheme::kDark);
   CHECK(word_for(kThemes, FigureTheme::kDark) == "dark");
@@ -89,7 +89,7 @@ TEST_CASE("Length: 85 mm and 7 in in whole pixels of a resolution, pixels in any
   CHECK(FigureStyle{}.width_pixels() == 0);
 }
 
-TEST_CASE("FigureStyle: widths of nothing, or of more than any picture has, are usage errors") {
+TEST_CASE("FigureStyle: widths of 0, or larger than any picture, are usage errors") {
   FigureStyle style;
   for (const double number : {0.0, -1.0, 65537.0}) {
     style.width = Length{number, LengthUnit::kPixels};
@@ -102,7 +102,7 @@ TEST_CASE("FigureStyle: widths of nothing, or of more than any picture has, are 
   CHECK_THROWS_WITH_AS(check(style), doctest::Contains("found 220in at 300 dpi"), Error);
 }
 
-TEST_CASE("check_fits: the error gives the smallest width in the unit of the request, rounded up") {
+TEST_CASE("check_fits: the error gives the smallest width in the requested unit, rounded up") {
   FigureStyle style;
   style.dpi = 300;
   const auto error = [&style](const Length& width, int pixels) {
@@ -122,7 +122,7 @@ TEST_CASE("check_fits: the error gives the smallest width in the unit of the req
   CHECK(error({2.0, LengthUnit::kInches}, 750).ends_with(" at least 2.5in"));
   CHECK(error({708.0, LengthUnit::kPixels}, 709).ends_with(" at least 709px"));
   style.width.reset();
-  check_fits(1'000'000, style);  // nobody asked for a width
+  check_fits(1'000'000, style);  // no width was requested
 }
 
 TEST_CASE("ink_on: numbers have a contrast of at least 4.5 on every colour of every map") {

@@ -20,11 +20,11 @@ void check(const std::string& bytes, unsigned face = 0) {
 
 }  // namespace
 
-TEST_CASE("check_font_file: takes a font") {
+TEST_CASE("check_font_file: accepts a font") {
   CHECK_NOTHROW(check(embedded_bytes()));
 }
 
-TEST_CASE("check_font_file: refuses what is no font, and says which file") {
+TEST_CASE("check_font_file: refuses files that are not fonts, and names the file") {
   CHECK_THROWS_WITH_AS(check("hello, this is a text and not a font"),
                        "a.ttf: expected a TrueType or OpenType font, found something else", Error);
   CHECK_THROWS_WITH_AS(

@@ -26,7 +26,7 @@ Strings wrap(const char* text, std::size_t columns, std::size_t max_lines) {
 
 }  // namespace
 
-TEST_CASE("columns: letters take one column, characters the font lacks a box of two") {
+TEST_CASE("columns: letters take one column, characters missing in the font a box of two") {
   CHECK(columns("") == 0);
   CHECK(columns("cat") == 3);
   CHECK(columns("мир∑") == 4);
@@ -35,7 +35,7 @@ TEST_CASE("columns: letters take one column, characters the font lacks a box of 
   CHECK(columns("😀!") == 3);
 }
 
-TEST_CASE("columns: joiners, variation selectors and accents take no room") {
+TEST_CASE("columns: joiners, variation selectors and accents take no columns") {
   CHECK(columns("cafe\u0301") == 4);
   CHECK(columns("x\u0323\u0302") == 1);
   CHECK(columns("❤\uFE0F") == 1);
@@ -43,7 +43,7 @@ TEST_CASE("columns: joiners, variation selectors and accents take no room") {
   CHECK(columns("猫\u0301") == 2);  // an accent over a box is left out
 }
 
-TEST_CASE("columns: a text of nothing but marks is drawn as a box, never as nothing") {
+TEST_CASE("columns: a text of only combining marks is drawn as a box, never as nothing") {
   for (const char* text : {"\u0301", "\uFE0F", "\u200D", "\u0301\u0302"}) {
     CAPTURE(text);
     CHECK(columns(text) == 2);
@@ -53,14 +53,14 @@ TEST_CASE("columns: a text of nothing but marks is drawn as a box, never as noth
   }
 }
 
-TEST_CASE("shorten: cuts between clusters and says so") {
+TEST_CASE("shorten: cuts between clusters and marks the cut") {
   CHECK(shorten("cat", 3) == "cat");
   CHECK(shorten("attention", 5) == "atte…");
   CHECK(shorten("猫猫猫", 6) == "猫猫猫");
   CHECK(shorten("猫猫猫", 5) == "猫猫…");
   CHECK(shorten("猫猫猫", 4) == "猫…");
   CHECK(shorten("猫猫", 2) == "…");
-  CHECK(shorten("👨\u200D👩\u200D👧x", 6) == "…");  // the family stays together
+  CHECK(shorten("👨\u200D👩\u200D👧x", 6) == "…");  // the family emoji stays together
 }
 
 TEST_CASE("wrap: breaks at spaces, and inside words only when they are wider than a line") {
@@ -80,14 +80,14 @@ TEST_CASE("wrap: the last line allowed ends in an ellipsis when more would follo
   CHECK(wrap("one  ", 7, 1) == Strings{"one"});
 }
 
-TEST_CASE("wrap: blanks and line feeds at the end are no lines") {
+TEST_CASE("wrap: blanks and line feeds at the end make no lines") {
   CHECK(wrap("one \n\n \n", 10, 9) == Strings{"one"});
   CHECK(wrap("one\n\ntwo \n ", 10, 9) == Strings{"one", "", "two"});
   CHECK(wrap("\n\n", 10, 9).empty());
   CHECK(wrap("one\n\n", 10, 1) == Strings{"one"});
 }
 
-TEST_CASE("shorten and wrap: of a long text as much is set as is shown") {
+TEST_CASE("shorten and wrap: only the visible part of a long text is laid out") {
   std::string text;
   for (std::size_t i = 0; i < 1'000'000; ++i) {
     text += "é";

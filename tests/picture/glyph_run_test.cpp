@@ -23,7 +23,7 @@ std::u32string ids(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("glyph_run: a letter and its accent become one glyph where Unicode has one") {
+TEST_CASE("glyph_run: a letter and its accent become one glyph if Unicode has one") {
   CHECK(ids("e\u0301") == U"é");
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("glyph_run: an accent without a composed form is drawn over its letter
   CHECK(glyphs[3].x == 2.0);
 }
 
-TEST_CASE("glyph_run: the visible space is a sign that the font has") {
+TEST_CASE("glyph_run: the font has the visible space") {
   CHECK(ids("␠the") == U"␣the");
   for (const char32_t sign : U"␣⇥⏎…∅") {
     CHECK((sign == 0 || embedded_has(sign)));
@@ -64,8 +64,8 @@ TEST_CASE("glyph_run: lam and alef become one letter of one column") {
   CHECK(glyph_run("لا", nullptr).columns == 1);
 }
 
-TEST_CASE("glyph_run: words of both directions stand in the order in which they are read") {
-  // In a text that begins left to right; digits inside right-to-left words stay as they are.
+TEST_CASE("glyph_run: words of both directions are in reading order") {
+  // In a text that begins left to right; digits inside right-to-left words keep their order.
   CHECK(ids("a ب12 c") == U"a 12\uFE8F c");
   // In one that begins right to left; the bracket is mirrored.
   CHECK(ids("(ب) a") == U"a (\uFE8F)");

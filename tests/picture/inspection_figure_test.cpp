@@ -26,7 +26,7 @@ DecodedPng figure_of(const InspectionPage& page) {
   return test::decode_png(render_inspection_figure(page));
 }
 
-// The pixels of bars in each row that has some, once a bar.
+// The lengths in pixels of the bars in each row that has some, once per bar.
 std::vector<int> bar_lengths(const DecodedPng& picture) {
   std::vector<int> lengths;
   bool in_bar = false;
@@ -68,7 +68,7 @@ TEST_CASE("inspection figure: bars are as long as the weights") {
   CHECK(static_cast<double>(bars[1]) / bars[0] == doctest::Approx(std::exp(1.0)).epsilon(0.02));
 }
 
-TEST_CASE("inspection figure: query, key and value have the terminal's hues") {
+TEST_CASE("inspection figure: query, key and value have the same hues as in the terminal") {
   const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   const DecodedPng picture = figure_of(sample.page);
   CHECK(has_color(picture, role_color(InspectionRole::kQuery)));
@@ -76,7 +76,7 @@ TEST_CASE("inspection figure: query, key and value have the terminal's hues") {
   CHECK(has_color(picture, role_color(InspectionRole::kValue)));
 }
 
-TEST_CASE("inspection figure: on a dark ground nothing but text is bright") {
+TEST_CASE("inspection figure: on a dark background only text is bright") {
   const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   FigureStyle style;
   style.theme = FigureTheme::kDark;
@@ -93,7 +93,7 @@ TEST_CASE("inspection figure: on a dark ground nothing but text is bright") {
   CHECK(n_bright < n_pixels / 25);
 }
 
-TEST_CASE("inspection figure: warnings are red, where the model comes from is none") {
+TEST_CASE("inspection figure: warnings are red, the note on the model's origin is not") {
   constexpr Rgb kRed{0xB0, 0x10, 0x10};
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   CHECK_FALSE(has_color(figure_of(sample.page), kRed));
@@ -128,7 +128,8 @@ TEST_CASE("inspection figure: nothing is clipped at the edges, for short and lon
   }
 }
 
-TEST_CASE("inspection figure: fewer steps make a lower figure, the same page the same bytes") {
+TEST_CASE(
+    "inspection figure: fewer steps make a lower figure, the same page gives the same bytes") {
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   const std::string whole = render_inspection_figure(sample.page);
   CHECK(whole == render_inspection_figure(sample.page));
@@ -136,7 +137,7 @@ TEST_CASE("inspection figure: fewer steps make a lower figure, the same page the
   CHECK(figure_of(sample.page).height < test::decode_png(whole).height / 2);
 }
 
-TEST_CASE("inspection figure: title, program, facts and resolution stand in the file") {
+TEST_CASE("inspection figure: the file contains title, program, facts and resolution") {
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   sample.page.title = "hand\x1b.json";
   sample.page.facts = R"({"query": 2})";
@@ -178,7 +179,7 @@ TEST_CASE("inspection figure: at twice the resolution it is twice as large, in t
   }
 }
 
-TEST_CASE("inspection figure: the dark theme has a dark ground and other greys") {
+TEST_CASE("inspection figure: the dark theme has a dark background and other greys") {
   const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   FigureStyle style;
   style.theme = FigureTheme::kDark;
@@ -191,7 +192,7 @@ TEST_CASE("inspection figure: the dark theme has a dark ground and other greys")
   CHECK(dark.height == figure_of(sample.page).height);
 }
 
-TEST_CASE("inspection figure: of a given width nothing is clipped, from the least width on") {
+TEST_CASE("inspection figure: at a given width nothing is clipped, from the smallest width on") {
   for (const std::size_t n_tokens : {1U, 3U, 30U}) {
     std::vector<std::string> tokens = test::numbered_tokens(n_tokens);
     tokens[0] = "a very long token that nobody could ever read in a column of labels";
@@ -220,7 +221,7 @@ TEST_CASE("inspection figure: of a given width nothing is clipped, from the leas
   }
 }
 
-TEST_CASE("inspection figure: a title in place of the usual one, or none") {
+TEST_CASE("inspection figure: a title instead of the default one, or none") {
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   const int height = figure_of(sample.page).height;
   sample.page.full_title = "Figure 3";

@@ -1,4 +1,4 @@
-// Figures of a given width: where their legend goes, and long titles.
+// Figures of a given width: the position of their legend, and long titles.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -39,7 +39,7 @@ TEST_CASE("lay_out_figure: figures of a given width fit it in every style of cel
   }
 }
 
-TEST_CASE("lay_out_figure: each number of a narrow figure is one token's") {
+TEST_CASE("lay_out_figure: each number of a narrow figure belongs to one token") {
   for (const std::size_t n : {3u, 7u, 12u, 60u}) {
     for (const std::size_t n_panels : {1u, 4u}) {
       const test::SampleHeatmap sample(n, n_panels);
@@ -58,7 +58,7 @@ TEST_CASE("lay_out_figure: each number of a narrow figure is one token's") {
   }
 }
 
-TEST_CASE("lay_out_figure: in a narrow figure the colour bar lies below, and cells get the room") {
+TEST_CASE("lay_out_figure: in a narrow figure the colour bar is below, and cells use the width") {
   const test::SampleHeatmap sample(12, 1);
   FigureStyle style;
   style.width = Length{85.0, LengthUnit::kMillimetres};
@@ -71,7 +71,7 @@ TEST_CASE("lay_out_figure: in a narrow figure the colour bar lies below, and cel
   CHECK(usual.color_bar.x > usual.panels[0].right());
 }
 
-TEST_CASE("lay_out_figure: a panel's long title goes on in the next line") {
+TEST_CASE("lay_out_figure: a panel's long title continues on the next line") {
   const test::SampleHeatmap sample(3, 1);
   Heatmap heatmap = sample.heatmap;
   heatmap.panels.front().title = "head 0, 32 dimensions";

@@ -32,7 +32,8 @@ struct Shape {
   std::size_t n_heads;
 };
 
-// The labels of tokens stay short: they are the large head's, which lay_out_figure answers for.
+// The labels of tokens stay short: they belong to the large head, which lay_out_figure's tests
+// cover.
 OverviewLayout layout_of(const Shape& shape, std::size_t n_tokens, const FigureStyle& style) {
   const test::SampleOverview sample(shape.n_layers, shape.n_heads, n_tokens);
   return lay_out_overview(sample.overview(), style);
@@ -56,8 +57,7 @@ TEST_CASE("lay_out_overview: nothing overlaps, nothing is cut off, the margin st
   }
 }
 
-TEST_CASE(
-    "lay_out_overview: thumbnails have a side of 24 to 96 pixels, and the grid one of 1,500") {
+TEST_CASE("lay_out_overview: thumbnails have sides of 24 to 96 pixels, the grid of up to 1,500") {
   for (const Shape& shape : {Shape{4, 8}, Shape{12, 12}, Shape{16, 32}, Shape{32, 32}}) {
     for (const std::size_t n : {1u, 3u, 12u, 31u, 64u, 97u, 300u, 1024u}) {
       CAPTURE(shape.n_heads);
@@ -100,8 +100,7 @@ TEST_CASE("lay_out_overview: rows are layers, columns heads, and the chosen one 
   CHECK(heads == std::vector<std::string>{"0", "1", "2", "3", "4"});
 }
 
-TEST_CASE(
-    "lay_out_overview: the large head stands beside the grid, or below one that is very wide") {
+TEST_CASE("lay_out_overview: the large head is beside the grid, or below a very wide one") {
   const OverviewLayout beside = layout_of({12, 12}, 12, {});
   CHECK(beside.large.panels[0].x > beside.thumbnails.panels.back().right());
   CHECK(beside.width > beside.height);
@@ -109,8 +108,7 @@ TEST_CASE(
   CHECK(below.large.panels[0].y > below.thumbnails.panels.back().bottom());
 }
 
-TEST_CASE(
-    "lay_out_overview: of a given width both parts fill it, beside each other where it is wide") {
+TEST_CASE("lay_out_overview: at a given width both parts fill it, side by side if it is wide") {
   struct Width {
     Length length;
     int dpi;
@@ -125,7 +123,7 @@ TEST_CASE(
         CAPTURE(shape.n_heads);
         CAPTURE(n);
         if (n * shape.n_layers * shape.n_heads > 40'000) {
-          continue;  // takes too long
+          continue;  // would take too long
         }
         FigureStyle style;
         style.dpi = wanted.dpi;
@@ -146,7 +144,8 @@ TEST_CASE(
   CHECK_FALSE(beside(600.0));
 }
 
-TEST_CASE("lay_out_overview: a width that is too small is refused with the least, which does") {
+TEST_CASE(
+    "lay_out_overview: a width that is too small is refused with the smallest one that works") {
   for (const Shape& shape : {Shape{4, 8}, Shape{2, 40}}) {
     const auto text_of_error = [&shape](double width) {
       FigureStyle style;

@@ -54,7 +54,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("render_figure of an overview: the file tells title, facts and resolution") {
+TEST_CASE("render_figure of an overview: the file contains title, facts and resolution") {
   const test::SampleOverview sample(2, 7, 5);
   const Overview overview = sample.overview();
   const std::string facts = R"({"layers":2})";
@@ -72,8 +72,7 @@ TEST_CASE("render_figure of an overview: the file tells title, facts and resolut
   CHECK_THROWS_AS(render_figure(overview, style), Error);
 }
 
-TEST_CASE(
-    "render_figure of an overview: cells pooled while they are computed make the same picture") {
+TEST_CASE("render_figure of an overview: pooling while computing gives the same picture") {
   constexpr std::size_t kTokens = 150;
   const test::SampleOverview sample(2, 7, kTokens);
   for (const PoolKind pool : {PoolKind::kMax, PoolKind::kMean}) {

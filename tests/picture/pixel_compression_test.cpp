@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// By an independent decompressor, which also checks the sum; empty when the stream is not sound.
+// By an independent decompressor, which also checks the checksum; empty if the stream is invalid.
 Bytes decompressed(const std::string& zlib, std::size_t size) {
   const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> reader(
       libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
@@ -26,7 +26,8 @@ Bytes decompressed(const std::string& zlib, std::size_t size) {
   return result == LIBDEFLATE_SUCCESS ? data : Bytes{};
 }
 
-// As PNG's specification undoes the filters "none" (0) and "up" (2); empty where there are others.
+// Undoes the filters "none" (0) and "up" (2) according to PNG's specification; empty if there are
+// others.
 Bytes unfiltered(const Bytes& rows, std::size_t row_bytes) {
   Bytes pixels;
   for (std::size_t begin = 0; begin < rows.size(); begin += 1 + row_bytes) {
@@ -49,7 +50,7 @@ bool comes_back(const Bytes& pixels, std::size_t row_bytes) {
   return unfiltered(decompressed(zlib, height * (1 + row_bytes)), row_bytes) == pixels;
 }
 
-// Each byte as likely as another below `most`.
+// Uniformly distributed bytes below `most`.
 Bytes noise(std::size_t size, unsigned most) {
   Bytes bytes(size);
   std::uint32_t state = 7;
@@ -62,7 +63,7 @@ Bytes noise(std::size_t size, unsigned most) {
 
 }  // namespace
 
-TEST_CASE("compress_rows: pictures of any size come back") {
+TEST_CASE("compress_rows: pictures of any size are read back") {
   for (const std::size_t width : {1U, 2U, 3U, 7U, 300U, 33'000U, 600'000U}) {
     for (const std::size_t height : {1U, 2U, 9U}) {
       CAPTURE(width);
@@ -75,7 +76,7 @@ TEST_CASE("compress_rows: pictures of any size come back") {
   }
 }
 
-TEST_CASE("compress_rows: runs of every length come back, alone and in many blocks") {
+TEST_CASE("compress_rows: runs of every length are read back, alone and in many blocks") {
   Bytes all;
   for (std::size_t length = 1; length < 1100; ++length) {
     Bytes pixels = {1, 2, 3};
@@ -88,8 +89,7 @@ TEST_CASE("compress_rows: runs of every length come back, alone and in many bloc
   CHECK(comes_back(all, 6));
 }
 
-TEST_CASE(
-    "compress_rows: what comes again is found as far back as deflate allows, and no further") {
+TEST_CASE("compress_rows: repetitions are found as far back as deflate allows, and no further") {
   const Bytes piece = noise(1000, 256);
   const auto size_with = [&](std::size_t between) {
     Bytes pixels = piece;
@@ -113,7 +113,7 @@ TEST_CASE("compress_rows: rows that repeat the one above take a few bytes") {
   CHECK(compress_rows(pixels, row.size()).size() < 3200 + 500 * 24);
 }
 
-TEST_CASE("compress_rows: a pattern that changes smoothly takes less than half of its pixels") {
+TEST_CASE("compress_rows: a smoothly changing pattern takes less than half of its pixels") {
   Bytes pixels;
   for (int y = 0; y < 500; ++y) {
     for (int x = 0; x < 500; ++x) {
@@ -136,8 +136,8 @@ TEST_CASE("compress_rows: noise grows by a hundredth at most") {
   CHECK(compress_rows(pixels, 1000).size() < pixels.size() + pixels.size() / 80);
 }
 
-TEST_CASE("compress_rows: symbols as rare as they can be against others still get a code") {
-  // Fibonacci's numbers: the counts that make Huffman's longest codes, here within one block.
+TEST_CASE("compress_rows: the rarest possible symbols still get a code") {
+  // Fibonacci numbers: the counts with the longest Huffman codes, here within one block.
   Bytes pixels;
   std::size_t count = 1;
   std::size_t before = 1;
@@ -151,7 +151,7 @@ TEST_CASE("compress_rows: symbols as rare as they can be against others still ge
   CHECK(comes_back(pixels, pixels.size()));
 }
 
-TEST_CASE("compress_rows: no pixels are an empty stream") {
+TEST_CASE("compress_rows: no pixels give an empty stream") {
   const std::string zlib = compress_rows({}, 1);
   CHECK(decompressed(zlib, 0).empty());
   CHECK(zlib.size() > 6);

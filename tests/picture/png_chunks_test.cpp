@@ -11,7 +11,7 @@
 
 namespace attnviz {
 
-TEST_CASE("PngFacts: resolution and texts stand behind IHDR, and the pixels stay") {
+TEST_CASE("PngFacts: resolution and texts come after IHDR, and the pixels are unchanged") {
   const std::array<std::uint8_t, 12> rgb = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const std::string plain = encode_png(rgb, 2, 2);
   const std::string bytes = encode_png(
@@ -21,7 +21,7 @@ TEST_CASE("PngFacts: resolution and texts stand behind IHDR, and the pixels stay
   REQUIRE(chunks.size() == test::chunks_of(plain).size() + 3);
   CHECK(chunks[0].type == "IHDR");
   CHECK(chunks[1].type == "pHYs");
-  // 300 dots an inch are 11811.02 a meter: 0x2E23, twice, and the unit of a meter.
+  // 300 dots per inch are 11811.02 per metre: 0x2E23, twice, and the unit metre.
   CHECK(chunks[1].data == std::string("\0\0\x2E\x23\0\0\x2E\x23\x01", 9));
   CHECK(chunks[2].type == "iTXt");
   CHECK(chunks[2].data == std::string("Title\0\0\0\0\0naïve 猫", 20));
@@ -29,7 +29,7 @@ TEST_CASE("PngFacts: resolution and texts stand behind IHDR, and the pixels stay
   CHECK(test::decode_png(bytes).rgb == std::vector<std::uint8_t>(rgb.begin(), rgb.end()));
 }
 
-TEST_CASE("PngFacts: without facts the file has pixels alone") {
+TEST_CASE("PngFacts: without facts the file has only pixels") {
   const std::array<std::uint8_t, 3> rgb = {1, 2, 3};
   std::string types;
   for (const test::PngChunk& chunk : test::chunks_of(encode_png(rgb, 1, 1))) {

@@ -38,11 +38,11 @@ constexpr int kWritten = 10;
 constexpr int kOutOfMemory = 11;
 constexpr int kOther = 12;
 
-// What becomes of encode_png() in a process that may take so many bytes more.
+// The outcome of encode_png() in a process that may allocate this many more bytes.
 int outcome_within(rlim_t bytes, const std::vector<std::uint8_t>& rgb, Size size) {
   const pid_t child = fork();
   if (child == 0) {
-    malloc_trim(0);  // what other tests have left at hand would do for much of it
+    malloc_trim(0);  // memory freed by other tests might suffice for it
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     const rlim_t limit = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
@@ -79,7 +79,8 @@ TEST_CASE("encode_png: an independent decoder gets the same pixels back") {
   }
 }
 
-TEST_CASE("encode_png: a picture of few colours gets a palette, one of many its channels") {
+TEST_CASE(
+    "encode_png: a picture with few colours gets a palette, one with many colours RGB channels") {
   for (const int n_colors : {2, 256, 300}) {
     CAPTURE(n_colors);
     Canvas canvas(40, 30);
@@ -100,7 +101,7 @@ TEST_CASE("encode_png: a picture of few colours gets a palette, one of many its 
   }
 }
 
-TEST_CASE("encode_png: colours that were painted over take no place in the palette") {
+TEST_CASE("encode_png: colours that were painted over take no entry in the palette") {
   for (const int n_left : {256, 257}) {
     CAPTURE(n_left);
     Canvas canvas(60, 10);
@@ -124,12 +125,12 @@ TEST_CASE("encode_png: colours that were painted over take no place in the palet
   }
 }
 
-TEST_CASE("encode_png: memory that runs out on the way is an error, wherever it does") {
+TEST_CASE("encode_png: running out of memory at any step is an error") {
   if (test::kSanitized) {
     MESSAGE("NOT TESTED: sanitizers allow no limit of memory");
     return;
   }
-  // Larger than what malloc() keeps of memory that was freed.
+  // Larger than the freed memory that malloc() keeps.
   constexpr Size kSize{5000, 5000};
   for (const bool is_noise : {false, true}) {
     CAPTURE(is_noise);
@@ -147,7 +148,7 @@ TEST_CASE("encode_png: memory that runs out on the way is an error, wherever it 
   }
 }
 
-TEST_CASE("encode_png: what is no runs is packed as well as by a general compressor") {
+TEST_CASE("encode_png: data without runs is packed as well as by a general compressor") {
   // Noise of four values: two bits a byte.
   std::vector<std::uint8_t> rgb = noise({300, 300});
   for (std::uint8_t& byte : rgb) {
@@ -158,7 +159,7 @@ TEST_CASE("encode_png: what is no runs is packed as well as by a general compres
   CHECK(test::decode_png(bytes).rgb == rgb);
 }
 
-TEST_CASE("encode_png: pictures that pack as runs come back, by palette and by channels") {
+TEST_CASE("encode_png: pictures packed as runs are read back, with palettes and with channels") {
   constexpr int kSide = 500;
   for (const bool has_palette : {true, false}) {
     CAPTURE(has_palette);
@@ -182,7 +183,7 @@ TEST_CASE("encode_png: pictures that pack as runs come back, by palette and by c
   }
 }
 
-TEST_CASE("encode_png: a flat picture packs into little") {
+TEST_CASE("encode_png: a uniform picture is packed into few bytes") {
   const std::vector<std::uint8_t> white(std::size_t{3} * 1000 * 1000, 255);
   CHECK(encode_png(white, 1000, 1000).size() < 20'000);
 }

@@ -41,7 +41,7 @@ std::string words(std::size_t count) {
   return text;
 }
 
-// The same attention kept and not kept.
+// The same attention, kept and pooled while it is computed.
 struct Both {
   explicit Both(const Drawing& drawing, const char* mask = "causal", std::size_t n_threads = 2,
                 std::size_t n_tokens = kManyTokens, const std::vector<KnockOut>& hidden = {}) {
@@ -63,7 +63,7 @@ struct Both {
     streamed.drawing = drawing;
   }
 
-  // A picture of each; the second one has only the cells of these grids.
+  // A picture of each; the second has only the cells of these grids.
   std::pair<Heatmap, Heatmap> pictures(const std::vector<PoolGrid>& grids) const {
     std::vector<std::shared_ptr<const PooledPatterns>> cells;
     std::vector<PatternSink*> sinks;
@@ -109,7 +109,7 @@ void check_close(const std::vector<float>& a, const std::vector<float>& b, doubl
 
 }  // namespace
 
-TEST_CASE("pooled patterns: the cells that pool() makes of the kept patterns, for every mask") {
+TEST_CASE("pooled patterns: the cells that pool() makes from kept patterns, for every mask") {
   for (const char* mask : {"causal", "none", "window:1", "window:30", "strided:7", "block:50"}) {
     CAPTURE(mask);
     for (const PoolKind kind : {PoolKind::kMax, PoolKind::kMean}) {
@@ -130,8 +130,8 @@ TEST_CASE("pooled patterns: the cells that pool() makes of the kept patterns, fo
   }
 }
 
-TEST_CASE("pooled patterns: hidden edges are masked, and no part of means, however many they are") {
-  // In one layer more edges than anyone would name, in the other a corner.
+TEST_CASE("pooled patterns: any number of hidden edges are masked, and excluded from means") {
+  // In one layer more edges than anyone would list, in the other a corner.
   std::vector<KnockOut> hidden = {{{0, 90}, {0, 40}, {1, 2}, {}}};
   for (std::size_t query = 0; query < kManyTokens; query += 2) {
     for (const std::size_t key : {3u, 50u, 51u, 120u}) {
@@ -217,7 +217,7 @@ TEST_CASE("pooled patterns: means do not depend on threads") {
   CHECK(values[0] == values[2]);
 }
 
-TEST_CASE("pooled patterns: pictures, screens and notes are those of the kept patterns") {
+TEST_CASE("pooled patterns: pictures, screens and notes equal those of kept patterns") {
   for (const ScaleKind scale : {ScaleKind::kLinear, ScaleKind::kLog, ScaleKind::kRowMax}) {
     const Both both(drawing_of(scale, PoolKind::kMax, scale == ScaleKind::kLog), "causal", 2, 700);
     const Heatmap plan = attention_heatmap(both.streamed);
@@ -238,7 +238,7 @@ TEST_CASE("pooled patterns: pictures, screens and notes are those of the kept pa
   }
 }
 
-TEST_CASE("attention JSON: written while it is computed it has the same bytes") {
+TEST_CASE("attention JSON: writing it during the computation gives the same bytes") {
   for (const std::vector<HeadId>& heads :
        {kHeads, std::vector<HeadId>{{0, 0}, {0, 2}, {1, 0}, {1, 2}}, std::vector<HeadId>{{1, 1}}}) {
     Both both({});
@@ -263,7 +263,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
   }
 }
 
-TEST_CASE("largest weight: that of the wanted heads, whatever the mask and the threads") {
+TEST_CASE("largest weight: that of the requested heads, for any mask and number of threads") {
   constexpr std::size_t kTokens = 300;
   test::ModelBuilder builder(kTokens, 8);
   builder.add_layer({{8, 8}, {8, 8}, {8, 8}, {8, 8}});
@@ -294,7 +294,7 @@ TEST_CASE("largest weight: that of the wanted heads, whatever the mask and the t
   CHECK_FALSE(LargestWeight({{0, 1}}).wants({0, 0}));
 }
 
-TEST_CASE("largest weight: without the first key, of what is left of each row") {
+TEST_CASE("largest weight: without the first key, of the rest of each row") {
   const std::vector<float> weights = {0.375f, 0.25f, 0.375f, 0.625f, 0.125f, 0.25f};
   const std::vector<float> whole = {1.0f, 0.0f, 0.0f};
   LargestWeight largest({{0, 0}}, /*drop_first_key=*/true);

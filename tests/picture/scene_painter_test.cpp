@@ -43,8 +43,8 @@ TEST_CASE("paint: a scene without items is its background") {
   CHECK_THROWS_AS(painted(sheet(0, 4)), Error);
 }
 
-TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
-  // Red twice in a row: cells of one colour must not run into each other over a gap.
+TEST_CASE("paint: every cell has its colour, gaps show what was painted before") {
+  // Red twice in a row: cells of one colour must not merge across a gap.
   const auto colors =
       std::make_shared<CellColors>(CellColors{2, 3, {0, 0, 1, 1, 0, 1}, {kInk, kBlue}});
   for (const int gap : {0, 1, 2}) {
@@ -74,8 +74,8 @@ TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
   }
 }
 
-TEST_CASE("paint: cells keep their colours when a palette ends among them, and end at the edges") {
-  // 200 colours before 100 of cells, each of them in two rows: 257 is in the middle of the first.
+TEST_CASE("paint: cells keep their colours if the palette is full midway, and end at the edges") {
+  // 200 colours before 100 of cells, each in two rows: colour 257 is in the middle of the first.
   Scene scene = sheet(200, 9);
   for (int i = 0; i < 200; ++i) {
     scene.items.emplace_back(Rectangle{{i, 8, 1, 1}, {static_cast<std::uint8_t>(i), 1, 1}});
@@ -113,7 +113,7 @@ TEST_CASE("paint: later items lie over earlier ones") {
   CHECK(count(canvas, kBlue) == 36);
 }
 
-TEST_CASE("paint: hatching of one rectangle goes on in the next one") {
+TEST_CASE("paint: hatching of one rectangle continues in the next one") {
   Scene whole = sheet(30, 10);
   whole.items.emplace_back(Hatch{{2, 1, 24, 8}, kInk, 6, 2});
   Scene parts = sheet(30, 10);
@@ -156,7 +156,7 @@ TEST_CASE("paint: a text leaves ink of its colour in its box, and none outside")
   }
 }
 
-TEST_CASE("paint: a level line is full in its middle and half of a pixel at its round ends") {
+TEST_CASE("paint: a horizontal line is full in its middle and half a pixel at its round ends") {
   Scene scene = sheet(12, 8);
   scene.items.emplace_back(Strokes{{{{2.0, 3.5}, {8.0, 3.5}, 0.0}}, 1.0, kInk, 1.0});
   const Canvas canvas = painted(scene);
@@ -173,7 +173,7 @@ TEST_CASE("paint: a level line is full in its middle and half of a pixel at its 
   CHECK(count(canvas, kPaper) == 12 * 8 - 8);
 }
 
-TEST_CASE("paint: strokes of one item cover alike where they cross, of two items once more") {
+TEST_CASE("paint: crossing strokes of one item cover once, those of two items twice") {
   const Curve level = {{2.0, 4.5}, {9.0, 4.5}, 0.0};
   const Curve upright = {{5.5, 1.0}, {5.5, 8.0}, 0.0};
   Scene scene = sheet(12, 9);
@@ -189,7 +189,7 @@ TEST_CASE("paint: strokes of one item cover alike where they cross, of two items
   CHECK(apart.at(5, 4) == Rgb{212, 70, 75});
 }
 
-TEST_CASE("paint: a bent line begins and ends level and is straight nowhere else") {
+TEST_CASE("paint: a curved line begins and ends horizontally and is straight nowhere else") {
   const Curve curve = {{0.0, 0.0}, {8.0, 4.0}, 2.0};
   CHECK(curve.at(0.5).x == doctest::Approx(4.0));
   CHECK(curve.at(0.5).y == doctest::Approx(2.0));
@@ -207,7 +207,7 @@ TEST_CASE("paint: a bent line begins and ends level and is straight nowhere else
   CHECK(canvas.at(30, 20) != kPaper);
 }
 
-TEST_CASE("paint: lines are cut off at the edges, and none are none") {
+TEST_CASE("paint: lines are clipped at the edges, and an empty list paints nothing") {
   Scene scene = sheet(6, 6);
   scene.items.emplace_back(Strokes{{{{-20.0, 2.5}, {20.0, 2.5}, 0.0}}, 3.0, kInk, 1.0});
   scene.items.emplace_back(Strokes{{{{-20.0, -20.0}, {-9.0, -9.0}, 4.0}}, 3.0, kInk, 1.0});
@@ -217,7 +217,7 @@ TEST_CASE("paint: lines are cut off at the edges, and none are none") {
   CHECK(count(canvas, kPaper) == 18);
 }
 
-TEST_CASE("scene_png: the file tells resolution and texts") {
+TEST_CASE("scene_png: the file contains resolution and texts") {
   Scene scene = sheet(12, 8);
   scene.dpi = 300;
   const std::string bytes = scene_png(scene, FontSet::embedded(), {{"Title", "two\nlines"}});

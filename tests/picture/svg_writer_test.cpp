@@ -35,7 +35,7 @@ Scene svg_sheet(int width, int height) {
   return scene;
 }
 
-// The paths of rectangles, painted; in `skipped` those that are filled with something else.
+// The paths of rectangles, painted; in `skipped` those that are filled otherwise.
 Canvas painted_paths(const std::string& svg, int width, int height, int& n_skipped) {
   Canvas canvas(width, height, {1, 2, 3});
   const std::regex path(R"x(<path fill="([^"]*)" d="([^"]*)"/>)x");
@@ -94,7 +94,7 @@ TextRun run_of(const std::string& text, std::size_t columns, TextAngle angle) {
 
 }  // namespace
 
-TEST_CASE("SVG: rectangles and cells cover the pixels that they cover in a PNG") {
+TEST_CASE("SVG: rectangles and cells cover the same pixels as in a PNG") {
   for (const int gap : {0, 1, 2}) {
     CAPTURE(gap);
     Scene scene = svg_sheet(60, 50);
@@ -110,7 +110,7 @@ TEST_CASE("SVG: rectangles and cells cover the pixels that they cover in a PNG")
   }
 }
 
-TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
+TEST_CASE("SVG: very many cells become an image, and its gaps are masked") {
   for (const int gap : {0, 2}) {
     CAPTURE(gap);
     Scene scene = svg_sheet(300, 300);
@@ -124,9 +124,9 @@ TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
         test::decode_png(decoded_base64(svg.substr(begin, end - begin), "image: "));
     CHECK(png.width == 280 - gap);
     CHECK(png.height == png.width);
-    const std::string place =
+    const std::string image_tag =
         fmt::format("<image x=\"3\" y=\"5\" width=\"{0}\" height=\"{0}\"", png.width);
-    CHECK(svg.find(place) != std::string::npos);
+    CHECK(svg.find(image_tag) != std::string::npos);
     const bool is_masked = svg.find("mask=\"url(#cells1-") != std::string::npos;
     CHECK(is_masked == (gap > 0));
     const Canvas painted = paint(scene, FontSet::embedded());
@@ -139,7 +139,7 @@ TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
   }
 }
 
-TEST_CASE("SVG: an image is cut into parts that every XML library reads") {
+TEST_CASE("SVG: an image is cut into parts that every XML library can read") {
   constexpr std::size_t kSide = 3000;
   auto colors = std::make_shared<CellColors>();
   colors->rows = colors->cols = kSide;
@@ -163,9 +163,9 @@ TEST_CASE("SVG: an image is cut into parts that every XML library reads") {
     const std::string coded = svg.substr(bytes, svg.find('"', bytes) - bytes);
     CHECK(coded.size() < 10'000'000);
     const test::DecodedPng png = test::decode_png(decoded_base64(coded, "image: "));
-    const std::string place = "<image x=\"1\" y=\"" + std::to_string(y) +
-                              "\" width=\"3000\" height=\"" + std::to_string(png.height) + "\"";
-    CHECK(svg.compare(begin, place.size(), place) == 0);
+    const std::string image_tag = "<image x=\"1\" y=\"" + std::to_string(y) +
+                                  "\" width=\"3000\" height=\"" + std::to_string(png.height) + "\"";
+    CHECK(svg.compare(begin, image_tag.size(), image_tag) == 0);
     bool is_same = true;
     for (int row = 0; row < png.height; ++row) {
       for (int x = 0; x < png.width; ++x) {
@@ -181,7 +181,7 @@ TEST_CASE("SVG: an image is cut into parts that every XML library reads") {
   CHECK(y == 2 + kPixels);
 }
 
-TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern for all alike") {
+TEST_CASE("SVG: a hatch is a pattern with the same lines as in a PNG, shared by equal hatches") {
   Scene scene = svg_sheet(40, 40);
   scene.items.emplace_back(Hatch{{2, 3, 20, 20}, kSheetInk, 6, 2});
   scene.items.emplace_back(Hatch{{22, 3, 10, 20}, kSheetInk, 6, 2});
@@ -196,8 +196,8 @@ TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern fo
   CHECK(svg.find("hatch1") == std::string::npos);
   CHECK(svg.find("<path fill=\"url(#" + lines[1].str() +
                  R"x()" d="M2 3h20v20h-20zM22 3h10v20h-10z"/>)x") != std::string::npos);
-  // By its own words: a pixel is inked where its centre, half a pixel to the left, lies between the
-  // pattern's lines.
+  // According to the file: a pixel is inked if its centre, half a pixel to the left, lies between
+  // the pattern's lines.
   const Canvas painted = paint(scene, FontSet::embedded());
   for (int y = 3; y < 23; ++y) {
     for (int x = 2; x < 32; ++x) {
@@ -207,7 +207,7 @@ TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern fo
   }
 }
 
-TEST_CASE("SVG: two pictures in one page share no id, and one picture always has the same ones") {
+TEST_CASE("SVG: two pictures in one page share no id, and one picture always has the same ids") {
   const auto ids_of = [](Rgb background) {
     Scene scene = svg_sheet(300, 300);
     scene.background = background;
@@ -233,7 +233,7 @@ TEST_CASE("SVG: two pictures in one page share no id, and one picture always has
   }
 }
 
-TEST_CASE("SVG: cells of one colour are one path in all grids, unless something covers them") {
+TEST_CASE("SVG: cells of one colour are one path over all grids, unless something covers them") {
   Scene scene = svg_sheet(200, 100);
   const auto n_paths = [&] {
     const std::string svg = scene_svg(scene, {});
@@ -255,7 +255,7 @@ TEST_CASE("SVG: cells of one colour are one path in all grids, unless something 
   CHECK(n_paths() == 9);
 }
 
-TEST_CASE("SVG: very many grids with a text each are looked at in time") {
+TEST_CASE("SVG: very many grids with a text each are written in reasonable time") {
   constexpr int kColumns = 500;
   Scene scene = svg_sheet(20 * kColumns, 8'000);
   TextRun title;
@@ -273,7 +273,7 @@ TEST_CASE("SVG: very many grids with a text each are looked at in time") {
   test::check_in_time([&] { CHECK(scene_svg(scene, {}).ends_with("</svg>\n")); });
 }
 
-TEST_CASE("SVG: many small grids are images, too, and very small ones stay paths") {
+TEST_CASE("SVG: many small grids also become images, and very small ones stay paths") {
   Scene scene = svg_sheet(400, 400);
   for (int i = 0; i < 30; ++i) {
     scene.items.emplace_back(cells(20, 20, 2, 0, i));
@@ -288,7 +288,7 @@ TEST_CASE("SVG: many small grids are images, too, and very small ones stay paths
   CHECK(svg.find("M300 5h") != std::string::npos);
 }
 
-TEST_CASE("SVG: texts keep their spaces, by an attribute of their own") {
+TEST_CASE("SVG: texts keep their spaces, by an attribute") {
   const std::string keeps = R"(xml:space="preserve")";
   for (const std::string text : {"  x", "x ", "q  k"}) {
     CAPTURE(text);
@@ -303,7 +303,7 @@ TEST_CASE("SVG: texts keep their spaces, by an attribute of their own") {
   CHECK(scene_svg(scene, {}).find(keeps) == std::string::npos);
 }
 
-TEST_CASE("SVG: joined letters get their width by a span, which Inkscape leaves alone") {
+TEST_CASE("SVG: joined letters get their width from a span, which Inkscape does not change") {
   Scene scene = svg_sheet(200, 100);
   scene.items.emplace_back(run_of("\xD8\xB3\xD9\x84\xD8\xA7\xD9\x85", 4, TextAngle::kLevel));
   scene.items.emplace_back(run_of("na\xC3\xAFve", 5, TextAngle::kLevel));
@@ -314,7 +314,7 @@ TEST_CASE("SVG: joined letters get their width by a span, which Inkscape leaves 
         std::string::npos);
 }
 
-TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the scene") {
+TEST_CASE("SVG: texts remain texts, escaped, with the position and width of the scene") {
   Scene scene = svg_sheet(200, 100);
   scene.items.emplace_back(run_of("</text><script>&", 16, TextAngle::kLevel));
   scene.items.emplace_back(run_of("up", 2, TextAngle::kUp));
@@ -339,7 +339,7 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   CHECK(svg.find("<script") == std::string::npos);
 }
 
-TEST_CASE("SVG: a picture of more pixels an inch is as large on paper") {
+TEST_CASE("SVG: a picture with more pixels per inch has the same size on paper") {
   Scene scene = svg_sheet(300, 150);
   scene.dpi = 300;
   CHECK(scene_svg(scene, {}).find(R"(width="96" height="48" viewBox="0 0 300 150")") !=
@@ -363,7 +363,7 @@ TEST_CASE("SVG: strokes of one colour are one path of lines and cubics") {
   CHECK(n_strokes == 1);
 }
 
-TEST_CASE("SVG: another program draws the picture that the PNG shows") {
+TEST_CASE("SVG: another program draws the picture like the PNG") {
   const std::filesystem::path program = "/usr/bin/rsvg-convert";
   if (!std::filesystem::exists(program)) {
     MESSAGE("SKIPPED: no " << program.string());
@@ -383,7 +383,7 @@ TEST_CASE("SVG: another program draws the picture that the PNG shows") {
     const test::DecodedPng expected = test::decode_png(render_figure(sample.heatmap, style));
     REQUIRE(found.width == expected.width);
     REQUIRE(found.height == expected.height);
-    // Edges of letters and of hatched lines are smoothed in another way.
+    // Edges of letters and of hatched lines are smoothed differently.
     int n_other = 0;
     for (std::size_t i = 0; i < found.rgb.size(); ++i) {
       n_other += std::abs(found.rgb[i] - expected.rgb[i]) > 64 ? 1 : 0;
@@ -392,7 +392,7 @@ TEST_CASE("SVG: another program draws the picture that the PNG shows") {
   }
 }
 
-TEST_CASE("SVG: another program draws strokes as the PNG shows them") {
+TEST_CASE("SVG: another program draws strokes like the PNG") {
   const std::filesystem::path program = "/usr/bin/rsvg-convert";
   if (!std::filesystem::exists(program)) {
     MESSAGE("SKIPPED: no " << program.string());
@@ -413,7 +413,7 @@ TEST_CASE("SVG: another program draws strokes as the PNG shows them") {
   const test::DecodedPng found = test::decode_png(test::read_file(folder.file("a.png")));
   const test::DecodedPng expected = test::decode_png(scene_png(scene, FontSet::embedded(), {}));
   REQUIRE(found.rgb.size() == expected.rgb.size());
-  // Edges are smoothed in another way.
+  // Edges are smoothed differently.
   int n_other = 0;
   for (std::size_t i = 0; i < found.rgb.size(); ++i) {
     n_other += std::abs(found.rgb[i] - expected.rgb[i]) > 48 ? 1 : 0;
@@ -421,8 +421,7 @@ TEST_CASE("SVG: another program draws strokes as the PNG shows them") {
   CHECK(static_cast<double>(n_other) < 0.01 * static_cast<double>(found.rgb.size()));
 }
 
-TEST_CASE(
-    "scene_svg: a width that was asked for stands there in its unit, the height in the same") {
+TEST_CASE("scene_svg: a requested width is written in its unit, and the height in the same unit") {
   Scene scene = svg_sheet(1004, 502);
   scene.dpi = 300;
   CHECK(scene_svg(scene, {}).find(R"( width="321.28" height="160.64" viewBox="0 0 1004 502")") !=

@@ -33,7 +33,7 @@ TEST_CASE("text_corners: each angle turns the box around its origin") {
 
 using Order = std::vector<std::size_t>;
 
-TEST_CASE("visual_order: right-to-left items are turned, numbers inside them turned back") {
+TEST_CASE("visual_order: right-to-left items are reversed, numbers inside them are not") {
   CHECK(visual_order({}).empty());
   CHECK(visual_order(std::vector<std::uint8_t>{0, 0, 0}) == Order{0, 1, 2});
   CHECK(visual_order(std::vector<std::uint8_t>{1, 1, 1}) == Order{2, 1, 0});
@@ -53,12 +53,12 @@ TEST_CASE("order_text: brackets are mirrored in right-to-left words only") {
   CHECK(order_text(U"(a)").forms == U"(a)");
 }
 
-TEST_CASE("isolate_quotes: quoted right-to-left tokens turn nothing around them") {
+TEST_CASE("isolate_quotes: quoted right-to-left tokens do not reorder the text around them") {
   CHECK(isolate_quotes("\"cat\" (1) looks at \"sat\" (2)") == "\"cat\" (1) looks at \"sat\" (2)");
   CHECK(isolate_quotes("\"שב\" (1)") == "\"\u2068שב\u2069\" (1)");
   CHECK(isolate_quotes("\"ש\\\"\" (1)") == "\"\u2068ש\\\"\u2069\" (1)");
 
-  // As it is read on the line: only the letters within the quotes change places.
+  // In visual order: only the letters within the quotes change positions.
   const OrderedText text = order_text(U"\"\u2068שב\u2069\" (1) at \"\u2068בש\u2069\" (2)");
   std::u32string shown;
   for (const std::size_t i : visual_order(text.levels)) {
@@ -69,21 +69,21 @@ TEST_CASE("isolate_quotes: quoted right-to-left tokens turn nothing around them"
   CHECK(shown == U"\"בש\" (1) at \"שב\" (2)");
 }
 
-TEST_CASE("isolate_quotes: a quote without a partner stays as it is") {
+TEST_CASE("isolate_quotes: a quote without a partner is unchanged") {
   CHECK(isolate_quotes("א 5\" x") == "א 5\" x");
   CHECK(isolate_quotes(R"(א "\" ב "ג" d)") == "א \"\u2068\\\" ב \u2069\"ג\" d");
   CHECK(isolate_quotes(R"("\\" א)") == "\"\u2068\\\\\u2069\" א");  // the token is a backslash
   CHECK(isolate_quotes("א \"b\\") == "א \"b\\");
 }
 
-TEST_CASE("balance_isolates: each line has the signs of the quotes that it has a part of") {
+TEST_CASE("balance_isolates: each line has the isolates of the quotes that it contains a part of") {
   std::vector<std::string> lines = {"\"\u2068א", "ב", "ג\u2069\" at \"\u2068ד\u2069\"", "e"};
   balance_isolates(lines);
   CHECK(lines == std::vector<std::string>{"\"\u2068א\u2069", "\u2068ב\u2069",
                                           "\u2068ג\u2069\" at \"\u2068ד\u2069\"", "e"});
 }
 
-TEST_CASE("script_of: letters have one, what all scripts share has none") {
+TEST_CASE("script_of: letters have a script, characters shared by all scripts have none") {
   CHECK(script_of(U'a') == "Latin");
   CHECK(script_of(U'猫') == "Han");
   CHECK(script_of(U'ب') == "Arabic");

@@ -32,7 +32,7 @@ int ink_at(const InkMap& map, int x, int y) {
 
 }  // namespace
 
-TEST_CASE("rasterize: level text fills its box and stays on whole pixels") {
+TEST_CASE("rasterize: horizontal text fills its box and stays on whole pixels") {
   TextRasterizer rasterizer;
   const InkMap map = rasterizer.rasterize("ll", 8, TextAngle::kLevel);
   CHECK(map.left == 0);
@@ -47,7 +47,7 @@ TEST_CASE("rasterize: level text fills its box and stays on whole pixels") {
   }
 }
 
-TEST_CASE("rasterize: text that reads upwards is level text turned by a right angle") {
+TEST_CASE("rasterize: upward text is horizontal text rotated by a right angle") {
   TextRasterizer rasterizer;
   const InkMap level = rasterizer.rasterize("Rg7", 9, TextAngle::kLevel);
   const InkMap up = rasterizer.rasterize("Rg7", 9, TextAngle::kUp);
@@ -63,14 +63,14 @@ TEST_CASE("rasterize: text that reads upwards is level text turned by a right an
   CHECK(largest_difference <= 4);
 }
 
-TEST_CASE("rasterize: turning text keeps its amount of ink") {
+TEST_CASE("rasterize: rotating text keeps its amount of ink") {
   TextRasterizer rasterizer;
   const auto level = static_cast<double>(ink(rasterizer.rasterize("attn", 9, TextAngle::kLevel)));
   const auto rising = static_cast<double>(ink(rasterizer.rasterize("attn", 9, TextAngle::kRising)));
   CHECK(rising == doctest::Approx(level).epsilon(0.03));
 }
 
-TEST_CASE("rasterize: no ink outside the bounding box of the corners, whatever the text") {
+TEST_CASE("rasterize: no ink outside the bounding box of the corners, for any text") {
   TextRasterizer rasterizer;
   for (const TextAngle angle : kAngles) {
     for (const char* text : {"Å", "gjpqy", "猫😀", "\u0301", "ﷺ", "x\u0302\u0323", "∰W@"}) {
@@ -90,7 +90,7 @@ TEST_CASE("rasterize: no ink outside the bounding box of the corners, whatever t
   }
 }
 
-TEST_CASE("rasterize: characters that the font lacks look different from each other") {
+TEST_CASE("rasterize: characters missing in the font look different from each other") {
   TextRasterizer rasterizer;
   const InkMap cat = rasterizer.rasterize("猫", 9, TextAngle::kLevel);
   const InkMap dog = rasterizer.rasterize("犬", 9, TextAngle::kLevel);

@@ -28,7 +28,7 @@ AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
   return document;
 }
 
-// [CLS] the cat [SEP], of which the tokenizer added the first and the last.
+// [CLS] the cat [SEP], where the tokenizer added the first and the last.
 const std::vector<float> kAllSee = {0.25f, 0.25f, 0.25f, 0.25f, 0.5f,   0.25f,  0.125f, 0.125f,
                                     0.75f, 0.0f,  0.25f, 0.0f,  0.125f, 0.125f, 0.25f,  0.5f};
 
@@ -60,13 +60,13 @@ TEST_CASE("attention_heatmap: labels, panels, mask and title") {
   CHECK(attention_heatmap(document).title == "Figure 1");
 }
 
-TEST_CASE("attention_heatmap: every layer's heads stay together, single heads do not") {
+TEST_CASE("attention_heatmap: complete layers are grouped, single heads are not") {
   CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}, {2, 0}, {2, 1}})).panels_together == 2);
   CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}})).panels_together == 1);
   CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}, {2, 0}})).panels_together == 1);
 }
 
-TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden in its panels alone") {
+TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden only in its panels") {
   AttentionDocument document = causal_document({{0, 0}, {1, 0}, {2, 0}});
   document.run.layers = {{.layer = 0, .window = 2}, {.layer = 2, .soft_cap = 30.0f}};
   const Heatmap heatmap = attention_heatmap(document);
@@ -100,7 +100,7 @@ TEST_CASE("attention_heatmap: hidden edges are masked in the heads that do not s
   CHECK(groups[0].heads == std::vector<HeadId>{{0, 0}, {0, 2}});
   CHECK_FALSE(document.visibility_of(std::vector<HeadId>{{0, 0}, {0, 1}}).visible(2, 1));
   CHECK(document.visibility_of(std::vector<HeadId>{{0, 1}, {0, 0}}).visible(1, 0));
-  // A mean has what any of its heads sees, a rollout what reaches through other layers.
+  // A mean shows what any of its heads sees, a rollout what is reached through other layers.
   document.patterns.resize(1);
   document.average.emplace().over = AverageOver::kHeads;
   document.average->heads = {{0, 0}, {0, 1}};
@@ -115,10 +115,11 @@ TEST_CASE("attention_heatmap: hidden edges are masked in the heads that do not s
   CHECK(sees(0, 2, 1));
 }
 
-TEST_CASE("attention_heatmap: panels that see other keys have other names, long as these may be") {
+TEST_CASE(
+    "attention_heatmap: panels that see other keys have other names, even if these are long") {
   AttentionDocument document = causal_document({{0, 0}, {0, 1}, {1, 0}});
   std::vector<KnockOut>& edges = document.run.interventions.knock_outs;
-  for (std::size_t i = 0; i < 20; ++i) {  // more than are named, which hide nothing here
+  for (std::size_t i = 0; i < 20; ++i) {  // more than are listed, which hide nothing here
     edges.push_back({{3 + 2 * i, 4 + 2 * i}, {i, i + 1}, {}, {}});
   }
   edges.push_back({{2, 3}, {1, 2}, {}, {0, 1}});
@@ -128,7 +129,8 @@ TEST_CASE("attention_heatmap: panels that see other keys have other names, long 
   CHECK(heatmap.panels.at(0).mask == heatmap.panels.at(2).mask);
 }
 
-TEST_CASE("attention_heatmap: between words those edges are masked that all of their tokens miss") {
+TEST_CASE(
+    "attention_heatmap: an edge between words is masked if it is hidden for all their tokens") {
   AttentionDocument document = causal_document();
   document.words.emplace();
   document.words->sources = {{0, 3, {1}}, {3, 7, {2, 3}}, {7, 11, {4, 5}}};
@@ -140,16 +142,17 @@ TEST_CASE("attention_heatmap: between words those edges are masked that all of t
   document.run.interventions.knock_outs = {
       {{3, 4}, {1, 2}, {}, {}}, {{4, 5}, {1, 3}, {}, {}}, {{3, 4}, {2, 3}, {}, {}}};
   const HeatmapPanel together = attention_heatmap(document).panels.at(0);
-  CHECK_FALSE(together.is_visible(2, 1));  // no edge has all of both
+  CHECK_FALSE(together.is_visible(2, 1));  // no edge covers all tokens of both
   CHECK(together.is_visible(2, 0));
   document.run.interventions.knock_outs.pop_back();
   CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 1));
   document.run.interventions.knock_outs = {{{3, 5}, {0, 2}, {}, {}}};
-  document.words->sources.clear();  // what the words are made of is not known
+  document.words->sources.clear();  // the words' tokens are not known
   CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
 }
 
-TEST_CASE("attention_heatmap: without the sink the first key goes, and a query that saw only it") {
+TEST_CASE(
+    "attention_heatmap: without the sink the first key is left out, and a query that saw only it") {
   AttentionDocument document = causal_document();
   document.drawing.drop_sink = true;
   const Heatmap causal = attention_heatmap(document);
@@ -188,7 +191,7 @@ TEST_CASE("attention_heatmap: without added tokens rows are not rescaled, and th
   CHECK(left.key_labels == Strings{"the", "cat"});
   CHECK(left.first_query == 1);
   CHECK(left.first_key == 1);
-  // As in the rows of "the" and "cat", which sum to 0.375 and 0.25 now.
+  // As in the rows of "the" and "cat", which now sum to 0.375 and 0.25.
   CHECK(left.panels[0].values(0, 0) == 0.25f);
   CHECK(left.panels[0].values(0, 1) == 0.125f);
   CHECK(left.panels[0].values(1, 0) == 0.0f);
@@ -213,21 +216,21 @@ TEST_CASE("attention_heatmap: notes on hidden tokens mention queries if keys are
         Strings{"first token ([CLS]) hidden, the rest of each row rescaled to sum to 1"});
 }
 
-TEST_CASE("attention_heatmap: special tokens that stand in the text stay, with their mark") {
+TEST_CASE("attention_heatmap: special tokens that are part of the text stay, with their mark") {
   AttentionDocument document = marked_document();
-  document.marks.added = {0};  // the last one was written by whoever wrote the text
+  document.marks.added = {0};  // the last one is part of the text
   const Heatmap left = attention_heatmap(document);
   CHECK(left.query_labels == Strings{"the", "cat", "*[SEP]"});
   CHECK(left.first_query == 1);
   CHECK(left.notes ==
         Strings{"* special token", R"(hidden: 1 token ("[CLS]"); rows not rescaled)"});
   document.marks = {};
-  const Heatmap all = attention_heatmap(document);  // nothing to leave out is nothing to say
+  const Heatmap all = attention_heatmap(document);  // without omissions there is no note
   CHECK(all.query_labels.size() == 4);
   CHECK(all.notes.empty());
 }
 
-TEST_CASE("attention_heatmap: without added tokens those between are called by their numbers") {
+TEST_CASE("attention_heatmap: without added tokens those between are labelled with their numbers") {
   AttentionDocument document = marked_document();
   document.marks.special = document.marks.added = {1};
   document.run.mask = Mask{};
@@ -236,7 +239,7 @@ TEST_CASE("attention_heatmap: without added tokens those between are called by t
   CHECK(left.first_key.of(0) == 0);
   CHECK(left.first_key.of(1) == 2);
   CHECK(left.first_query.of(2) == 3);
-  CHECK(left.panels[0].is_visible(1, 1));  // of causal attention: cat sees itself
+  CHECK(left.panels[0].is_visible(1, 1));  // causal attention: cat sees itself
   CHECK_FALSE(left.panels[0].is_visible(1, 2));
   document.drawing.focus = Focus{2, false};
   const Heatmap focus = attention_heatmap(document);
@@ -251,7 +254,8 @@ TEST_CASE("attention_heatmap: without added tokens those between are called by t
                        Error);
 }
 
-TEST_CASE("attention_heatmap: keys of another text stay; of added tokens alone nothing is left") {
+TEST_CASE(
+    "attention_heatmap: keys of another text stay; a text of only added tokens becomes empty") {
   AttentionDocument document = marked_document();
   document.key_tokens = {"w", "x", "y", "z"};
   const Heatmap cross = attention_heatmap(document);
@@ -273,13 +277,13 @@ TEST_CASE("attention_heatmap: transposed, plain and without added tokens at once
   CHECK(turned.query_axis == "key (attended to)");
   CHECK(turned.panels[0].values(1, 0) == 0.125f);  // the weight that "the" puts on "cat"
   CHECK(turned.panels[0].values(0, 1) == 0.0f);
-  // One token's bars are not turned, and its panels are those of every token.
+  // One token's bars are not transposed, and its panels are those of every token.
   document.drawing.focus = Focus{1, false};
   CHECK(attention_heatmap(document).query_labels == Strings{"L0H0"});
   CHECK(attention_panels(std::span(&document, 1)).query_axis == "query (attending)");
 }
 
-TEST_CASE("choose_drawing: weights get 0 to 1, dropout widens it, logarithms begin above 0") {
+TEST_CASE("choose_drawing: weights get 0 to 1, wider with dropout, logarithms begin above 0") {
   AttentionDocument document = causal_document();
   const auto range = [&document](const DrawingRequest& request) {
     const ColorScale scale = choose_drawing(request, document).scale;
@@ -315,7 +319,7 @@ TEST_CASE("choose_drawing: an automatic range is that of the data, around 0 wher
   CHECK(choose_drawing(request, document).scale.colormap.name() == "magma");
 }
 
-TEST_CASE("changed_drawing: keeps what the document says, changes what is asked for") {
+TEST_CASE("changed_drawing: keeps the document's choices, changes the requested ones") {
   AttentionDocument document = causal_document();
   document.drawing.scale = {Colormap("magma"), ScaleKind::kSqrt, 0.0f, 0.5f};
   document.drawing.pool = PoolKind::kMean;
@@ -337,7 +341,7 @@ TEST_CASE("changed_drawing: keeps what the document says, changes what is asked 
   CHECK(changed.title == "after");
 }
 
-TEST_CASE("choose_drawing: what is masked or left out does not widen the range") {
+TEST_CASE("choose_drawing: masked and omitted values do not widen the range") {
   AttentionDocument document = causal_document();
   DrawingRequest request;
   request.automatic_range = true;

@@ -68,7 +68,7 @@ void check_same_bits(const Json& rows, ConstMatrix pattern) {
 
 }  // namespace
 
-TEST_CASE("write_attention_json: one line that says what was asked and of whom") {
+TEST_CASE("write_attention_json: one line with the request and the model") {
   const std::string out =
       written(small_model(), text_of({"The", "cat"}), {}, filled_store({{0, 0}}, 2));
   CHECK(std::count(out.begin(), out.end(), '\n') == 1);
@@ -94,7 +94,7 @@ TEST_CASE("write_attention_json: one line that says what was asked and of whom")
   CHECK(model.at("note").get<std::string>().find("mean nothing") != std::string::npos);
 }
 
-TEST_CASE("write_attention_json: sizes that heads or layers do not share are left out") {
+TEST_CASE("write_attention_json: sizes that differ between heads or layers are left out") {
   const PatternStore store = filled_store({{0, 0}}, 1);
   const auto facts = [&store](const Model& model) {
     return Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
@@ -110,7 +110,8 @@ TEST_CASE("write_attention_json: sizes that heads or layers do not share are lef
   CHECK(facts(grouped).at("d_value") == 5);
 }
 
-TEST_CASE("write_attention_json: a rectangle is [layer][head][query][key], the same bits back") {
+TEST_CASE(
+    "write_attention_json: a rectangle is [layer][head][query][key], and reads back bit for bit") {
   const std::size_t n_tokens = 7;
   // Out of order: the document is in order.
   const PatternStore store = filled_store({{2, 3}, {0, 1}, {2, 1}, {0, 3}}, n_tokens);
@@ -128,7 +129,7 @@ TEST_CASE("write_attention_json: a rectangle is [layer][head][query][key], the s
   check_same_bits(attention[1][1], store.pattern({2, 3}));
 }
 
-TEST_CASE("write_attention_json: heads that are no rectangle are written one by one") {
+TEST_CASE("write_attention_json: heads that do not form a rectangle are written one by one") {
   const PatternStore store = filled_store({{1, 0}, {2, 3}}, 3);
   const Json document = Json::parse(written(small_model(), text_of({"a", "b", "c"}), {}, store));
   CHECK_FALSE(document.contains("attention"));
@@ -153,7 +154,7 @@ TEST_CASE(
   CHECK(out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("write_attention_json: what-if switches are told only when they are used") {
+TEST_CASE("write_attention_json: what-if options are written only if they are used") {
   const Model model = small_model();
   const PatternStore store = filled_store({{0, 0}}, 1);
   const Json plain = Json::parse(written(model, text_of({"a"}), {}, store));
@@ -175,14 +176,15 @@ TEST_CASE("write_attention_json: what-if switches are told only when they are us
   CHECK(asked.at("dropout_seed") == 18446744073709551615U);
 }
 
-TEST_CASE("write_attention_json: weights from a file are not called random; a used seed is told") {
+TEST_CASE(
+    "write_attention_json: weights from a file are not called random; a used seed is written") {
   Model model = small_model();
   model.config.random_weights = false;
   const PatternStore store = filled_store({{0, 0}}, 1);
   const Json by_seed = Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
   CHECK_FALSE(by_seed.contains("random"));
   CHECK_FALSE(by_seed.contains("note"));
-  CHECK(by_seed.at("seed") == 42);  // of the embeddings
+  CHECK(by_seed.at("seed") == 42);  // seed of the embeddings
   CHECK(by_seed.at("random_embeddings") == Json{"a"});
 
   const std::vector<float> inputs(model.config.d_model, 0.5f);
@@ -192,7 +194,7 @@ TEST_CASE("write_attention_json: weights from a file are not called random; a us
   CHECK_FALSE(by_position.contains("random_embeddings"));
 }
 
-TEST_CASE("write_attention_json: tells how the picture was drawn") {
+TEST_CASE("write_attention_json: records how the picture was drawn") {
   const PatternStore store = filled_store({{0, 0}}, 2);
   AttentionDocument document = attention_document(small_model(), text_of({"a", "b"}), {}, store);
   const auto drawing_of = [](const AttentionDocument& from) {
@@ -239,7 +241,7 @@ TEST_CASE("attention_facts: the document without its weights, on one line") {
   }
 }
 
-TEST_CASE("a document of 80,000 heads keeps half of them at once") {
+TEST_CASE("a document of 80,000 heads keeps half of them without delay") {
   AttentionDocument document;
   std::vector<HeadId> wanted;
   for (std::size_t layer = 0; layer < 80'000; ++layer) {

@@ -29,7 +29,7 @@ std::vector<std::string> tokens_of(const CiteDocument& document, const Tokenized
   return all;
 }
 
-// One text of sentences; hidden, each changes ln p by so much.
+// One text of sentences; hiding each changes ln p by the given amount.
 CiteDocument with_changes(const std::vector<std::optional<double>>& changes,
                           std::optional<double> without_all) {
   CiteDocument document;
@@ -60,7 +60,7 @@ TEST_CASE("question_prompt: documents under their names, then the question") {
   }
 }
 
-TEST_CASE("cut_into_sentences: each token counts for the sentence that its word stands in") {
+TEST_CASE("cut_into_sentences: each token counts for the sentence that contains its word") {
   CiteDocument document;
   document.documents = {{.name = "a", .text = " One two.\n\n Four! 五六。七"},
                         {.name = "b", .text = "Last"}};
@@ -80,7 +80,8 @@ TEST_CASE("cut_into_sentences: each token counts for the sentence that its word 
   CHECK(tokens_of(document, words).front() == "One/");
   CHECK(tokens_of(document, words)[1] == "two/./");
 
-  // " Tw" begins with white space of the sentence before; "o.F" holds the beginning of the next.
+  // " Tw" begins with white space of the previous sentence; "o.F" contains the beginning of the
+  // next.
   CiteDocument odd;
   odd.documents = {{.name = "a", .text = "Go. Two.F. End"}};
   TokenizedText pieces{odd.documents[0].text, {}};
@@ -96,7 +97,7 @@ TEST_CASE("cut_into_sentences: each token counts for the sentence that its word 
   cut_into_sentences(odd.documents, pieces, 0);
   CHECK(tokens_of(odd, pieces) == std::vector<std::string>{"Go./", " Tw/o.F/./", " End/"});
 
-  // A prompt that was cut at its beginning: of the first sentence what is left.
+  // A prompt that was cut at its beginning: the rest of the first sentence.
   pieces.tokens.erase(pieces.tokens.begin() + 1, pieces.tokens.begin() + 3);
   cut_into_sentences(odd.documents, pieces, 0);
   CHECK(odd.documents[0].sentences.size() == 2);
@@ -120,14 +121,17 @@ TEST_CASE("cut_into_sentences: a sentence inside of a token belongs to the one b
   CHECK(document.text_at({0, 1}) == "C");
 }
 
-TEST_CASE("factor_words: how many times, in two digits") {
-  CHECK(factor_words(-std::log(1234.0)) == "1,200 × less");
-  CHECK(factor_words(std::log(2.0)) == "2.0 × more");
-  CHECK(factor_words(-std::log(15.4)) == "15 × less");
-  CHECK(factor_words(-std::log(2e7)) == "10^7 × less");
-  CHECK(factor_words(-1e4) == "10^4343 × less");
-  CHECK(factor_words(0.0) == "equally");
-  CHECK(factor_words(-0.01) == "equally");
+TEST_CASE("factor_words: a factor in two digits") {
+  CHECK(factor_words(-std::log(1234.0)) == "÷ 1,200");
+  CHECK(factor_words(std::log(2.0)) == "× 2.0");
+  CHECK(factor_words(-std::log(15.4)) == "÷ 15");
+  CHECK(factor_words(-std::log(2e7)) == "÷ 10^7");
+  CHECK(factor_words(-1e4) == "÷ 10^4343");
+  CHECK(factor_words(0.0) == "same");
+  CHECK(factor_words(-0.01) == "same");
+  CHECK(probability_words(-std::log(1234.0)) == "1,200 times less probable");
+  CHECK(probability_words(std::log(2.0)) == "2.0 times as probable");
+  CHECK(probability_words(0.01) == "no less probable");
 }
 
 TEST_CASE("a conclusion says which sentence matters most, or that none does") {
@@ -135,25 +139,25 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   CHECK(one.ranked().front().sentence == 1);
   CHECK(one.ranked().back().sentence == 2);
   CHECK(cite_conclusion(one) ==
-        "The answer rests most on a.md:2:1, \"Line.\": when the answer cannot attend to it, it is "
-        "50 × less probable. 1 of 3 sentences matters (2 × less probable, or more); when it cannot "
-        "attend to any of them, it is 100 × less probable.");
+        "The answer rests most on a.md:2:1, \"Line.\": hiding it makes the answer 50 times less "
+        "probable. 1 of 3 sentences matters (a sentence matters if hiding it makes the answer at "
+        "least 2 times less probable); hiding all of them makes it 100 times less probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)));
   CHECK(contains(several, "No single sentence matters"));
-  CHECK(contains(several, "any of them, it is 30 × less probable"));
+  CHECK(contains(several, "Hiding all of them makes it 30 times less probable"));
   const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0));
   CHECK(contains(none, "No sentence matters"));
-  CHECK(contains(none, "equally probable"));
+  CHECK(contains(none, "no less probable"));
   CiteDocument cut = one;
   cut.span_words = 2;
   CHECK(contains(cite_conclusion(cut), "1 of 3 spans matters"));
 }
 
-TEST_CASE("sentences of which nothing can be hidden stand last, and never matter") {
+TEST_CASE("sentences that cannot be hidden come last, and never matter") {
   const CiteDocument document = with_changes({std::nullopt, 2.0, -3.0}, -3.0);
   std::vector<std::size_t> order;
-  for (const CiteDocument::Place& place : document.ranked()) {
-    order.push_back(place.sentence);
+  for (const CiteDocument::Place& ranked : document.ranked()) {
+    order.push_back(ranked.sentence);
   }
   CHECK(order == std::vector<std::size_t>{2, 1, 0});
   CHECK_FALSE(document.matters(std::nullopt));

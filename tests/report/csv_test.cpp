@@ -6,13 +6,13 @@
 
 namespace attnviz {
 
-TEST_CASE("CSV: quotes are doubled, commas and lines stay, and nothing is left to obey") {
+TEST_CASE("CSV: quotes are doubled, commas and lines stay, control characters are escaped") {
   CHECK(csv_text("") == "\"\"");
   CHECK(csv_text("a, \"b\"\nc") == "\"a, \"\"b\"\"\nc\"");
   CHECK(csv_text("\x1b[31m") == "\"\\x1B[31m\"");
 }
 
-TEST_CASE("CSV: a number that is not there is an empty cell") {
+TEST_CASE("CSV: a missing number is an empty cell") {
   CHECK(csv_number(0.5) == "0.5");
   CHECK(csv_number(std::nullopt).empty());
 }

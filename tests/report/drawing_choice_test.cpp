@@ -9,7 +9,7 @@
 
 namespace attnviz {
 
-TEST_CASE("drawing choice: the range follows from the data only where it is to be automatic") {
+TEST_CASE("drawing choice: the range follows from the data only if it is automatic") {
   DrawingRequest request;
   CHECK_FALSE(needs_values(request));
   CHECK(choose_drawing(request, 0.0f, {0.0f, 0.3f}).scale.high == 1.0f);
@@ -36,7 +36,7 @@ TEST_CASE("drawing choice: the range follows from the data only where it is to b
   CHECK(choose_drawing(request, 0.0f, {0.0f, 0.9f}).scale.low == 0.1f);
 }
 
-TEST_CASE("drawing choice: what the tokenizer added and the first key are not left out together") {
+TEST_CASE("drawing choice: added tokens and the first key are not left out together") {
   DrawingRequest request;
   request.no_special = true;
   CHECK(choose_drawing(request, 0.0f, {}).no_special);
@@ -46,13 +46,13 @@ TEST_CASE("drawing choice: what the tokenizer added and the first key are not le
       "no_special keeps rows unchanged and drop_sink rescales them: use only one of the two",
       Error);
   AttentionDocument document;
-  document.drawing.drop_sink = true;  // as a file may have it
+  document.drawing.drop_sink = true;  // as a file may contain it
   request.drop_sink = false;
   CHECK_THROWS_AS(changed_drawing(request, document), Error);
 }
 
 TEST_CASE(
-    "drawing choice: a document's added tokens stay left out, rows and columns as asked for") {
+    "drawing choice: a document's added tokens stay left out, rows and columns as requested") {
   AttentionDocument document;
   document.drawing.no_special = true;
   DrawingRequest request;
@@ -67,7 +67,7 @@ TEST_CASE(
   CHECK(changed_drawing({}, document).plain_labels);
 }
 
-TEST_CASE("drawing choice: an automatic range is that of the tokens that are drawn") {
+TEST_CASE("drawing choice: an automatic range covers the tokens that are drawn") {
   const std::vector<float> weights = {1.0f, 0.0f, 0.0f, 0.75f, 0.25f, 0.0f, 0.5f, 0.125f, 0.375f};
   AttentionDocument document;
   document.query_tokens = document.key_tokens = {"<s>", "a", "b"};
@@ -78,7 +78,7 @@ TEST_CASE("drawing choice: an automatic range is that of the tokens that are dra
   CHECK(choose_drawing(request, document).scale.high == 1.0f);
   request.no_special = true;
   CHECK(choose_drawing(request, document).scale.high == 0.375f);
-  document.key_tokens = {"x", "y", "z"};  // of another text: all are drawn
+  document.key_tokens = {"x", "y", "z"};  // keys of another text: all are drawn
   CHECK(choose_drawing(request, document).scale.high == 0.75f);
 }
 

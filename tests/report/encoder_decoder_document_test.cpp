@@ -12,10 +12,10 @@
 
 namespace attnviz {
 
-TEST_CASE("part_document: the encoder's sizes are its own, the name is the model's") {
+TEST_CASE("part_document: the encoder's own sizes, and the model's name") {
   const std::filesystem::path folder = ATTNVIZ_SOURCE_DIR "/tests/reference/experts/t5-relu-tied";
   Model model = load_hugging_face(folder);
-  // Two heads that share keys, in place of four.
+  // Two heads that share keys, instead of four.
   auto encoder = std::make_shared<Model>(*model.encoder);
   for (LayerWeights& layer : encoder->layers) {
     layer.heads.resize(2);

@@ -18,7 +18,7 @@ namespace {
 
 using Tokens = std::vector<std::size_t>;
 
-// One token's weights in some heads, of tokens "w0", "w1" and so on, of which the first n_seen are
+// One token's weights in some heads, for tokens "w0", "w1" and so on, the first n_seen of which are
 // visible.
 struct FocusRowsOfHeads {
   std::vector<float> weights;  // [heads, tokens]
@@ -38,7 +38,7 @@ struct FocusRowsOfHeads {
     heatmap.title = "attention of \"x\"";
     heatmap.notes = {"mask causal"};
   }
-  FocusRowsOfHeads(const FocusRowsOfHeads&) = delete;  // the heatmap looks into `weights`
+  FocusRowsOfHeads(const FocusRowsOfHeads&) = delete;  // the heatmap views `weights`
   FocusRowsOfHeads& operator=(const FocusRowsOfHeads&) = delete;
 };
 
@@ -48,7 +48,7 @@ Tokens first_tokens(std::size_t count) {
   return all;
 }
 
-// Two layers of two heads over eight tokens, of which the last is masked. Means over the heads:
+// Two layers of two heads over eight tokens, the last of which is masked. Means over the heads:
 // tokens 0 to 6 get 0.1, 0.02, 0.2, 0.04, 0.3, 0.05 and 0.06.
 FocusRowsOfHeads eight_tokens() {
   return {{0.1f, 0.02f, 0.2f, 0.04f, 0.3f, 0.05f, 0.06f, 9.0f,   //
@@ -63,7 +63,7 @@ const std::vector<HeadId> kFourHeads = {{1, 0}, {1, 1}, {2, 0}, {2, 1}};
 
 }  // namespace
 
-TEST_CASE("FocusBars: of up to 40 tokens each has a bar, the masked ones, too") {
+TEST_CASE("FocusBars: up to 40 tokens have a bar each, including masked ones") {
   const FocusRowsOfHeads sample(std::vector<float>(40, 0.025f), 1, 30);
   const FocusBars bars(sample.heatmap, {0, 0, false});
   CHECK(bars.shown == first_tokens(40));
@@ -72,7 +72,7 @@ TEST_CASE("FocusBars: of up to 40 tokens each has a bar, the masked ones, too") 
   CHECK(bars.number_of_others(sample.heatmap.panels.front(), 0, 1) == "0.0%");
 }
 
-TEST_CASE("FocusBars: of 41 the 20 with the largest weight in any head, in the order of the text") {
+TEST_CASE("FocusBars: of 41 tokens the 20 with the largest weight in any head, in text order") {
   std::vector<float> weights(2 * 41, 0.01f);
   for (std::size_t i = 0; i < 10; ++i) {
     weights[2 * i] = 0.2f;            // tokens 0, 2, … 18 in the first head
@@ -100,7 +100,7 @@ TEST_CASE(
     "FocusBars: masked tokens of a long text are left out and counted, not among the others") {
   std::vector<float> weights(60, 0.0f);
   weights[3] = 0.75f;
-  weights[59] = 0.9f;  // which nobody sees
+  weights[59] = 0.9f;  // which is masked
   const FocusRowsOfHeads few(weights, 1, 5);
   const FocusBars bars(few.heatmap, {3, 0, false});
   CHECK(bars.shown == first_tokens(5));
@@ -114,7 +114,7 @@ TEST_CASE(
   CHECK(of_none.high == 1.0);
 }
 
-TEST_CASE("FocusBars: a full bar is the largest weight rounded up, whatever masked cells hold") {
+TEST_CASE("FocusBars: a full bar is the largest weight rounded up, regardless of masked cells") {
   const auto full = [](const std::vector<float>& weights, std::size_t n_seen) {
     return FocusBars(FocusRowsOfHeads(weights, 1, n_seen).heatmap, {0, 0, false}).high;
   };
@@ -123,7 +123,7 @@ TEST_CASE("FocusBars: a full bar is the largest weight rounded up, whatever mask
   CHECK(full({1.0f}, 1) == doctest::Approx(1.0));
 }
 
-TEST_CASE("FocusBars: scores are numbers, with bars to both sides of zero where some are below") {
+TEST_CASE("FocusBars: scores are numbers, with bars to both sides of zero if some are negative") {
   const auto bars_of = [](const FocusRowsOfHeads& sample) {
     return FocusBars(sample.heatmap, {0, 0, false, PatternKind::kScores});
   };
@@ -142,14 +142,14 @@ TEST_CASE("FocusBars: scores are numbers, with bars to both sides of zero where 
   const FocusRowsOfHeads above({5.0f, 1.0f}, 1, 2);
   CHECK(bars_of(above).part_below() == 0.0);
   CHECK(bars_of(above).legend() == std::vector<std::string>{"full bar = 5"});
-  // Whatever a masked score holds, and as many digits as small and large ones need.
+  // Regardless of masked scores, with as many digits as small and large ones need.
   const FocusRowsOfHeads small({0.012f, -0.0034f, -900.0f}, 1, 2);
   CHECK(bars_of(small).number(-0.0034f, 0) == "-0.0034");
   const FocusRowsOfHeads large({123456.0f, -1.0f}, 1, 2);
   CHECK(bars_of(large).number(123456.0f, 0) == "1.23e+05");
 }
 
-TEST_CASE("FocusBars: of other scores the largest is said, as they add up to nothing") {
+TEST_CASE("FocusBars: for the other scores the largest is given, as their sum has no meaning") {
   std::vector<float> scores(50, -3.0f);
   scores[7] = 6.0f;
   scores[45] = -2.5f;
@@ -159,7 +159,7 @@ TEST_CASE("FocusBars: of other scores the largest is said, as they add up to not
   CHECK(bars.legend().back() == "others: the largest of one");
 }
 
-TEST_CASE("bars_subject: numbers of the tokens are those of the picture") {
+TEST_CASE("bars_subject: the tokens' numbers are those of the picture") {
   AttentionDocument document;
   document.drawing.focus = Focus{4, true};
   Heatmap focus = eight_tokens().heatmap;
@@ -171,7 +171,7 @@ TEST_CASE("bars_subject: numbers of the tokens are those of the picture") {
 }
 
 TEST_CASE(
-    "focus_maps: layers by heads of the six tokens with the most attention in the mean, in order") {
+    "focus_maps: layers by heads for the six tokens with the most attention on average, in order") {
   const FocusRowsOfHeads sample = eight_tokens();
   const auto maps = focus_maps(sample.heatmap, kFourHeads, {7, 10, false});
   REQUIRE(maps);
@@ -192,7 +192,7 @@ TEST_CASE(
   CHECK(of_two.values(1, 1) == 0.0f);
   CHECK(of_two.is_visible(1, 1));
   CHECK(maps->title == "attention of \"x\"");
-  // The seventh gets 2 % in each head; the eighth is masked, and none of them.
+  // The seventh gets 2 % in each head; the eighth is masked, and not counted.
   CHECK(maps->notes ==
         std::vector<std::string>{"6 of 7 tokens: those with the most attention on average over the "
                                  "heads; no other gets more than 2.0 %",
@@ -217,7 +217,7 @@ TEST_CASE(
   CHECK(maps->notes.front().find("gets more than 6.0 %") != std::string::npos);
 }
 
-TEST_CASE("focus_maps: heads that are not there, or do not see a token, are no cells") {
+TEST_CASE("focus_maps: missing heads, and heads that do not see a token, have no cells") {
   FocusRowsOfHeads sample({0.5f, 0.5f, 0.25f, 0.75f, 0.125f, 0.875f}, 3, 2);
   sample.heatmap.panels.front().visible = [](std::size_t head, std::size_t token) {
     return head != 2 || token == 1;
@@ -251,7 +251,7 @@ TEST_CASE("focus_maps: with shares of a row each cell is a share of its head's l
   CHECK(maps->value_name == "share of the largest weight");
 }
 
-TEST_CASE("focus_maps: one token that a head sees is one map, and none is nothing") {
+TEST_CASE("focus_maps: one visible token gives one map, none gives no maps") {
   const FocusRowsOfHeads one({1.0f, 1.0f}, 2, 1);
   const std::vector<HeadId> heads = {{0, 0}, {1, 0}};
   const auto maps = focus_maps(one.heatmap, heads, {0, 0, false});

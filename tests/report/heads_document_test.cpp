@@ -25,7 +25,7 @@ HeadsDocument four_heads(ScoreSource source) {
 
 }  // namespace
 
-TEST_CASE("heads: a title says what was scored, on what") {
+TEST_CASE("heads: the title names the scores and their input") {
   HeadsDocument document = four_heads(test::one_probe());
   CHECK(heads_title(document) ==
         "attention, 4 heads on 1 probe of 34 random tokens, 3 times (seed 42)");
@@ -40,27 +40,26 @@ TEST_CASE("heads: a title says what was scored, on what") {
   CHECK(heads_title(document) == "a.npy, 4 heads on a pattern of 7 tokens");
 }
 
-TEST_CASE("heads: the best named stand first on probes, elsewhere nobody is named") {
+TEST_CASE("heads: on probes the best identified heads come first, elsewhere none is identified") {
   const HeadsDocument probed = four_heads(test::one_probe());
   CHECK(probed.names(0) == Names{});
   CHECK(probed.names(1) == Names{"previous-token"});
   CHECK(probed.names(2) == Names{"previous-token", "induction"});
-  // 0.9 of 0.3 asked for, 0.8 of 0.4, 0.5 of 0.6, 0.31 of 0.4
+  // 0.9 with a threshold of 0.3, 0.8 with 0.4, 0.5 with 0.6, 0.31 with 0.4
   CHECK(ranked_heads(probed, {}) == Indices{2, 1, 3, 0});
   const HeadsDocument read = four_heads(FileSource{"a.json", 9});
   CHECK(read.names(2) == Names{});
   CHECK(ranked_heads(read, {}) == Indices{0, 1, 2, 3});
 }
 
-TEST_CASE(
-    "heads: no names on short probes, nor where a head that looks at all alike comes near them") {
+TEST_CASE("heads: no names on short probes, nor where uniform attention comes near the threshold") {
   HeadsDocument document = four_heads(test::one_probe());
   document.uniform = test::score_values({{Score::kPrevious, 0.082}, {Score::kInduction, 0.0785}});
   CHECK(document.names(1) == Names{});  // random heads have up to 0.081
   CHECK(document.names(2) == Names{"induction"});
   CHECK(largest_words(document, Score::kInduction) ==
         "the largest: head 1.1 with 0.9; a head that spreads its attention evenly has 0.0785; "
-        "induction needs 0.3");
+        "induction: from 0.3");
   CHECK(largest_words(document, Score::kPrevious) ==
         "the largest: head 0.2 with 0.8; a head that spreads its attention evenly has 0.082");
   std::get<ProbeSource>(document.source).texts.front().tokens.resize(99);
@@ -80,8 +79,8 @@ TEST_CASE("heads: why a head is not identified: short sequences, chance, no visi
   CHECK(random_baseline_note(document).empty());
   document.uniform = test::score_values({{Score::kPrevious, 0.1}, {Score::kSinkAlpha, 0.3}});
   CHECK(random_baseline_note(document) ==
-        "not judged here: previous-token and sink (so few keys are visible that spreading "
-        "attention evenly scores as high as random weights ever did)");
+        "not judged here: previous-token and sink (so few keys are visible that a head that "
+        "spreads its attention evenly scores as high as the best head with random weights)");
   HeadsDocument blind = test::heads_document(
       test::one_probe(),
       {{{0, 0}, {{Score::kPrevious, 0.9}, {Score::kSelf, 0.1}, {Score::kSinkAlpha, 0.5}}}});
@@ -94,7 +93,7 @@ TEST_CASE("heads: why a head is not identified: short sequences, chance, no visi
   CHECK(random_baseline_note(document).find("only on random tokens") != std::string::npos);
 }
 
-TEST_CASE("heads: ranked by one score those without it stand last, and bounds leave out") {
+TEST_CASE("heads: ranked by one score, heads without it come last, and limits filter") {
   const HeadsDocument document = four_heads(CorpusSource{1});
   CHECK(ranked_heads(document, {Score::kPrevious, {}}) == Indices{1, 2, 0, 3});
   CHECK(ranked_heads(document, {Score::kSelf, {}}) == Indices{3, 1, 0, 2});
@@ -102,7 +101,7 @@ TEST_CASE("heads: ranked by one score those without it stand last, and bounds le
   CHECK(ranked_heads(document, {{}, {{Score::kPrevious, 0.1}, {Score::kSelf, 0.1}}}) == Indices{1});
 }
 
-TEST_CASE("heads: names and ranks are those of means over probes") {
+TEST_CASE("heads: names and ranks follow from means over probes") {
   HeadsDocument document = four_heads(test::one_probe());
   const std::vector<ScoreValues> second = {
       test::score_values({{Score::kPrevious, 0.7}}), test::score_values({{Score::kPrevious, 0.0}}),
@@ -110,7 +109,7 @@ TEST_CASE("heads: names and ranks are those of means over probes") {
   document.raw.add(second);
   CHECK(document.names(0) == Names{"previous-token"});               // 0.45
   CHECK(document.names(1) == Names{"previous-token"});               // 0.4
-  CHECK(document.names(2) == Names{"previous-token", "induction"});  // of the one that has it
+  CHECK(document.names(2) == Names{"previous-token", "induction"});  // of the one probe that has it
   CHECK(document.names(3) == Names{"current-token"});                // 0.75
 }
 
@@ -136,11 +135,11 @@ TEST_CASE("heads: the map has a cell for each head that has the score") {
   CHECK(panel.values(1, 1) == 0.4f);
   CHECK(map.query_labels == std::vector<std::string>{"L0", "L1", "L2"});
   CHECK(map.key_labels == std::vector<std::string>{"H0", "H1", "H2"});
-  CHECK(map.scale.high == 1.0f);  // shares, whatever the largest
+  CHECK(map.scale.high == 1.0f);  // shares, regardless of the largest
   CHECK(map.masked_name == "no score");
 }
 
-TEST_CASE("heads: the map begins and ends with what was asked for") {
+TEST_CASE("heads: the map begins and ends at the requested values") {
   const Heatmap map =
       heads_map(test::heads_document(test::one_probe(), {{{3, 7}, {{Score::kInduction, 0.25}}},
                                                          {{5, 6}, {{Score::kInduction, 0.5}}}}),

@@ -28,7 +28,7 @@ ShownKeys keys_of(std::size_t n_tokens, std::size_t query, const char* mask, boo
 
 }  // namespace
 
-TEST_CASE("steps are named one by one or in lists, in the order of the textbook") {
+TEST_CASE("steps are selected one by one or in lists, in the order of the textbook") {
   CHECK(parse_inspection_steps("--step", "softmax") == Steps{Step::kSoftmax});
   CHECK(parse_inspection_steps("--step", "values,x,values") == Steps{Step::kX, Step::kValues});
   CHECK(parse_inspection_steps("--step", "q,k,v,weights") ==
@@ -38,7 +38,7 @@ TEST_CASE("steps are named one by one or in lists, in the order of the textbook"
   }
 }
 
-TEST_CASE("each step has one row, and rows stand in the order of the steps") {
+TEST_CASE("each step has one row, and rows are in the order of the steps") {
   std::size_t n = 0;
   for (const StepDefinition& step : step_definitions()) {
     CHECK(static_cast<std::size_t>(step.step) == n++);
@@ -46,13 +46,13 @@ TEST_CASE("each step has one row, and rows stand in the order of the steps") {
   CHECK(n == static_cast<std::size_t>(Step::kResidual) + 1);
 }
 
-TEST_CASE("a step's other name stands behind it in the list for a help text") {
+TEST_CASE("a step's alternative name comes after it in the list for a help text") {
   CHECK(inspection_step_list() ==
         "x, norm, latents, query (q), keys (k), qk-norm, rope, scores, scale, cap, mask, softmax "
         "(weights), values (v), context, output, residual");
 }
 
-TEST_CASE("a step that there is not is told with those there are") {
+TEST_CASE("an unknown step is reported with the known ones") {
   CHECK_THROWS_WITH_AS(
       parse_inspection_steps("--step", "x,sotfmax"),
       "--step: expected x, norm, latents, query, keys, qk-norm, rope, scores, scale, cap, mask, "
@@ -75,7 +75,7 @@ TEST_CASE("the last shown column of the table of keys ends it") {
   CHECK(page.ends_key_table(capped.head(), Step::kCap));
 }
 
-TEST_CASE("a head takes the steps that its model has") {
+TEST_CASE("a head has the steps of its model") {
   const auto steps = [](const Model& model) {
     const test::SampleInspection sample(model, test::numbered_tokens(3), 2);
     std::string names;
@@ -93,7 +93,7 @@ TEST_CASE("a head takes the steps that its model has") {
         "residual ");
 }
 
-TEST_CASE("of few tokens every key is shown, masked ones too") {
+TEST_CASE("with few tokens every key is shown, including masked ones") {
   const ShownKeys shown = keys_of(5, 2, "causal");
   CHECK(shown.keys == std::vector<std::size_t>{0, 1, 2, 3, 4});
   CHECK(shown.masked_before == 0);
@@ -101,14 +101,14 @@ TEST_CASE("of few tokens every key is shown, masked ones too") {
   CHECK(shown.left_out == 0);
 }
 
-TEST_CASE("of more tokens the visible keys are shown and the masked ones counted") {
+TEST_CASE("with more tokens the visible keys are shown and the masked ones counted") {
   const ShownKeys shown = keys_of(40, 30, "window:4");
   CHECK(shown.keys == std::vector<std::size_t>{27, 28, 29, 30});
   CHECK(shown.masked_before == 27);
   CHECK(shown.masked_after == 9);
 }
 
-TEST_CASE("of many visible keys those with the most weight are shown, and the query") {
+TEST_CASE("with many visible keys those with the most weight are shown, and the query") {
   AttentionRequest request;
   request.mask = parse_mask("none");
   const test::SampleInspection sample(test::random_head(100), test::numbered_tokens(100), 60,
@@ -126,7 +126,7 @@ TEST_CASE("of many visible keys those with the most weight are shown, and the qu
   CHECK(std::count_if(weights.begin(), weights.end(), [&](float w) { return w > least; }) <= 24);
 }
 
-TEST_CASE("every key is shown when all are asked for") {
+TEST_CASE("every key is shown on request") {
   CHECK(keys_of(100, 60, "causal", true).keys.size() == 100);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("batch_shape: two heads of 6 dimensions that share keys and values, 3 
   CHECK(batch_sentence(head, Step::kRope).empty());
 }
 
-TEST_CASE("batch_shape: values of another width, and W_O behind what is concatenated") {
+TEST_CASE("batch_shape: values of another width, and W_O after the concatenation") {
   const test::SampleInspection sample(test::model_by_hand(), {"The", " cat", " sat"}, 2);
   const Inspection& head = sample.head();
   CHECK(batch_shape(head, Step::kValues) == "[1, 3, 3] · [3, 1 · 2] → [1, 1, 3, 2]");
@@ -173,7 +173,7 @@ Texts labels(const std::vector<VectorRow>& rows) {
 
 }  // namespace
 
-TEST_CASE("rows of the residual step: what is added stands below x, the result last") {
+TEST_CASE("rows of the residual step: the terms come below x, the result last") {
   const test::SampleInspection by_hand(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   CHECK(labels(rows_of(by_hand, Step::kResidual)) == Texts{"  x", "+ output", "= result"});
 
@@ -186,7 +186,7 @@ TEST_CASE("rows of the residual step: what is added stands below x, the result l
   }
 }
 
-TEST_CASE("rows of the residual step: a norm of what is added stands between the sum and x") {
+TEST_CASE("rows of the residual step: a norm of the output comes between the sum and x") {
   const test::SampleInspection sample(test::whole_layer(4), test::numbered_tokens(4), 3);
   const auto rows = rows_of(sample, Step::kResidual);
   CHECK(labels(rows) ==
@@ -197,7 +197,7 @@ TEST_CASE("rows of the residual step: a norm of what is added stands between the
   }
 }
 
-TEST_CASE("rows of norms: before, weights, behind") {
+TEST_CASE("rows of norms: before, weights, after") {
   const test::SampleInspection sample(test::whole_layer(4), test::numbered_tokens(4), 3);
   CHECK(labels(rows_of(sample, Step::kNorm)) == Texts{"x t3", "w", "y t3"});
   CHECK(labels(rows_of(sample, Step::kQueryKeyNorm)) == Texts{"q before", "w", "q after"});
@@ -229,7 +229,7 @@ TEST_CASE("rows of keys: the shown keys, with their index and their vector") {
         std::vector{1.0f, 0.0f, 0.0f, 1.0f});
 }
 
-TEST_CASE("steps of the table of keys: its columns stand at the last one, the others go on") {
+TEST_CASE("steps of the table of keys: the table comes with the last step, the others lead to it") {
   const test::SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   const InspectionDocument document =
       inspection_document(sample.page, InspectionDetail::kWritten, /*ascii=*/false);
@@ -252,7 +252,8 @@ TEST_CASE("steps of the table of keys: its columns stand at the last one, the ot
   CHECK(headings == Texts{"q · k", "÷ √d", "masked", "exp(s − max)", "weight"});
 }
 
-TEST_CASE("table of keys: with a cap the temperature has a column behind it, whatever is shown") {
+TEST_CASE(
+    "table of keys: with a cap the temperature's column comes after it, for any choice of steps") {
   AttentionRequest request;
   request.temperature = 0.5f;
   test::SampleInspection sample(test::whole_layer(2), test::numbered_tokens(2), 1, request);

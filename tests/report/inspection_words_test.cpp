@@ -1,4 +1,4 @@
-// The words of each step of an inspection, true for the numbers of one head and query.
+// The sentences for each step of an inspection must be true for the numbers of the head and query.
 
 #include <doctest/doctest.h>
 
@@ -78,7 +78,7 @@ TEST_CASE("words: formulas and shapes are those of the head") {
   CHECK(heading(Step::kResidual) == "11 result = x + output | [3]");
 }
 
-TEST_CASE("words: what was asked for stands in the formulas") {
+TEST_CASE("words: the requested options appear in the formulas") {
   AttentionRequest request;
   request.scale = false;
   request.temperature = 0.5f;
@@ -97,22 +97,23 @@ TEST_CASE("words: what was asked for stands in the formulas") {
   CHECK(formula(Step::kResidual) == "result = x + output + b_O");
 }
 
-TEST_CASE("sentences: the head by hand") {
+TEST_CASE("sentences: a head computed by hand") {
   const SampleInspection sample = by_hand();
   CHECK(sentence(sample, Step::kX) ==
         "x is the vector for \"sat\" before it attends to anything: 3 numbers.");
-  CHECK(sentence(sample, Step::kScores) == "Among all 3 keys q matches that of \"cat\" best.");
+  CHECK(sentence(sample, Step::kScores) == "Among all 3 keys, q matches that of \"cat\" best.");
   CHECK(sentence(sample, Step::kMask) == "Nothing is masked: \"sat\" sees all 3 tokens.");
   // e / (e + 2) = 0.576, 1 / (e + 2) = 0.212
   CHECK(sentence(sample, Step::kSoftmax) ==
         "\"sat\" looks mostly at \"cat\": 58 %, then at \"The\" and itself: 21 % each.");
   CHECK(sentence(sample, Step::kValues) ==
-        "Each value counts as much as its weight; the longest share is that of \"cat\": 1.152.");
+        "Each value is multiplied by its weight; the longest product is that of \"cat\", with "
+        "length 1.152.");
   CHECK(sentence(sample, Step::kContext) ==
         "The context is a mixture of values: 58 % of \"cat\", 21 % of \"The\" and 21 % of "
         "\"sat\".");
   CHECK(sentence(sample, Step::kOutput) ==
-        "W_O maps the 2 numbers of the context to 3 numbers, the shape of x.");
+        "W_O maps the 2 numbers of the context to 3 numbers, as many as x has.");
   // |(1.0597, 0.5761, 0)| = 1.206
   CHECK(sentence(sample, Step::kResidual) ==
         "The head adds a vector of length 1.21 to x, whose length is 1.");
@@ -126,7 +127,7 @@ TEST_CASE("sentences: the textbook's 46 %") {
         "\"t2\" looks mostly at \"t1\": 46 %, then at itself: 28 %.");
 }
 
-TEST_CASE("sentences: what is alike is said to be alike") {
+TEST_CASE("sentences: equal numbers are said to be equal") {
   CHECK(sentence(uniform(4, 3), Step::kSoftmax) ==
         "\"t3\" attends to all 4 keys equally: 25 % each.");
   CHECK(sentence(uniform(4, 3), Step::kScores).starts_with("q matches all 4 keys equally well."));
@@ -152,14 +153,14 @@ TEST_CASE("sentences: one token, and the first of several") {
   CHECK(sentence(first, Step::kSoftmax) == "\"The\" can only attend to itself: 100 %.");
 }
 
-TEST_CASE("sentences: scores of short vectors are multiplied out with the numbers that are shown") {
+TEST_CASE("sentences: products of short vectors are written out with the numbers shown") {
   CHECK(sentence(with_scores({3, 5, 1}), Step::kScores) ==
-        "Among all 3 keys q matches that of \"t1\" best. For \"t1\": 1 · 5 = 5.");
+        "Among all 3 keys, q matches that of \"t1\" best. For \"t1\": 1 · 5 = 5.");
   CHECK(sentence(with_scores({3, 5, 1}), Step::kScores, true) ==
-        "Among all 3 keys q matches that of \"t1\" best. For \"t1\": 1 * 5 = 5.");
+        "Among all 3 keys, q matches that of \"t1\" best. For \"t1\": 1 * 5 = 5.");
 }
 
-TEST_CASE("sentences: temperature and dropout are told") {
+TEST_CASE("sentences: temperature and dropout are reported") {
   AttentionRequest request;
   request.temperature = 2.0f;
   CHECK(sentence(by_hand(2, request), Step::kScale)
@@ -194,7 +195,7 @@ TEST_CASE("sentences: a temperature that changes no weight is said to change non
             .ends_with(" The temperature 2 changes no weight: \"The\" sees one key only."));
   CHECK(sentence(with_scores({3, 3, 3}, request), Step::kScale)
             .ends_with(" The temperature 2 changes no weight: the scores are equal."));
-  // Of the scores that differ all but two equal ones are hidden.
+  // Of the different scores only two equal ones are visible.
   request.mask = parse_mask("window:2");
   CHECK(sentence(with_scores({5, 1, 1}, request), Step::kScale)
             .ends_with(" The temperature 2 changes no weight: the scores are equal."));
@@ -210,19 +211,19 @@ TEST_CASE("sentences: a root of 1 is not said to scale") {
         "Dividing by √1 changes nothing: q and k are one number each.");
 }
 
-TEST_CASE("scale_root: the whole number under the root of a scale, where there is one") {
+TEST_CASE("scale_root: the whole number under the root of a scale, if there is one") {
   Inspection head;
   head.own_scale = 0.125;
   CHECK(scale_root(head) == 64);
   head.own_scale = 0.3;
   CHECK(scale_root(head) == 0);
-  for (const double scale : {1e-9, 1e-12, 1e-160}) {  // a number so large is whole by itself
+  for (const double scale : {1e-9, 1e-12, 1e-160}) {  // a number this large is always whole
     head.own_scale = scale;
     CHECK(scale_root(head) == 0);
   }
 }
 
-TEST_CASE("sentences: q is a sum over x, with the bias that the head has") {
+TEST_CASE("sentences: q is a sum over x, plus the head's bias") {
   CHECK(sentence(by_hand(), Step::kQuery) ==
         "q is what \"sat\" looks for: each of its 4 numbers is a sum over x, weighted by a column "
         "of W_Q.");
@@ -248,29 +249,29 @@ TEST_CASE("sentences: dropout counts what it drops and what it leaves") {
     }
     return std::pair(kept, text.substr(text.find("Dropout")));
   };
-  std::map<std::size_t, std::string> told;  // by how many weights are left
+  std::map<std::size_t, std::string> sentences;  // by the number of weights kept
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto [kept, text] = after_dropout({1, 1, 1}, 0.5f, seed);
-    told.emplace(kept, text);
-    CHECK(told[kept] == text);
+    sentences.emplace(kept, text);
+    CHECK(sentences[kept] == text);
   }
   const std::map<std::size_t, std::string> expected = {
       {0, "Dropout then sets all 3 weights to 0."},
       {1, "Dropout then sets 2 of 3 weights to 0 and multiplies the other by 2."},
       {2, "Dropout then sets 1 of 3 weights to 0 and multiplies the others by 2."},
       {3, "Dropout then sets no weight to 0 and multiplies all 3 by 2."}};
-  CHECK(told == expected);
+  CHECK(sentences == expected);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto [kept, text] = after_dropout({1}, 0.5f, seed);
     CHECK(text == (kept == 0 ? "Dropout then sets the only weight to 0."
                              : "Dropout then sets no weight to 0 and multiplies the only one by "
                                "2."));
-    // exp(-200) is no float: that weight is 0 before dropout, too.
+    // exp(-200) underflows: that weight is 0 before dropout, too.
     CHECK(after_dropout({201, 1, 201}, 0.5f, seed).second.find("3") == std::string::npos);
   }
 }
 
-TEST_CASE("sentences: the outputs of several heads take the place of x together") {
+TEST_CASE("sentences: the outputs of several heads replace x together") {
   Model model = test::random_head(2);
   model.config.residual = false;
   CHECK(sentence(SampleInspection(model, {"a", "b"}, 1), Step::kResidual) ==
@@ -280,14 +281,14 @@ TEST_CASE("sentences: the outputs of several heads take the place of x together"
         "This model does not add x: the outputs of 2 heads together take the place of \"b\".");
 }
 
-TEST_CASE("sentences: a token that occurs several times is told by its place") {
+TEST_CASE("sentences: a token that occurs several times is identified by its position") {
   const SampleInspection sample(test::model_by_hand(), {"the", "the", "cat"}, 2);
   CHECK(sentence(sample, Step::kSoftmax) ==
         "\"cat\" looks mostly at \"the\" (1): 58 %, then at \"the\" (0) and itself: "
         "21 % each.");
 }
 
-TEST_CASE("sentences in ascii are 7-bit, whatever the tokens") {
+TEST_CASE("sentences in ascii are 7-bit, for any tokens") {
   const SampleInspection sample(test::model_by_hand(), {"猫", "\x1b[31m", "é"}, 2);
   for (const StepDefinition& step : step_definitions()) {
     for (const char c : sentence(sample, step.step, true)) {
@@ -298,7 +299,7 @@ TEST_CASE("sentences in ascii are 7-bit, whatever the tokens") {
   }
 }
 
-TEST_CASE("formulas in ascii keep what stands under a root together") {
+TEST_CASE("formulas in ascii keep the terms under a root together") {
   CHECK(in_ascii("q · k ÷ √d_head → [2]") == "q * k / sqrt(d_head) -> [2]");
   CHECK(in_ascii("√64 − ∞ ≥ …") == "sqrt(64) - inf >= ..");
   CHECK(in_ascii("√(mean of x² + 1)") == "sqrt(mean of x^2 + 1)");

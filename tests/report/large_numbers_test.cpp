@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-TEST_CASE("digits stand in groups of three") {
+TEST_CASE("digits are in groups of three") {
   CHECK(grouped(0) == "0");
   CHECK(grouped(999) == "999");
   CHECK(grouped(1000) == "1,000");

@@ -20,7 +20,7 @@ std::string labels_of(const ChartAxis& axis, std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("chart axes: where a value lies") {
+TEST_CASE("chart axes: the position of a value") {
   const ChartAxis linear{"", ChartScale::kLinear, -1.0, 3.0};
   CHECK(linear.position(0.0) == 0.25);
   const ChartAxis log{"", ChartScale::kLog2, 2.0, 32.0};
@@ -42,7 +42,7 @@ TEST_CASE("chart ticks: powers, and multiples of 1, 2 and 5") {
   CHECK(labels_of({"", ChartScale::kLinear, 0.0, 4.0, true}, 9) == "0 1 2 3 4");
 }
 
-TEST_CASE("chart ticks: those of one axis are written in one way, with its unit if it has one") {
+TEST_CASE("chart ticks: those of one axis have one format, with its unit if it has one") {
   const auto seconds = ChartUnit::kSeconds;
   CHECK(labels_of({"", ChartScale::kLog10, 1e-4, 2.0, false, seconds}, 3) == "100 µs 10 ms 1 s");
   CHECK(labels_of({"", ChartScale::kLinear, 0.0, 1.0, false, seconds}, 3) == "0 0.5 s 1 s");
@@ -56,7 +56,7 @@ TEST_CASE("chart ticks: those of one axis are written in one way, with its unit 
   CHECK(labels_of({"", ChartScale::kLog2, 8192.0, 32'768.0}, 5) == "8192 16384 32768");
 }
 
-TEST_CASE("chart axes: as far as the points go, whatever the points are") {
+TEST_CASE("chart axes: the range covers any points") {
   LineChart chart{"", {"x", ChartScale::kLog2}, {"y"}, {}};
   chart.series.push_back({"a", {{4.0, 0.3}, {64.0, 3.7}, {0.0, 9.0}}});
   chart.series.push_back({"b", {{8.0, std::numeric_limits<double>::quiet_NaN()}}});
@@ -66,7 +66,7 @@ TEST_CASE("chart axes: as far as the points go, whatever the points are") {
   CHECK(chart.y.low == 0.0);
   CHECK(chart.y.high == 4.0);
   CHECK(is_drawn(chart, {4.0, 0.3}));
-  CHECK(!is_drawn(chart, {0.0, 9.0}));  // a logarithm has no place for 0
+  CHECK(!is_drawn(chart, {0.0, 9.0}));  // 0 has no logarithm
   CHECK(!is_drawn(chart, {8.0, std::nan("")}));
 
   LineChart empty{"", {"x", ChartScale::kLog10}, {"y"}, {}};

@@ -1,4 +1,4 @@
-// Documents of very many heads, and of very much that is said of them.
+// Documents with very many heads, and with very many facts about them.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kOne[] = {1.0f};
 
-// One token, and a head in each of so many layers.
+// One token, and one head in each of many layers.
 AttentionDocument document_of_layers(std::size_t n_layers) {
   AttentionDocument document;
   document.query_tokens = document.key_tokens = {"a"};
@@ -47,7 +47,7 @@ std::string json_of(std::size_t n_layers, std::size_t n_edges, std::size_t n_pla
 
 }  // namespace
 
-TEST_CASE("names: of many heads, and of many others") {
+TEST_CASE("names: of many heads, and with many others left out") {
   constexpr std::size_t kMany = 300'000;
   ModelFacts facts;
   facts.named_heads.emplace();
@@ -57,11 +57,11 @@ TEST_CASE("names: of many heads, and of many others") {
     heads.push_back({0, i});
   }
   const test::Stopwatch watch;
-  CHECK(names_note(facts, heads) == "heads identified on random tokens: none of these");
+  CHECK(names_note(facts, heads) == "heads identified on random tokens: none of those shown");
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("masks: of many layers with windows of their own") {
+TEST_CASE("masks: of many layers with different windows") {
   constexpr std::size_t kMany = 60'000;
   AttentionDocument document = document_of_layers(kMany);
   for (std::size_t layer = 0; layer < kMany; ++layer) {
@@ -73,7 +73,7 @@ TEST_CASE("masks: of many layers with windows of their own") {
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("a map of heads has a cell for each, in whatever order they come, and has a limit") {
+TEST_CASE("a map of heads has a cell for each, in any order of input, and is limited in size") {
   const std::vector<HeadId> heads = {{5, 1}, {2, 0}, {5, 0}, {3, 2}};
   const std::vector<std::optional<double>> values = {0.5, 0.25, std::nullopt, 0.75};
   const Heatmap map = head_map(heads, values, "score");
@@ -108,7 +108,7 @@ TEST_CASE("hidden edges: many, missed by many heads") {
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("hidden edges: a document has no more than can be asked for, or looked through") {
+TEST_CASE("hidden edges: a document may not have more than can be requested or searched") {
   const auto read = [](std::size_t n_layers, std::size_t n_edges, std::size_t n_places) {
     return read_attention(json_of(n_layers, n_edges, n_places), "d.json", {}, {}).size();
   };

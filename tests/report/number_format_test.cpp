@@ -8,7 +8,7 @@
 
 namespace attnviz {
 
-TEST_CASE("NumberFormat: weights take as many decimals as there is room for, at most three") {
+TEST_CASE("NumberFormat: weights have as many decimals as fit, at most three") {
   CHECK(NumberFormat(0.0f, 1.0f, 7).text(0.4632f) == "0.463");
   CHECK(NumberFormat(0.0f, 1.0f, 5).text(0.4632f) == "0.463");
   CHECK(NumberFormat(0.0f, 1.0f, 4).text(0.4632f) == ".463");
@@ -16,7 +16,7 @@ TEST_CASE("NumberFormat: weights take as many decimals as there is room for, at 
   CHECK(NumberFormat(0.0f, 1.0f, 2).text(0.4632f) == ".5");
 }
 
-TEST_CASE("NumberFormat: a weight of one keeps the width of the others") {
+TEST_CASE("NumberFormat: a weight of 1 has the width of the others") {
   CHECK(NumberFormat(0.0f, 1.0f, 5).text(1.0f) == "1.000");
   CHECK(NumberFormat(0.0f, 1.0f, 4).text(1.0f) == "1.00");
   CHECK(NumberFormat(0.0f, 1.0f, 3).text(1.0f) == "1.0");
@@ -48,7 +48,7 @@ TEST_CASE("NumberFormat: no text is wider than the room, and none shows a wrong 
   }
 }
 
-TEST_CASE("number_width: what a number of so many decimals takes") {
+TEST_CASE("number_width: the width of a number with a given count of decimals") {
   CHECK(number_width(0.0f, 1.0f, 2) == 3);
   CHECK(number_width(-1.0f, 1.0f, 2) == 5);
   CHECK(number_width(0.0f, 250.0f, 0) == 3);

@@ -24,7 +24,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("numbers of a group have the fewest decimals that write all of them, at most four") {
+TEST_CASE("numbers of a group have the fewest decimals that represent all of them, at most four") {
   CHECK(texts({0, 6, -1}) == Strings{"0", "6", "-1"});
   CHECK(texts({0.43f, 0.15f, 0.89f}) == Strings{"0.43", "0.15", "0.89"});
   CHECK(texts({1, 0.5f}) == Strings{"1.0", "0.5"});
@@ -45,7 +45,7 @@ TEST_CASE("a number that rounds to zero has no sign") {
   CHECK(texts({-0.0f}) == Strings{"0"});
 }
 
-TEST_CASE("what is not finite is named and does not choose the decimals") {
+TEST_CASE("numbers that are not finite are named and do not affect the decimals") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   CHECK(texts({1.5f, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) ==
         Strings{"1.5", "-inf", "nan"});

@@ -31,7 +31,7 @@ TEST_CASE("overview: the grid has a row for each layer and a column for each num
   CHECK(grid.column({4, 5}) == 2);
 }
 
-TEST_CASE("overview: layers without attention are blanks between rows, those in a row together") {
+TEST_CASE("overview: layers without attention are blank between rows, consecutive ones together") {
   AttentionDocument document;
   for (const std::size_t layer : {0u, 1u, 3u, 4u, 7u}) {
     document.run.layers.push_back({.layer = layer, .mixer = MixerKind::kMamba2});
@@ -69,10 +69,10 @@ TEST_CASE("overview: all heads small, the chosen one large, and the facts say wh
 TEST_CASE("overview: the sentence gives the share, the kind of token, and the clearest example") {
   const test::SampleOverview sample(2, 7, 12);
   const std::string spread = sentence_of(sample.document);
-  CHECK(spread.starts_with("Here each token attends to a different word: "));
-  CHECK(
-      spread.ends_with(". On average a token puts 75 % of its attention on its word (not counted: "
-                       "the first token, the token itself and its neighbours)."));
+  CHECK(spread.starts_with("What a token attends to here depends on the word: for example, "));
+  CHECK(spread.ends_with(
+      ". On average, 75 % of a token's attention goes to the one word it attends to most (not "
+      "counted: the first token, the token itself and its neighbours)."));
   AttentionDocument document = sample.document;
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";
@@ -96,12 +96,13 @@ TEST_CASE("overview: the sentence gives the share, the kind of token, and the cl
         R"(of its attention on "cat" (5).)");
   choice.evidence = Evidence::kScore;
   CHECK(choice_sentence(document, choice)
-            .starts_with(R"(Here each token attends to a different word: "it" (11) puts 87 % of )"
-                         R"(its attention on "cat" (5). )"));
+            .starts_with(
+                R"(What a token attends to here depends on the word: for example, "it" (11) )"
+                R"(puts 87 % of its attention on "cat" (5). )"));
 }
 
 TEST_CASE("overview: a sentence says that no head stands out, or that the text is too short") {
-  const test::SampleOverview sample(2, 1, 9);  // without L1H1 all heads rest on the first token
+  const test::SampleOverview sample(2, 1, 9);  // without L1H1 all heads look at the first token
   const Overview sinks = sample.overview();
   CHECK(sinks.chosen == HeadId{0, 0});
   CHECK(sinks.sentence.starts_with("No head stands out: "));
@@ -109,8 +110,7 @@ TEST_CASE("overview: a sentence says that no head stands out, or that the text i
     const Overview overview = test::SampleOverview(2, 7, n).overview();
     CHECK(overview.chosen == HeadId{0, 0});
     CHECK(overview.caption == "L0H0: the first head");
-    CHECK(overview.sentence ==
-          "The text is too short to compare the heads; this is the first one.");
+    CHECK(overview.sentence == "The text is too short to find the most informative head.");
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("overview: values that are not weights have no most informative head")
 TEST_CASE(
     "most_informative_head: a pronoun that looks at a word, then a word that looks at what "
     "followed it") {
-  // Two heads of layer 1 that rest on the first token but for one query each.
+  // Two heads of layer 1 that look at the first token, except for one query each.
   AttentionDocument document;
   document.run.mask = Mask{MaskKind::kCausal};
   document.query_tokens = {"^", " Anna", " met", " Tom", " and", " then", " Anna", ",", " she"};
@@ -159,12 +159,12 @@ TEST_CASE(
   look(1, 8, 3, 0.8f);  // she, Tom
   CHECK(head() == HeadId{1, 1});
   CHECK(evidence() == Evidence::kPronoun);
-  look(1, 8, 4, 0.95f);  // and: no word that "she" can stand for
+  look(1, 8, 4, 0.95f);  // "and" is not a word that "she" can stand for
   CHECK(head() == HeadId{1, 0});
   CHECK(evidence() == Evidence::kRepetition);
-  look(0, 6, 3, 0.9f);  // not what followed
+  look(0, 6, 3, 0.9f);  // not the token that followed
   CHECK(evidence() == Evidence::kScore);
-  look(0, 6, 2, 0.5f);  // too little over its baseline
+  look(0, 6, 2, 0.5f);  // too little above its baseline
   CHECK(evidence() == Evidence::kScore);
   look(0, 6, 2, 0.9f);
   document.key_tokens[8] = "other";  // not one text
@@ -193,11 +193,11 @@ TEST_CASE("most_informative_head: the last token counts if the text continues af
   CHECK(evidence_of_last(" sad") == Evidence::kScore);  // the sentence may end there
   CHECK(evidence_of_last(".") == Evidence::kScore);
   CHECK(evidence_of_last(" She") == Evidence::kPronoun);
-  document.run.mask = Mask{MaskKind::kNone};  // an encoder goes on from nowhere
+  document.run.mask = Mask{MaskKind::kNone};  // an encoder continues no text
   CHECK(evidence_of_last(" The") == Evidence::kScore);
 }
 
-TEST_CASE("choice_sentence: with the names of a head that were measured") {
+TEST_CASE("choice_sentence: with the measured names of a head") {
   test::SampleOverview sample(2, 2, 6);
   const InformativeHead choice = most_informative_head(sample.document).value();
   const std::string plain = choice_sentence(sample.document, choice);
@@ -219,7 +219,7 @@ TEST_CASE("choice_sentence: one query alone has no average") {
   CHECK(sentence.find(" 75 % of its attention ") != std::string::npos);
 }
 
-TEST_CASE("choice_sentence: weights that dropout scaled up are given as they were before it") {
+TEST_CASE("choice_sentence: weights scaled up by dropout are given as before dropout") {
   test::SampleOverview sample(2, 2, 12);
   InformativeHead choice = *most_informative_head(sample.document);
   choice.weight = 1.25f;
@@ -229,11 +229,12 @@ TEST_CASE("choice_sentence: weights that dropout scaled up are given as they wer
   CHECK(sentence.find("before dropout") != std::string::npos);
 }
 
-TEST_CASE("most_informative_head: a column that a layer's window shows to few is still a column") {
+TEST_CASE(
+    "most_informative_head: a column visible to few queries of a window still counts as one") {
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;
   test::SampleOverview sample(3, 2, kTokens);
-  for (std::size_t i = 0; i < kTokens; ++i) {  // none that comes again
+  for (std::size_t i = 0; i < kTokens; ++i) {  // no repeated word
     sample.document.query_tokens[i] = sample.document.key_tokens[i] = "word" + std::to_string(i);
   }
   std::vector<float>& column = sample.values[2];
@@ -242,12 +243,13 @@ TEST_CASE("most_informative_head: a column that a layer's window shows to few is
     std::fill(sample.values[pattern].begin(), sample.values[pattern].end(), 0.0f);
   }
   for (std::size_t query = 0; query < kTokens; ++query) {
-    // Every other query, as a stretch of them would say little.
+    // Every other query, as consecutive ones would count little.
     column[query * kTokens + (query % 2 == 0 ? query / kWindow * kWindow : 0)] = 1.0f;
     words[query * kTokens] = 0.75f;
     words[query * kTokens + (query < 4 ? 0 : query * 37 % 101 % (query - 2))] += 0.25f;
   }
-  CHECK(most_informative_head(sample.document)->head == HeadId{1, 0});  // as if all could see it
+  CHECK(most_informative_head(sample.document)->head ==
+        HeadId{1, 0});  // as if visible to all queries
   sample.document.run.layers = {{.layer = 1, .window = kWindow}};
   CHECK(most_informative_head(sample.document)->head == HeadId{2, 1});
 }

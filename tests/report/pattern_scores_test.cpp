@@ -13,7 +13,7 @@ namespace attnviz {
 
 namespace {
 
-// Each query of a causal head puts everything on one key, or looks at all alike.
+// Each query of a causal head puts all its weight on one key, or attends uniformly.
 class CausalHeads {
  public:
   explicit CausalHeads(std::size_t n_tokens) : n_(n_tokens) {
@@ -58,7 +58,7 @@ class CausalHeads {
 
 }  // namespace
 
-TEST_CASE("habits_sentence: heads that do the same whatever the words are") {
+TEST_CASE("habits_sentence: heads that do the same for any words") {
   CausalHeads heads(8);
   heads.add([](std::size_t query) { return query == 0 ? 0 : query - 1; });
   heads.add([](std::size_t) { return std::size_t{0}; });
@@ -72,7 +72,7 @@ TEST_CASE("habits_sentence: heads that do the same whatever the words are") {
       "tokens equally"));
 }
 
-TEST_CASE("pattern_scores: what a mask hides counts as 0, whatever a file has there") {
+TEST_CASE("pattern_scores: masked weights count as 0, regardless of the file's values") {
   for (const Mask mask :
        {Mask{MaskKind::kCausal}, Mask{MaskKind::kWindow, 2}, Mask{MaskKind::kStrided, 3}}) {
     constexpr std::size_t kTokens = 8;
@@ -100,7 +100,7 @@ TEST_CASE("pattern_scores: what a mask hides counts as 0, whatever a file has th
   }
 }
 
-TEST_CASE("habits_sentence: without a habit the clearest look is told, if one is clear") {
+TEST_CASE("habits_sentence: without a habit the clearest look is reported, if one is clear") {
   CausalHeads one(8);
   one.add([](std::size_t query) { return query / 2; });
   CHECK(habits_sentence(one.document) == R"(In L0H0 "t7" (7) looks at "t3" (3) with 100 %)");

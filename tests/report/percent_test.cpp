@@ -4,7 +4,7 @@
 
 namespace attnviz {
 
-TEST_CASE("percentages never round to what they are not") {
+TEST_CASE("percentages never round to a misleading value") {
   CHECK(percentage(0.4602f) == "46 %");
   CHECK(percentage(0.031f) == "3.1 %");
   CHECK(percentage(0.0999f) == "10 %");
@@ -17,10 +17,10 @@ TEST_CASE("percentages never round to what they are not") {
   CHECK(percentage(0.999999f) == "more than 99.9 %");
   CHECK(percentage(1.0f) == "100 %");
   CHECK(percentage(0.99999994f) == "100 %");
-  CHECK(percentage(1.1111f) == "111 %");  // weights that dropout grew
+  CHECK(percentage(1.1111f) == "111 %");  // weights scaled up by dropout
 }
 
-TEST_CASE("percentages in columns never round to what they are not") {
+TEST_CASE("percentages in columns never round to a misleading value") {
   CHECK(percent_cell(0.4651f, 0) == "47%");
   CHECK(percent_cell(0.4651f, 1) == "46.5%");
   CHECK(percent_cell(0.0f, 1) == "0.0%");

@@ -30,7 +30,7 @@ Heatmap labelled(std::size_t n_queries, std::size_t n_keys) {
 
 }  // namespace
 
-TEST_CASE("PoolAxis: cuts into at most so many cells that cover every entry once") {
+TEST_CASE("PoolAxis: cuts into at most the given number of cells that cover every entry once") {
   for (std::size_t size = 0; size <= 40; ++size) {
     for (std::size_t most = 1; most <= 45; ++most) {
       CAPTURE(size);
@@ -66,8 +66,8 @@ TEST_CASE("PoolAxis: a range names its first and last entry, a single one only i
   CHECK(later.largest_number() == 14);
 }
 
-TEST_CASE("PoolAxis: a learned sink is a cell of its own, before the others are cut") {
-  const PoolAxis axis = PoolAxis::at_most(11, 5, EntryNumbers::behind_sink());
+TEST_CASE("PoolAxis: a learned sink has its own cell, before the others are cut") {
+  const PoolAxis axis = PoolAxis::at_most(11, 5, EntryNumbers::after_sink());
   CHECK(axis.block == 3);
   REQUIRE(axis.cells() == 5);
   CHECK(axis.range(0) == "s");
@@ -77,7 +77,7 @@ TEST_CASE("PoolAxis: a learned sink is a cell of its own, before the others are 
   CHECK(axis.end(4) == 11);
   CHECK(axis.cell_of(0) == 0);
   CHECK(axis.cell_of(4) == 2);
-  CHECK(PoolAxis::at_most(3, 5, EntryNumbers::behind_sink({4, 7})).range(2) == "7");
+  CHECK(PoolAxis::at_most(3, 5, EntryNumbers::after_sink({4, 7})).range(2) == "7");
 }
 
 TEST_CASE("pool: blocks of one copy the matrix and the mask") {
@@ -124,7 +124,7 @@ TEST_CASE("pool: each cell is the largest visible weight, at sizes that do not d
   }
 }
 
-TEST_CASE("pool: a block that sees nothing is masked, however large the numbers under it") {
+TEST_CASE("pool: a block without visible cells is masked, regardless of the hidden numbers") {
   const Heatmap heatmap = labelled(4, 4);
   const Visible visible = [](std::size_t query, std::size_t key) { return key <= query; };
   const std::vector<float> weights(16, 9.0f);
@@ -178,7 +178,7 @@ TEST_CASE("pool: with a row-max scale cells are shown as shares of their row's l
   CHECK(pooled.shown(0, 0) == 0.5f);    // (1 + 1 + 0.5 + 0 + 0) / 5
 }
 
-TEST_CASE("pool: coarse thumbnails show the mean as a share of the largest of the same queries") {
+TEST_CASE("pool: coarse thumbnails show the mean as a share of the largest for the same queries") {
   Heatmap heatmap = labelled(16, 16);
   heatmap.are_thumbnails = true;
   std::vector<float> weights(256, 0.0f);
@@ -208,7 +208,7 @@ TEST_CASE("pool: coarse thumbnails show the mean as a share of the largest of th
   asked.pool = PoolKind::kMax;
   CHECK(is_weight(asked));
   Heatmap stretched = heatmap;
-  stretched.scale.high = 0.5f;  // --range 0:0.5 is of weights
+  stretched.scale.high = 0.5f;  // --range 0:0.5 applies to weights
   CHECK(is_weight(stretched));
   CHECK(pool(heatmap, panel, {16, 7}, {16, 7}).shown(0, 0) == 0.75f);
 }

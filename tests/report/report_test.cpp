@@ -52,7 +52,7 @@ std::string csv_of(const Report& report) {
 
 }  // namespace
 
-TEST_CASE("a table: programs get the columns with keys, people those that are not for programs") {
+TEST_CASE("a table: programs get the columns with keys, readers those that are not for programs") {
   const Table table = animals();
   Report report{.schema = "test/1"};
   report.add("animals", records(table));
@@ -70,7 +70,7 @@ TEST_CASE("a table: programs get the columns with keys, people those that are no
   CHECK(shown_text(table.columns[3], table.columns[3].cells[2]) == "no");
 }
 
-TEST_CASE("bars: as long as a number's share, none for what is no number or is rounded to 0") {
+TEST_CASE("bars: as long as a number's share, none for missing numbers or those rounded to 0") {
   const Column column{.format = tons, .bars = ColumnBars{.whole = 2000.0, .below_zero = true}};
   CHECK(bar_share(column, 500.0) == 0.25);
   CHECK(bar_share(column, -1000.0) == 0.5);
@@ -95,7 +95,7 @@ TEST_CASE("a table: the first rows are shown, and how many more there are") {
   CHECK(shown_rows(all).size() == 3);
 }
 
-TEST_CASE("CSV: the first table with keys, or the numbers that were given") {
+TEST_CASE("CSV: the first table with keys, or the given numbers") {
   Report report;
   CHECK(csv_of(report).empty());
   report.draw(TableOf(kAnimals).column({.heading = "animal"}, &Animal::name).take());
@@ -106,7 +106,7 @@ TEST_CASE("CSV: the first table with keys, or the numbers that were given") {
   CHECK(csv_of(report) == "legs\n4\n2\n0\n");
 }
 
-TEST_CASE("JSON: numbers in the digits of their type, null where there is none, nested records") {
+TEST_CASE("JSON: numbers with the digits of their type, null for missing ones, nested records") {
   Report report;
   report.add("float", 0.1f);
   report.add("double", 0.1);
@@ -137,7 +137,7 @@ TEST_CASE("JSON: numbers in the digits of their type, null where there is none, 
   CHECK(json["some"] == "x");
 }
 
-TEST_CASE("rows by size: the largest first, those of one size in order") {
+TEST_CASE("rows by size: the largest first, equal ones in order") {
   const std::vector<double> sizes = {1.0, 3.0, 3.0, 0.0};
   const auto size = [&sizes](std::size_t i) { return sizes[i]; };
   CHECK(largest_rows(4, 0, size) == std::vector<std::size_t>{1, 2, 0, 3});

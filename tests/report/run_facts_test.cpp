@@ -29,7 +29,7 @@ std::vector<std::size_t> first(std::size_t n_layers) {
   return layers;
 }
 
-// A model of copies of one layer, of which each `step`th from `from` on slides.
+// A model of copies of one layer, where every `step`th from `from` on has a sliding window.
 Model sliding(std::size_t n_layers, std::size_t from, std::size_t step, float soft_cap) {
   Model model = test::random_head(3);
   model.layers.resize(n_layers, model.layers.front());
@@ -48,7 +48,7 @@ Lines notes_of(const Model& model, const AttentionRequest& request = {}) {
 
 }  // namespace
 
-TEST_CASE("names: of one head, and of those that are shown, by name, no more than six each") {
+TEST_CASE("names: of one head, and of those shown, grouped by name, at most six each") {
   ModelFacts facts;
   const std::vector<HeadId> heads = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
   CHECK(names_note(facts, heads).empty());  // not measured
@@ -58,7 +58,7 @@ TEST_CASE("names: of one head, and of those that are shown, by name, no more tha
   CHECK(names_note(facts, heads) ==
         "heads identified on random tokens: induction L1H1, sink L0H1 L1H1");
   CHECK(names_note(facts, std::span(heads).first(1)) ==
-        "heads identified on random tokens: none of these");
+        "heads identified on random tokens: none of those shown");
   std::vector<HeadId> many;
   facts.named_heads.emplace();
   for (std::size_t head = 0; head < 8; ++head) {
@@ -69,7 +69,7 @@ TEST_CASE("names: of one head, and of those that are shown, by name, no more tha
         "heads identified on random tokens: sink L3H0 L3H1 L3H2 L3H3 L3H4 L3H5 and 2 more");
 }
 
-TEST_CASE("layer notes: layers that attend alike stand in one line") {
+TEST_CASE("layer notes: layers with the same attention share a line") {
   CHECK(notes_of(sliding(2, 0, 2, 50.0f)) ==
         Lines{"layer 0: window 4096, soft cap 50", "layer 1: soft cap 50"});
   CHECK(notes_of(sliding(26, 0, 2, 0.0f)) == Lines{"layers 0, 2 ... 24: window 4096"});
@@ -80,7 +80,7 @@ TEST_CASE("layer notes: layers that attend alike stand in one line") {
   CHECK(notes_of(uneven) == Lines{"layers 0, 1, 3, 4 and 6 more: window 4096"});
 }
 
-TEST_CASE("layer notes: what all layers do as the mask says is not told again") {
+TEST_CASE("layer notes: properties that follow from the mask are not repeated") {
   CHECK(notes_of(sliding(3, 0, 1, 0.0f)).empty());  // the mask is window:4096
   CHECK(notes_of(sliding(3, 0, 4, 0.0f)) == Lines{"layer 0: window 4096"});
   AttentionRequest request;
@@ -89,7 +89,7 @@ TEST_CASE("layer notes: what all layers do as the mask says is not told again") 
   CHECK(notes_of(test::random_head(3)).empty());
 }
 
-TEST_CASE("layer notes: only of layers that are drawn") {
+TEST_CASE("layer notes: only for layers that are drawn") {
   const RunFacts facts = run_facts(sliding(4, 0, 2, 0.0f), {});
   const std::vector<std::size_t> odd = {1, 3};
   CHECK(layer_notes(facts, odd).empty());
@@ -97,7 +97,7 @@ TEST_CASE("layer notes: only of layers that are drawn") {
   CHECK(layer_notes(facts, last) == Lines{"layer 2: window 4096"});
 }
 
-TEST_CASE("layer notes and masks: of a hundred thousand layers that each do as they like") {
+TEST_CASE("layer notes and masks: a hundred thousand different layers") {
   constexpr std::size_t kCount = 100'000;
   AttentionDocument document;
   for (std::size_t layer = 0; layer < kCount; ++layer) {
@@ -124,7 +124,7 @@ TEST_CASE("layer facts: a document may have them in any order") {
   CHECK(document.mask_of({2, 0}) == document.run.mask);
 }
 
-TEST_CASE("layer facts: what is written to a document is read from it") {
+TEST_CASE("layer facts: a document's facts are read back as written") {
   std::string text;
   JsonWriter json([&text](std::string_view bytes) { text += bytes; });
   json.begin_object();
@@ -141,7 +141,7 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
   CHECK(read[1].window == 0);
 }
 
-TEST_CASE("run notes: edges that were asked for twice are told once") {
+TEST_CASE("run notes: edges requested twice are reported once") {
   RunFacts facts;
   const KnockOut one{{5, 6}, {2, 3}, {}, {}};
   facts.interventions.knock_outs = {one, one, {{5, 6}, {1, 3}, {}, {}}, {{7, 8}, {}, {}, {}}, one};
@@ -149,9 +149,9 @@ TEST_CASE("run notes: edges that were asked for twice are told once") {
         Lines{"hidden from token 5: tokens 1-2", "hidden from token 7: all tokens"});
 }
 
-TEST_CASE("run notes: what was left out is told in few lines, and documents keep it") {
+TEST_CASE("run notes: removed parts are reported in few lines, and documents keep them") {
   const std::string still_looks =
-      "heads that are taken out still have attention, but their output does not depend on it";
+      "ablated heads still have attention, but their output does not depend on it";
   RunFacts facts;
   std::vector<Ablation>& ablations = facts.interventions.ablations;
   for (std::size_t layer = 0; layer < 9; ++layer) {
@@ -184,7 +184,7 @@ TEST_CASE("run notes: what was left out is told in few lines, and documents keep
   CHECK(run_notes(read) == run_notes(facts));
 }
 
-TEST_CASE("run facts: interventions that are none of ours are refused by their place") {
+TEST_CASE("run facts: unknown interventions are refused with their position") {
   const auto refusal = [](std::string_view intervention) {
     const std::string text = "{\"interventions\": [" + std::string(intervention) + "]}";
     try {
@@ -208,7 +208,7 @@ TEST_CASE("run facts: interventions that are none of ours are refused by their p
   CHECK(contains(refusal(R"({"hide": 7})"), "interventions[0].hide"));
 }
 
-TEST_CASE("run facts: where another mask holds, layers keep what else they have to tell") {
+TEST_CASE("run facts: where another mask applies, layers keep their other facts") {
   RunFacts facts;
   facts.layers = {{.layer = 0, .window = 4},
                   {.layer = 1, .window = 4, .soft_cap = 50.0f},

@@ -18,8 +18,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Floats = std::vector<float>;
 
-// Three queries, the tokens 2 to 4, over four keys, the tokens 1 to 4; query i sees keys 0 to i
-// + 1.
+// Three queries, tokens 2 to 4, over four keys, tokens 1 to 4; query i sees keys 0 to i + 1.
 //   0.5    0.5    -      -
 //   0.25   0.5    0.25   -
 //   0.125  0.125  0.25   0.5
@@ -35,7 +34,7 @@ struct ThreeByFour {
     heatmap.first_query = 2;
     heatmap.first_key = 1;
   }
-  ThreeByFour(const ThreeByFour&) = delete;  // the heatmap looks into `weights`
+  ThreeByFour(const ThreeByFour&) = delete;  // the heatmap views `weights`
   ThreeByFour& operator=(const ThreeByFour&) = delete;
 };
 
@@ -76,7 +75,7 @@ std::vector<std::size_t> numbers_of(const EntryNumbers& numbers, std::size_t cou
 
 }  // namespace
 
-TEST_CASE("transposed: keys are rows, with their names, their numbers and what is masked") {
+TEST_CASE("transposed: keys are rows, with their names, numbers and masks") {
   const ThreeByFour sample;
   const Heatmap turned = transposed(sample.heatmap);
   CHECK(turned.query_labels == Names{"k0", "k1", "k2", "k3"});
@@ -92,7 +91,7 @@ TEST_CASE("transposed: keys are rows, with their names, their numbers and what i
   check(turned);
 }
 
-TEST_CASE("transposed: twice is the picture that it was, in every scale") {
+TEST_CASE("transposed: transposing twice gives the original picture, with every scale") {
   for (const ScaleKind scale : {ScaleKind::kLinear, ScaleKind::kRowMax}) {
     ThreeByFour sample;
     sample.heatmap.scale.kind = scale;
@@ -130,13 +129,13 @@ TEST_CASE("transposed: a picture of one token, and of one query over some keys")
   CHECK(values_in(transposed(row)) == Floats{0.75f});
 }
 
-TEST_CASE("transposed: of shares of a row those of the query stay, down its column") {
+TEST_CASE("transposed: shares of a row remain shares of the query, down its column") {
   ThreeByFour sample;
   sample.heatmap.scale.kind = ScaleKind::kRowMax;
   sample.heatmap.value_name = "share of the row's largest weight";
   const Heatmap turned = transposed(sample.heatmap);
   CHECK(turned.value_name == "share of the query's largest weight");
-  // Each column over its largest, 0.5; what is masked is no cell.
+  // Each column divided by its largest, 0.5; masked weights are not cells.
   const PooledMatrix cells = cells_of(turned, 1, 1);
   CHECK(cells.shares == Floats{1, 0.5f, 0.25f, 1, 1, 0.25f, 0, 0.5f, 0.5f, 0, 0, 1});
   CHECK(cells.values == values_in(turned));
@@ -147,7 +146,7 @@ TEST_CASE("transposed: of shares of a row those of the query stay, down its colu
 }
 
 TEST_CASE(
-    "transposed: pooled cells are those of the picture, turned; masked weights count in none") {
+    "transposed: pooled cells are those of the picture, transposed; masked weights do not count") {
   ThreeByFour sample;
   // Two queries by three keys: means of the visible ones of 0.5 0.5 | 0.25 0.5 0.25, of nothing,
   // of 0.125 0.125 0.25 and of 0.5.
@@ -166,7 +165,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("transposed: cells that nobody kept are asked for in the grid that they were made for") {
+TEST_CASE("transposed: cells pooled during the run are requested in the grid they were made for") {
   Heatmap heatmap;
   heatmap.query_labels.assign(4, "q");
   heatmap.key_labels.assign(9, "k");
@@ -187,7 +186,7 @@ TEST_CASE("transposed: cells that nobody kept are asked for in the grid that the
   CHECK(cells.visible == std::vector<std::uint8_t>{1, 1, 1, 1, 0, 1});
 }
 
-TEST_CASE("with_tokens: what is left keeps its name, its number, its weight and who sees it") {
+TEST_CASE("with_tokens: the remaining tokens keep name, number, weights and visibility") {
   const ThreeByFour sample;
   const Heatmap kept = with_tokens(sample.heatmap, {0, 2}, {1, 3});
   CHECK(kept.query_labels == Names{"q0", "q2"});
@@ -198,7 +197,7 @@ TEST_CASE("with_tokens: what is left keeps its name, its number, its weight and 
   CHECK(visible_in(kept) == std::vector<int>{1, 0, 1, 1});
   check(kept);
 
-  // Some of these again: numbers are still those of the text.
+  // A selection of the selection: numbers are still those of the text.
   const Heatmap fewer = with_tokens(kept, {1}, {0, 1});
   CHECK(fewer.query_labels == Names{"q2"});
   CHECK(numbers_of(fewer.first_query, 1) == std::vector<std::size_t>{4});
@@ -222,7 +221,7 @@ TEST_CASE("with_tokens: all of them is the same picture, and it owns its weights
   CHECK(visible_in(kept) == visible_in(ThreeByFour().heatmap));
 }
 
-TEST_CASE("PoolAxis: cells of tokens with gaps are called as the first and last under them") {
+TEST_CASE("PoolAxis: cells of tokens with gaps are labelled with their first and last token") {
   PoolAxis axis = {5, 2, EntryNumbers({1, 2, 4, 7, 9})};
   CHECK(axis.range(0) == "1–2");
   CHECK(axis.range(1) == "4–7");
@@ -231,8 +230,7 @@ TEST_CASE("PoolAxis: cells of tokens with gaps are called as the first and last 
   CHECK(axis.largest_number() == 9);
 }
 
-TEST_CASE(
-    "drop_first_key: a row that saw nothing else stays where another panel's first sees more") {
+TEST_CASE("drop_first_key: a row left empty stays if another panel's first row sees more") {
   const Floats only_first = {1.0f, 0.0f, 0.5f, 0.5f};
   const Floats both = {0.25f, 0.75f, 0.75f, 0.25f};
   Heatmap heatmap;
@@ -251,13 +249,14 @@ TEST_CASE(
   CHECK_THROWS_AS(drop_first_key(heatmap), Error);
 }
 
-TEST_CASE("drop_space_marks: spaces around a word go, those in it and tokens of spaces stay") {
+TEST_CASE(
+    "drop_space_marks: spaces around a word are dropped, those in it and tokens of spaces stay") {
   Names labels = {" cat", "cat ", "  two words ", "cat", " ", "   ", "", "\n", " \n"};
   drop_space_marks(labels);
   CHECK(labels == Names{"cat", "cat", "two words", "cat", " ", "   ", "", "\n", "\n"});
 }
 
-TEST_CASE("label_roles: by appearance; they follow the tokens that are left, and turn with them") {
+TEST_CASE("label_roles: numbered by appearance; they follow selection and transposition") {
   LabelRoles roles = label_roles({{{}, 0, 1}, {"user", 1, 3}, {"assistant", 3, 4}, {"user", 4, 5}});
   CHECK(roles.names == std::vector<std::string>{"user", "assistant"});
   using Numbers = std::vector<std::size_t>;

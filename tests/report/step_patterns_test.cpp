@@ -18,7 +18,7 @@
 namespace attnviz {
 namespace {
 
-// The document of a run of these tokens, drawn at this step.
+// The document of a run over these tokens, drawn at this step.
 AttentionDocument stepped(const Model& model, const std::vector<std::string>& tokens,
                           PatternKind kind, const AttentionRequest& request = {}) {
   const std::vector<std::string_view> input(tokens.begin(), tokens.end());
@@ -52,7 +52,7 @@ const std::vector<std::string> kSat = {"The", " cat", " sat"};
 
 }  // namespace
 
-TEST_CASE("show_step: every step of a head by hand") {
+TEST_CASE("show_step: every step of a head, computed by hand") {
   const Model model = test::model_by_hand();
   check_about(last_row(stepped(model, kSat, PatternKind::kScores)), {2, 4, 2});
   check_about(last_row(stepped(model, kSat, PatternKind::kScaled)), {1, 2, 1});
@@ -67,7 +67,7 @@ TEST_CASE("show_step: every step of a head by hand") {
               {e / shares, e * e / shares, 4 * e / shares});
 }
 
-TEST_CASE("show_step: the temperature divides what is scaled, not the scores") {
+TEST_CASE("show_step: the temperature divides the scaled scores, not the original ones") {
   const Model model = test::model_by_hand();
   AttentionRequest cold;
   cold.temperature = 0.5f;
@@ -75,7 +75,8 @@ TEST_CASE("show_step: the temperature divides what is scaled, not the scores") {
   check_about(last_row(stepped(model, kSat, PatternKind::kScaled, cold)), {2, 4, 2});
 }
 
-TEST_CASE("show_step: scores are there before the mask, and minus infinity behind it") {
+TEST_CASE(
+    "show_step: all scores exist before the mask, and masked ones are minus infinity after it") {
   const Model model = test::random_head(5);
   const auto tokens = test::numbered_tokens(5);
   const AttentionDocument scores = stepped(model, tokens, PatternKind::kScaled);
@@ -115,7 +116,7 @@ TEST_CASE("take_softmax: the softmax of a run's scores are its weights") {
   }
 }
 
-TEST_CASE("take_softmax: given scores over a divisor and a temperature, by hand") {
+TEST_CASE("take_softmax: given scores with a divisor and a temperature, computed by hand") {
   const std::vector<float> scores = {0.0f, 8.0f, 4.0f, 8.0f};
   AttentionDocument document;
   document.query_tokens = document.key_tokens = {"a", "b"};
@@ -131,7 +132,7 @@ TEST_CASE("take_softmax: given scores over a divisor and a temperature, by hand"
   CHECK(divided.patterns.front().weights(1, 0) == 0.5f);
 }
 
-TEST_CASE("take_softmax: masked scores count nothing, and what is no number is refused") {
+TEST_CASE("take_softmax: masked scores do not count, and values that are not numbers are refused") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> scores = {1.0f, -kInfinity, -kInfinity, -kInfinity};
   AttentionDocument document;
@@ -148,13 +149,13 @@ TEST_CASE("take_softmax: masked scores count nothing, and what is no number is r
   CHECK_THROWS_AS(take_softmax(document, {}), Error);
 }
 
-TEST_CASE("take_softmax: divisors whose product no float holds") {
+TEST_CASE("take_softmax: divisors whose product overflows or underflows a float") {
   const std::vector<float> scores = {0.0f, 8.0f, 4.0f, 8.0f};
   AttentionDocument document;
   document.query_tokens = document.key_tokens = {"a", "b"};
   document.patterns.push_back({{0, 0}, test::matrix_over(scores, 2, 2)});
   AttentionDocument sharp = document;
-  for (const float divisor : {1e20f, 1e38f}) {  // quotients of which nothing is left
+  for (const float divisor : {1e20f, 1e38f}) {  // quotients that underflow
     AttentionDocument flat = document;
     take_softmax(flat, {.temperature = divisor, .divide_by = divisor});
     CHECK(flat.patterns.front().weights(0, 0) == 0.5f);
@@ -175,7 +176,7 @@ TEST_CASE("take_softmax: divisors whose product no float holds") {
   }
 }
 
-TEST_CASE("take_softmax: rows without a score are told, and their cells stay masked") {
+TEST_CASE("take_softmax: rows without a score are reported, and their cells stay masked") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> scores = {1.0f, -kInfinity, -kInfinity, -kInfinity};
   AttentionDocument document;
@@ -198,7 +199,7 @@ TEST_CASE("take_softmax: rows without a score are told, and their cells stay mas
         "would be 0 / 0, so their weights are set to 0");
 }
 
-TEST_CASE("choose_drawing: scores are drawn around zero, whatever their signs") {
+TEST_CASE("choose_drawing: scores are drawn around zero, for any signs") {
   const std::vector<float> scores = {1.0f, 2.0f, 3.0f, 4.0f};
   AttentionDocument document;
   document.query_tokens = document.key_tokens = {"a", "b"};

@@ -66,7 +66,7 @@ TEST_CASE("mark_labels: a star before special tokens, a plus before generated on
   CHECK(marks_note({{}, {}, {}, {1}}).empty());
 }
 
-TEST_CASE("marks in JSON: written where there are any, and read back") {
+TEST_CASE("marks in JSON: written if there are any, and read back") {
   const TokenMarks marks = token_marks(marked_text());
   const std::string json = written_marks(marks);
   CHECK(json ==
@@ -76,7 +76,7 @@ TEST_CASE("marks in JSON: written where there are any, and read back") {
   CHECK(written_marks({}) == "{}\n");
 }
 
-TEST_CASE("read_marks: refuses places that no token has") {
+TEST_CASE("read_marks: refuses indices outside of the tokens") {
   for (const char* list : {"[7]", "[2, 1]", "[1, 1]", "[-1]", "[0.5]", "\"0\""}) {
     CAPTURE(list);
     CHECK_THROWS_AS(read(std::string("{\"marks\": {\"special\": ") + list + "}}", 7), Error);

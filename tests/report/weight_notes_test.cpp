@@ -34,7 +34,7 @@ AttentionDocument read_document(std::string_view bytes) {
 TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long texts only") {
   constexpr std::size_t kTokens = 40;
   const std::string note = "nearly all weights are below 0.1: the scales log and row-max show them";
-  // 1600 cells: 800 masked, 8 of the other 800 are one of a hundred.
+  // 1600 cells: 800 masked; 8 of the other 800 are one in a hundred.
   std::vector<float> weights(kTokens * kTokens, 0.0f);
   for (std::size_t i = 0; i < weights.size(); i += 2) {
     weights[i] = 0.01f;
@@ -57,14 +57,14 @@ TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long
   CHECK(note_of(std::vector<float>(33 * 33, 0.0f), 33).empty());
 }
 
-TEST_CASE("row_sum_note: tells the first row that does not sum to 1, and of how many") {
+TEST_CASE("row_sum_note: reports the first row that does not sum to 1, and how many there are") {
   CHECK(row_sum_note(read_document("[[1, 0], [0.5, 0.5], [0, 0], [0.3334, 0.6665]]")).empty());
   CHECK(row_sum_note(read_document("[[[1, 0], [0.5, 0.25]], [[2, 0], [0, 1]]]")) ==
         "2 of 4 rows do not sum to 1: head 0.0, query 1 sums to 0.75");
   CHECK(row_sum_note(read_document(R"({"dropout": 0.5, "attention": [[[[2]]]]})")).empty());
 }
 
-TEST_CASE("row_sum_note: what is masked does not count, what is no number does") {
+TEST_CASE("row_sum_note: masked values do not count, NaN does") {
   AttentionDocument document = read_document("[[1, 9], [0.5, 0.5]]");
   document.run.mask = Mask{};
   CHECK(row_sum_note(document).empty());

@@ -11,13 +11,13 @@
 
 namespace attnviz {
 
-TEST_CASE("why: the lesson is where looks and needs part") {
+TEST_CASE("why: the lesson appears where attention and importance differ") {
   WhyDocument document = test::sample_why();
   CHECK(words_lesson(document) ==
-        "Apart from the last word, \"<s>\" gets the most attention (60 %): without it ln p changes "
-        "by +0.25. The prediction depends most on \"cat\" (-2.00), which gets 30 % of the "
-        "attention.");
-  SUBCASE("the word that is looked at most is the one that is needed") {
+        "Among the words that can be hidden, \"<s>\" gets the most attention (60 %), but hiding it "
+        "changes ln p by +0.25. The prediction depends most on the word \"cat\": hiding it changes "
+        "ln p by -2.00. It gets 30 % of the attention.");
+  SUBCASE("the word with the most attention is the one that is needed") {
     document.words->at(1).attention = 0.7;
     CHECK(words_lesson(document).empty());
   }
@@ -25,18 +25,18 @@ TEST_CASE("why: the lesson is where looks and needs part") {
     document.words->at(1).log_probability_change = 0.5;
     CHECK(words_lesson(document).empty());
   }
-  SUBCASE("nobody asked") {
+  SUBCASE("not requested") {
     document.words.reset();
     CHECK(words_lesson(document).empty());
   }
-  SUBCASE("there is one word, behind which nothing can lose it") {
+  SUBCASE("there is only one word, after which nothing can be lost") {
     document.words->resize(1);
     document.words->front().log_probability_change.reset();
     CHECK(words_lesson(document).empty());
   }
 }
 
-TEST_CASE("why: the map has what is lost without each head, around zero") {
+TEST_CASE("why: the map shows the loss without each head, around zero") {
   WhyDocument document = test::sample_why();
   const Heatmap lost = why_map(document);
   REQUIRE(lost.panels.size() == 1);

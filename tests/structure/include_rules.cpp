@@ -9,11 +9,11 @@ namespace attnviz::test {
 namespace {
 
 struct Room {
-  std::string_view name;  // a folder, with those in it that are not listed
-  int floor;  // a room includes lower floors and itself; rooms of one floor are strangers
+  std::string_view name;  // a folder, including subfolders that are not listed
+  int floor;  // a room may include lower floors and itself, but no other room on its floor
 };
 
-// Ten floors are a storey: sub-rooms have floors of their own, which count within one folder.
+// Ten floors are a storey: sub-rooms have their own floors, which count within one folder.
 constexpr int kStorey = 10;
 
 // lib/attnviz, from the ground up.
@@ -55,7 +55,7 @@ constexpr std::array kProgramRooms = {
     Room{"stores", 30},         Room{"outputs", 30}, Room{"commands", 40},
 };
 
-// The room that a path such as "text/files/bpe.h" lies in: the longest name that it begins with.
+// The room of a path such as "text/files/bpe.h": the longest room name that the path begins with.
 std::optional<Room> room_of(std::string_view path, std::span<const Room> rooms) {
   std::optional<Room> found;
   for (const Room& room : rooms) {
@@ -107,7 +107,7 @@ bool is_third_party(const Include& include) {
          include.name != "unistd.h";
 }
 
-// What systems have that are like Unix, and the rooms where the program meets the system.
+// Headers of Unix-like systems, and the rooms where the program meets the system.
 bool is_of_the_system(const Include& include) {
   constexpr std::array<std::string_view, 14> kHeaders = {
       "dirent.h", "dlfcn.h", "fcntl.h",  "poll.h",    "pthread.h",  "pwd.h",    "sched.h",
@@ -185,8 +185,8 @@ std::string fault_of(std::string_view path, const Include& include) {
   return fault_in_library(*room, include, path.ends_with(".h") && !path.ends_with("-inl.h"));
 }
 
-// Whether a string literal of this line names an option of the program. Characters such as '"' and
-// literals over several lines are beyond this: no source needs better.
+// Whether a string literal of this line names an option of the program. Character literals such as
+// '"' and literals over several lines are not handled: no source needs that.
 bool names_option(std::string_view line) {
   bool inside = false;
   for (std::size_t i = 0; i < line.size(); ++i) {

@@ -1,5 +1,5 @@
-// What a source may include: the rooms of library and program, and where third-party headers may
-// stand.
+// What a source may include: the rooms of library and program, and where third-party headers are
+// allowed.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace attnviz::test {
 
-/// No source is longer; one idea fits.
+/// The longest source allowed; enough for one idea.
 constexpr std::size_t kMaxLines = 450;
-/// No folder has more; one is a room that can be taken in.
+/// The most sources allowed in a folder, so that it can be taken in at a glance.
 constexpr std::size_t kMaxSources = 46;
 
-/// What is wrong with one source, a sentence each; empty when nothing is. `path` is relative to the
+/// The faults of one source, a sentence each; empty if there are none. `path` is relative to the
 /// source folder: "lib/attnviz/text/labels.cpp", "app/main.cpp".
 std::vector<std::string> structure_faults(std::string_view path, std::string_view content);
 
-/// What is wrong with how sources lie in folders: crowded ones, and two headers of one name.
+/// The faults of the folders: crowded ones, and two headers of one name.
 std::vector<std::string> folder_faults(std::span<const std::string> paths);
 
 }  // namespace attnviz::test

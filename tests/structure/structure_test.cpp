@@ -62,7 +62,7 @@ TEST_CASE("structure: a room may include itself and what is below") {
   CHECK(first_fault("tests/core/a.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");
 }
 
-TEST_CASE("structure: a room that includes something above is a fault, with its place") {
+TEST_CASE("structure: a room that includes something above is a fault, with its position") {
   CHECK(first_fault("lib/attnviz/core/a.cpp",
                     "// A comment.\n#include <vector>\n#include \"attnviz/text/tokenizer.h\"\n") ==
         "lib/attnviz/core/a.cpp:3: includes attnviz/text/tokenizer.h: core must not know text");
@@ -70,7 +70,7 @@ TEST_CASE("structure: a room that includes something above is a fault, with its 
   CHECK(first_fault("lib/attnviz/attention/a.h", "#include \"attnviz/analysis/a.h\"") != "");
 }
 
-TEST_CASE("structure: sub-rooms have floors of their own") {
+TEST_CASE("structure: sub-rooms have their own floors") {
   CHECK(first_fault("lib/attnviz/report/json/a.cpp", "#include \"attnviz/report/a.h\"") == "");
   CHECK(first_fault("lib/attnviz/report/a.cpp", "#include \"attnviz/report/json/a.h\"") ==
         "lib/attnviz/report/a.cpp:1: includes attnviz/report/json/a.h: report must not know "
@@ -81,7 +81,7 @@ TEST_CASE("structure: sub-rooms have floors of their own") {
         "app/options/a.cpp:1: includes commands/show.h: options must not know commands");
 }
 
-TEST_CASE("structure: rooms on one floor are strangers") {
+TEST_CASE("structure: rooms on one floor may not include each other") {
   CHECK(first_fault("lib/attnviz/text/a.cpp", "#include \"attnviz/model/model.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/text/tokenizer.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/kernels/a.cpp", "#include \"attnviz/formats/npy.h\"\n") != "");
@@ -117,7 +117,7 @@ TEST_CASE("structure: SIMD outside kernels is a fault") {
   CHECK(first_fault("app/commands/show.cpp", "#include <hwy/highway.h>\n") != "");
 }
 
-TEST_CASE("structure: only core and the program's system include what POSIX alone has") {
+TEST_CASE("structure: only core and the program's system include POSIX headers") {
   CHECK(first_fault("lib/attnviz/core/a.cpp", "#include <sys/mman.h>\n") == "");
   CHECK(first_fault("app/system/a.cpp", "#include <unistd.h>\n") == "");
   CHECK(first_fault("tests/cli/a.cpp", "#include <unistd.h>\n") == "");
@@ -130,7 +130,7 @@ TEST_CASE("structure: only core and the program's system include what POSIX alon
   }
 }
 
-TEST_CASE("structure: a header includes the standard library and our own headers only") {
+TEST_CASE("structure: a header includes only the standard library and our own headers") {
   CHECK(first_fault("lib/attnviz/picture/a.h", "#include <string_view>\n") == "");
   CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include <fmt/format.h>\n") == "");
   CHECK(first_fault("lib/attnviz/picture/a.h", "#include <fmt/format.h>\n") != "");

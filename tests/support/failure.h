@@ -1,4 +1,4 @@
-// What a reader throws.
+// The errors that a reader throws.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ Failure failure_of(Run run) {
   return {};
 }
 
-/// As not supported, with `part` in the message.
+/// Checks for "not supported", with `part` in the message.
 template <typename Run>
 void check_refused(Run run, std::string_view part) {
   const Failure failure = failure_of(run);

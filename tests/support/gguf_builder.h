@@ -16,16 +16,16 @@
 
 namespace attnviz::test {
 
-/// One file. Nothing is checked: what is put in stands in the file.
+/// One file. Nothing is checked: the given values are written to the file.
 class GgufBuilder {
  public:
   explicit GgufBuilder(bool big_endian = false) : big_endian_(big_endian) {}
 
   std::string magic = "GGUF";
   std::uint32_t version = 3;
-  std::size_t alignment = 32;              // of the tensors; tells no key
-  std::optional<std::uint64_t> n_keys;     // where the header says another number than there are
-  std::optional<std::uint64_t> n_tensors;  // so, too
+  std::size_t alignment = 32;              // of the tensors; does not write its key
+  std::optional<std::uint64_t> n_keys;     // if the header gives a number other than the actual one
+  std::optional<std::uint64_t> n_tensors;  // likewise
 
   /// A number in the file's byte order.
   template <class T>
@@ -47,7 +47,7 @@ class GgufBuilder {
   /// Length and bytes.
   std::string string(std::string_view text) const;
   std::string strings(std::initializer_list<std::string_view> texts) const;
-  /// Type, count and elements, which are given as bytes.
+  /// Type, count and elements, given as bytes.
   std::string array(GgufType type, std::uint64_t count, std::string_view elements) const;
 
   /// A key with its value's bytes.
@@ -61,7 +61,7 @@ class GgufBuilder {
   GgufBuilder& add_u16(std::string_view key, std::uint16_t value) {
     return add(key, GgufType::kU16, number(value));
   }
-  /// Bytes where a key should be.
+  /// Bytes instead of a key.
   GgufBuilder& add_raw_key(std::string_view bytes);
 
   struct Tensor {
@@ -69,10 +69,10 @@ class GgufBuilder {
     std::vector<std::uint64_t> dimensions;     // innermost first, as in the file
     std::uint32_t type = 0;                    // ggml's number
     std::string bytes;                         // in the file's order
-    std::optional<std::uint64_t> offset = {};  // that the file tells; else where its bytes are
+    std::optional<std::uint64_t> offset = {};  // as given in the file; by default that of its bytes
   };
   std::vector<Tensor> tensors;
-  std::string tail;  // bytes behind the last tensor
+  std::string tail;  // bytes after the last tensor
 
   std::string bytes() const;
 

@@ -1,4 +1,4 @@
-// A GGUF file taken apart, to write it in the way of another program.
+// A GGUF file taken apart, to be written as another program would.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace attnviz::test {
 
-/// Keys and tensors of a small-endian file of version 3, whose tensors are F32, F16 or BF16.
+/// Keys and tensors of a little-endian file of version 3 with tensors in F32, F16 or BF16.
 struct GgufParts {
   struct Key {
     std::string name;
     GgufType type = GgufType::kU32;
-    std::string value;  // as it lies in the file
+    std::string value;  // as stored in the file
   };
   std::vector<Key> keys;
   std::vector<GgufBuilder::Tensor> tensors;
 
-  /// Fails the test for a file of another kind.
+  /// Fails the test for files of another kind.
   explicit GgufParts(const std::filesystem::path& path);
 
   GgufBuilder::Tensor& tensor(std::string_view name);
   bool has(std::string_view name) const;
-  /// Under another name.
+  /// Renames a key or tensor.
   void rename(std::string_view from, std::string_view to);
-  /// In place of a key's value, or a further key.
+  /// Replaces a key's value, or adds a key.
   void set(std::string_view key, GgufType type, std::string value);
   void set_u32(std::string_view key, std::uint32_t value);
   void set_flag(std::string_view key, bool value);

@@ -1,4 +1,4 @@
-// Small GGUF files, value by value: what GgufBuilder writes, by the kind of each value.
+// Small GGUF files, value by value: GgufBuilder's output, by the kind of each value.
 #pragma once
 
 #include <cstdint>

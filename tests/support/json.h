@@ -1,4 +1,5 @@
-// JSON in tests. Its classes are instantiated in one source, not in each that reads a document.
+// JSON in tests. Its classes are instantiated in one source, not in each source that reads a
+// document.
 #pragma once
 
 #include <filesystem>

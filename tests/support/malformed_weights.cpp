@@ -115,7 +115,7 @@ void add_syntax(std::vector<MalformedWeights>& cases) {
   add("an overlong UTF-8 form", edited("causal", "\xC0\xAF"),
       "line 4, column 12: expected UTF-8, found the byte <C0>");
   add("UTF-16", std::string("{\0\"\0", 4), "line 1, column 2: expected text, found a NUL byte");
-  add("a NUL byte behind the document", std::string(kValid) + '\0',
+  add("a NUL byte after the document", std::string(kValid) + '\0',
       "line 19, column 1: expected text, found a NUL byte");
   add("trailing garbage", std::string(kValid) + "garbage",
       "line 19, column 1: expected the end of the file, found garbage");
@@ -141,9 +141,9 @@ void add_keys(std::vector<MalformedWeights>& cases) {
   const auto add = [&](const char* what, std::string bytes, const char* message) {
     cases.push_back({what, std::move(bytes), message});
   };
-  add("a list in place of the object", "[]", "expected an object, found an empty list");
-  add("a string in place of the object", "\"w\"", "expected an object, found a string");
-  add("null in place of the object", "null", "expected an object, found null");
+  add("a list instead of the object", "[]", "expected an object, found an empty list");
+  add("a string instead of the object", "\"w\"", "expected an object, found a string");
+  add("null instead of the object", "null", "expected an object, found null");
   add("an empty object", "{}", "missing key \"layers\"");
   add("an unknown key", edited("\"mask\"", "\"maks\""),
       "unknown key \"maks\" (did you mean \"mask\"?)");
@@ -172,7 +172,7 @@ void add_keys(std::vector<MalformedWeights>& cases) {
                    "{\"schema\": \"attnviz.attention/1\", \"tokens\": []}",
                    "schema: expected \"attnviz.weights/1\", found \"attnviz.attention/1\"",
                    ErrorKind::kUnsupported});
-  add("a schema that is no string", edited("\"attnviz.weights/1\"", "1"),
+  add("a schema that is not a string", edited("\"attnviz.weights/1\"", "1"),
       "schema: expected a string, found a number");
   add("an unknown mask", edited("causal", "casual"),
       "mask \"casual\": expected causal, none, window");
@@ -261,7 +261,7 @@ void add_shapes(std::vector<MalformedWeights>& cases) {
   add("an output bias without an output",
       edited("\"W_V\": [[5], [6]]}]", "\"W_V\": [[5], [6]]}], \"b_O\": [1, 2]"),
       "layers[1].b_O: expected a W_O beside it, found none");
-  add("W_O a head and a layer",
+  add("W_O for heads and for the layer",
       edited("\"W_V\": [[9], [10]]", "\"W_V\": [[9], [10]], \"W_O\": [[1, 1]]"),
       "layers[0].W_O: expected either one W_O a head or one a layer, found both");
   add("W_O in one head of two",

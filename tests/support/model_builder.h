@@ -1,4 +1,4 @@
-// Small models made by hand, and the whole attention of a model kept for a look.
+// Small hand-made models, and the whole attention of a model.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct HeadShape {
 
 enum class OutputForm { kNone, kPerHead, kPerLayer };
 
-/// Takes values and gives views of them that live as long as `model`.
+/// Takes values and returns views of them that live as long as `model`.
 class ModelBuilder {
  public:
   /// inputs [n_tokens, d_model] of seeded values in [-1, 1).
@@ -35,7 +35,7 @@ class ModelBuilder {
   /// Seeded values between -amplitude and amplitude.
   ConstMatrix random(std::size_t rows, std::size_t cols, float amplitude = 1.0f);
 
-  /// A layer of random heads with biases; W_O as asked for, with a bias.
+  /// A layer of random heads with biases; W_O as requested, with a bias.
   ModelBuilder& add_layer(const std::vector<HeadShape>& heads, OutputForm form = OutputForm::kNone);
 
   Model model;
@@ -57,7 +57,7 @@ class Pieces {
   std::vector<std::string_view> views_;
 };
 
-/// What leaves the last layer; weights go to `patterns` unless it is null.
+/// The last layer's output; weights go to `patterns` unless it is null.
 MatrixBuffer output_of(const Model& model, const ModelInput& input,
                        const AttentionRequest& request = {}, PatternSink* patterns = nullptr);
 

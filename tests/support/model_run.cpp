@@ -26,10 +26,10 @@ class Everything : public PatternSink {
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override {
     for (std::size_t row = 0; row < weights.rows; ++row) {
-      const std::size_t place =
+      const std::size_t offset =
           ((head.layer * n_heads_ + head.head) * n_ + first_query + row) * n_ + first_key;
       std::copy_n(weights.row_data(row), weights.cols,
-                  weights_.begin() + static_cast<std::ptrdiff_t>(place));
+                  weights_.begin() + static_cast<std::ptrdiff_t>(offset));
     }
   }
   const std::vector<float>& weights() const noexcept { return weights_; }

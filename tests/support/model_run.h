@@ -20,18 +20,18 @@ struct ModelRun {
 
 ModelRun run_model(const Model& model, const TokenIds& text, std::size_t n_threads = 1);
 
-/// Patterns without the zeros that stand for layers without heads.
+/// Patterns without the zeros that represent layers without heads.
 std::vector<float> of_attention(const Model& model, const std::vector<float>& patterns);
 
 std::span<const float> all_of(const MatrixBuffer& matrix);
 
-/// 1e9 where one is NaN. Fails the test when the sizes differ.
+/// 1e9 if one is NaN. Fails the test if the sizes differ.
 double largest_difference(std::span<const float> a, std::span<const float> b);
 
-/// Attention within 1e-5; logits, or of a model without an output head hidden states, within 1e-4.
+/// Attention within 1e-5; logits, or hidden states if there is no output head, within 1e-4.
 void check_numbers(const ReferenceCase& expected);
 
-/// The same of the bytes of a GGUF file and a folder's expected.safetensors.
+/// The same for the bytes of a GGUF file and a folder's expected.safetensors.
 void check_gguf(const std::filesystem::path& folder, const std::string& bytes);
 
 }  // namespace attnviz::test

@@ -17,8 +17,8 @@ std::vector<float> random_values(std::size_t n, std::uint64_t seed);
 /// A dense matrix over `values`, [rows, cols].
 ConstMatrix matrix_over(const std::vector<float>& values, std::size_t rows, std::size_t cols);
 
-/// A matrix whose rows are farther apart than they are long, in poison: what a function must not
-/// touch is still poison afterwards, and what it must write is not.
+/// A matrix whose rows are farther apart than they are long, filled with poison: memory that a
+/// function must not touch is still poison afterwards, and memory that it must write is not.
 class PoisonedMatrix {
  public:
   PoisonedMatrix(std::size_t rows, std::size_t cols);
@@ -38,10 +38,10 @@ class PoisonedMatrix {
 /// One number of a stored matrix. Precondition: in range.
 float value(const StoredMatrix& matrix, std::size_t row, std::size_t col);
 
-/// The largest |actual - expected|; infinity when the sizes differ or a value is NaN.
+/// The largest |actual - expected|; infinity if the sizes differ or a value is NaN.
 double largest_difference(ConstMatrix actual, const std::vector<double>& expected);
 
-/// Every value has the same bits.
+/// Whether all values are bit-identical.
 bool same_bits(ConstMatrix a, ConstMatrix b);
 
 /// x · w (+ bias when not empty), in double precision, [x.rows, w.cols].

@@ -31,7 +31,7 @@ Values product(const Values& x, ConstMatrix w, std::span<const float> bias) {
   return out;
 }
 
-// Each pair as a complex number, turned by exp(i · position · 10000^(-2 pair / d)).
+// Each pair as a complex number, multiplied by exp(i · position · 10000^(-2 pair / d)).
 void rotate(Values& x, std::size_t d) {
   for (std::size_t position = 0; position < x.size() / d; ++position) {
     for (std::size_t pair = 0; pair < d / 2; ++pair) {
@@ -47,7 +47,7 @@ void rotate(Values& x, std::size_t d) {
   }
 }
 
-// The recursion of the ALiBi authors' published code.
+// The recursion in the ALiBi authors' published code.
 Values slopes(std::size_t n_heads) {
   const double log = std::log2(static_cast<double>(n_heads));
   Values all;
@@ -174,7 +174,7 @@ class NaiveRun {
     return steps.after;
   }
 
-  // Side by side, [n_tokens, sum of d_value].
+  // Concatenated, [n_tokens, sum of d_value].
   Values contexts(std::size_t layer, const Values& look) {
     const std::vector<HeadWeights>& heads = model_.layers[layer].heads;
     std::vector<Values> patterns;

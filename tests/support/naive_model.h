@@ -11,7 +11,7 @@
 
 namespace attnviz::test {
 
-/// What stands between the steps of one layer, each [n_tokens, …] as LayerStep says.
+/// The values between the steps of one layer, each [n_tokens, …] as described at LayerStep.
 struct NaiveLayer {
   std::vector<double> before, contexts, attention, middle, mlp, after;
 };
@@ -22,15 +22,15 @@ struct NaiveResult {
   std::vector<double> output;  // [n_tokens, d_model or all d_value]
 };
 
-/// What is changed on the way; what is empty changes nothing.
+/// Changes made during the run; empty ones change nothing.
 struct NaiveEdits {
   std::function<bool(HeadId head, std::size_t query, std::size_t key)> hides;
   std::function<double(HeadId head)> context_factor;
   std::function<double(std::size_t layer)> mlp_factor;
 };
 
-/// Needs `inputs`; knows rope, alibi, masks, temperature and scale, every layer order with its
-/// norms and an MLP with ReLU and without a gate; but not dropout.
+/// Needs `inputs`; implements rope, alibi, masks, temperature and scale, every layer order with its
+/// norms and an MLP with ReLU and without a gate, but not dropout.
 NaiveResult naive_run(const Model& model, const AttentionRequest& request = {},
                       const NaiveEdits& edits = {});
 

@@ -1,4 +1,4 @@
-// A small model of five tokens that predicts, and what it predicts in double loops.
+// A small model that predicts five tokens, and its predictions computed in double loops.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace attnviz::test {
 
-/// Three layers of two heads each, MLPs but where there is attention only, 11 tokens; its `inputs`
-/// are five.
+/// Three layers of two heads each, with MLPs unless there is only attention, 11 tokens; its
+/// `inputs` are five.
 Model prediction_model(LayerOrder order);
 
 /// [n_tokens][n_vocab]
 using Rows = std::vector<std::vector<double>>;
 
-/// ln p of every token behind every token of a model that has `inputs`, from naive_run().
+/// ln p of every token as the next one at each position of a model that has `inputs`, from
+/// naive_run().
 Rows naive_log_probabilities(const Model& model, const NaiveEdits& edits = {},
                              const AttentionRequest& request = {});
 

@@ -1,4 +1,4 @@
-// What a PNG file tells without being unpacked.
+// What can be read from a PNG file without unpacking it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace attnviz::test {
 
-/// As its chunks have it. Two pictures that one encoder made have the same pixels where they have
-/// the same packed ones.
+/// The contents of its chunks. Two pictures made by one encoder have the same pixels if their
+/// packed pixels are the same.
 struct PrintedPng {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -17,7 +17,8 @@ struct PrintedPng {
   std::string pixels;                        // packed, with size and palette
   std::map<std::string, std::string> texts;  // by keyword
 
-  /// Throws std::runtime_error for what is no PNG, and std::out_of_range for half of one.
+  /// Throws std::runtime_error for bytes that are not a PNG, and std::out_of_range for a truncated
+  /// one.
   explicit PrintedPng(const std::string& bytes) {
     constexpr std::size_t kAround = 12;  // length, name and checksum of a chunk
     constexpr std::size_t kBeforeText = 5;

@@ -1,4 +1,4 @@
-// The small models of tests/reference/models with the numbers of their independent forward passes.
+// The small models of tests/reference/models with the numbers of independent forward passes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace attnviz::test {
 
-/// A text as a model with a family looks at it.
+/// A text as read by a model with a family.
 struct TokenIds {
   std::vector<std::uint32_t> ids;
   std::vector<std::uint8_t> segments;
@@ -24,7 +24,7 @@ struct TokenIds {
   }
 };
 
-/// One folder, with whatever numbers it has; those it lacks are empty.
+/// One folder, with the numbers that it has; missing ones are empty.
 struct ReferenceCase {
   std::string name;
   Model model;
@@ -37,7 +37,7 @@ struct ReferenceCase {
 /// The folders that have numbers, sorted by name; at least 32.
 std::vector<std::filesystem::path> reference_cases();
 
-/// Fails the test when something is missing or of another type.
+/// Fails the test if something is missing or of another type.
 ReferenceCase load_reference_case(const std::filesystem::path& folder);
 
 /// The same with the numbers of one file and another model.

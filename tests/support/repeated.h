@@ -1,4 +1,4 @@
-// Long texts of few.
+// Long texts made by repeating short ones.
 #pragma once
 
 #include <cstddef>

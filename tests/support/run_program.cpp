@@ -81,7 +81,7 @@ Channel make_terminal(std::size_t columns) {
 
 std::vector<std::string> environment_of(const ProgramRun& run) {
   std::vector<std::string> lines;
-  // Sanitizers and coverage are told where to report by the environment.
+  // The environment tells sanitizers and coverage where to report.
   for (const char* name :
        {"PATH", "HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     const char* value = run.environment.contains(name) ? nullptr : std::getenv(name);
@@ -122,7 +122,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     const rlimit limit{run.memory_limit, run.memory_limit};
     setrlimit(RLIMIT_AS, &limit);
   }
-  // A shell has what it starts in the background ignore some, and tests are then without them.
+  // A shell makes background processes ignore some signals, which tests would then lack.
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
     std::signal(signal, SIG_DFL);
   }
@@ -130,7 +130,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   _exit(kNotStarted);
 }
 
-// What a program that does not end is at, a line a thread, for those who look for the reason.
+// What a program that does not end is doing, one line per thread, to help find the reason.
 std::string state_of(pid_t program) {
   std::string all;
   std::error_code gone;
@@ -205,8 +205,9 @@ class Conversation {
       read_some(err_, result_.err);
     }
     type_keys();
-    // The thread sanitizer keeps a signal until the program's next call when it comes between the
-    // entry of its read() and the system's, which then waits for ever: only another one helps.
+    // If a signal arrives between the entry of the thread sanitizer's read() and the system's, the
+    // sanitizer holds it until the program's next call, and read() waits for ever: only another
+    // signal helps.
     const bool is_due = !signalled_ || (kSanitized && is_idle);
     if (run_.signal_after_output != 0 && is_due && !result_.out.empty()) {
       kill(child_, run_.signal_after_output);
@@ -214,7 +215,7 @@ class Conversation {
     }
   }
 
-  // Each when its prompt is there. The terminal stays open behind the last.
+  // Each once its prompt has appeared. The terminal stays open after the last.
   void type_keys() {
     for (std::size_t at = 0; n_typed_ < run_.keys.size() &&
                              (at = result_.out.find(run_.prompt, n_answered_)) != std::string::npos;

@@ -1,4 +1,4 @@
-// Runs a program as a person or a script would, and keeps what it said.
+// Runs a program as a person or a script would, and keeps its output.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace attnviz::test {
 
-/// No shell, and no environment but PATH, HOME and what is given here.
+/// No shell, and no environment except PATH, HOME and the variables given here.
 struct ProgramRun {
   std::vector<std::string> arguments;
   std::string input;
@@ -38,7 +38,7 @@ struct ProgramResult {
   std::string err;
 };
 
-/// Throws std::runtime_error when the program cannot be started, or runs for more than a minute.
+/// Throws std::runtime_error if the program cannot be started, or runs for more than a minute.
 ProgramResult run_program(const std::filesystem::path& program, const ProgramRun& run);
 
 /// A fresh folder, removed with everything in it at the end.

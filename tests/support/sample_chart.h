@@ -1,4 +1,4 @@
-// Two charts with everything that charts have.
+// Two charts with every feature of charts.
 #pragma once
 
 #include <cmath>

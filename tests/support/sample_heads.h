@@ -1,4 +1,4 @@
-// Scores of heads, made by hand.
+// Hand-made scores of heads.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace attnviz::test {
 
-/// Patterns, models and what other programs say of their heads.
+/// Patterns, models and the scores of their heads from other programs.
 inline const std::filesystem::path kHeadsReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
 
 using GivenScores = std::vector<std::pair<Score, double>>;
@@ -28,8 +28,8 @@ inline ScoreValues score_values(const GivenScores& given) {
   return values;
 }
 
-/// Of a model without facts, on one text of `source`; a second text with other scores of the heads
-/// may be added to `raw`.
+/// Scores of a model without facts, on one text of `source`; a second text with other scores of the
+/// heads may be added to `raw`.
 inline HeadsDocument heads_document(ScoreSource source, const std::vector<GivenHead>& heads) {
   HeadsDocument document;
   document.source = std::move(source);
@@ -43,7 +43,7 @@ inline HeadsDocument heads_document(ScoreSource source, const std::vector<GivenH
   return document;
 }
 
-/// One probe of 34 random tokens, said three times.
+/// One probe of 34 random tokens, repeated three times.
 inline ProbeSource one_probe() {
   TokenizedText text;
   text.tokens.resize(std::size_t{34} * 3);

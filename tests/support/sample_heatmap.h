@@ -1,4 +1,4 @@
-// Heatmaps to draw in tests, with everything that they view.
+// Heatmaps to draw in tests, with the data that they view.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace attnviz::test {
 enum class Labels { kWords, kHard };
 
 /// Causal panels of seeded values in [0, 1), titled L0H0, L0H1, …; not copyable, because the
-/// heatmap looks into `values`.
+/// heatmap views `values`.
 struct SampleHeatmap {
   std::vector<std::vector<float>> values;  // [panel][query * n_keys + key]
   Heatmap heatmap;

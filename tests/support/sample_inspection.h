@@ -11,7 +11,7 @@
 
 namespace attnviz::test {
 
-/// A model with its text and what was inspected of it; `page` shows that and nothing else.
+/// A model with its text and its inspection; `page` shows exactly this.
 class SampleInspection {
  public:
   SampleInspection(const Model& model, std::vector<std::string> tokens, std::size_t query,
@@ -27,12 +27,12 @@ class SampleInspection {
   std::vector<Inspection> heads_;
 };
 
-/// The step of the sample's first head with its sentence, as a document has it; of a step that the
-/// head does not take nothing. Tokens are 7-bit when `ascii`.
+/// A step of the sample's first head with its sentence, as in a document; empty if the head does
+/// not have the step. Tokens are 7-bit if `ascii`.
 InspectedStep inspected_step(const SampleInspection& sample, InspectionStep step,
                              bool ascii = false);
 
-/// "The cat sat" with x = one number a token, d_head 4, d_value 2. For "sat" q = [2 0 0 2]; the
+/// "The cat sat" with x = one number per token, d_head 4, d_value 2. For "sat" q = [2 0 0 2]; the
 /// keys are [1 0 0 0], [1 0 0 1] and [0 0 0 1], so that q·k is 2, 4, 2 and over √4 = 2 it is 1,
 /// 2, 1. The values are [1 0], [0 2], [4 0]; W_O = [[1 0 0] [0 0.5 0]].
 Model model_by_hand();
@@ -40,9 +40,9 @@ Model model_by_hand();
 /// One random head with d_head and d_value 6 over `n_tokens` tokens of d_model 8, W_O and b_O.
 Model random_head(std::size_t n_tokens, Positions positions = Positions::kNone);
 
-/// Two heads that share keys and values in a layer as Gemma's: norms of weight + 1 before and
-/// behind attention and of queries and keys, partial rotary positions, a soft cap, a window of 3
-/// tokens, a scale of its own. d_model 8, d_head 6 of which 4 dimensions turn.
+/// Two heads that share keys and values in a layer like Gemma's: norms with weight + 1 before and
+/// after attention and for queries and keys, partial rotary positions, a soft cap, a window of 3
+/// tokens, its own scale. d_model 8, d_head 6, 4 dimensions of which rotate.
 Model whole_layer(std::size_t n_tokens);
 
 /// "t0", "t1", …

@@ -1,4 +1,4 @@
-// A deep model's attention to draw in tests, with everything that it views.
+// A deep model's attention to draw in tests, with the data that it views.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace attnviz::test {
 
-/// Causal heads that rest on the first token, but for L1H1, whose query q puts 0.75 on token
-/// q / 2. Not copyable, because the document looks into `values`.
+/// Causal heads that look at the first token, except for L1H1, whose query q puts 0.75 on token
+/// q / 2. Not copyable, because the document views `values`.
 struct SampleOverview {
   std::vector<std::vector<float>> values;  // [pattern][query * n_tokens + key]
   AttentionDocument document;

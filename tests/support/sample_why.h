@@ -5,8 +5,8 @@
 
 namespace attnviz::test {
 
-/// Of "cat sat" behind a first token: two heads and an MLP in one layer, head 0.1 an induction
-/// head. The parts sum to the logits 3 and 1.
+/// "cat sat" after a first token: two heads and an MLP in one layer, head 0.1 an induction head.
+/// The parts sum to the logits 3 and 1.
 inline WhyDocument sample_why() {
   WhyDocument document;
   document.model.name = "toy";

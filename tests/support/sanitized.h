@@ -3,7 +3,7 @@
 
 namespace attnviz::test {
 
-/// Sanitizers keep freed memory for a while and shadow the rest: limits and peaks tell nothing.
+/// Sanitizers keep freed memory for a while and shadow the rest: limits and peaks mean nothing.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

@@ -1,4 +1,4 @@
-// What a text that a person reads says: parts of it, its lines, its words without colours.
+// The contents of a text for readers: parts of it, its lines, its words without colours.
 #pragma once
 
 #include <doctest/doctest.h>

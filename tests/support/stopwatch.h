@@ -1,4 +1,4 @@
-// For tests of what once took minutes.
+// For tests of operations that once took minutes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,11 +9,11 @@
 
 namespace attnviz::test {
 
-/// Counts from when it is made.
+/// Starts on construction.
 class Stopwatch {
  public:
-  /// Whether less than 20 seconds have passed, or 10 times that with sanitizers: enough for what
-  /// takes a second, beside other tests.
+  /// Whether less than 20 seconds have passed, or 10 times that with sanitizers: enough for an
+  /// operation that takes a second while other tests run.
   bool is_in_time() const {
     return Clock::now() - begin_ < std::chrono::seconds(kSanitized ? 200 : 20);
   }

@@ -51,8 +51,8 @@ std::vector<TestTensor> tensors_of(const fs::path& file) {
 void copy_model(const std::string& name, const fs::path& to) {
   const fs::path reference = fs::path(ATTNVIZ_SOURCE_DIR) / "tests/reference";
   fs::path from = reference / "models" / name;
-  for (const char* place : {"families", "experts"}) {
-    from = fs::exists(reference / place / name) ? reference / place / name : from;
+  for (const char* kind : {"families", "experts"}) {
+    from = fs::exists(reference / kind / name) ? reference / kind / name : from;
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
     fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);

@@ -21,21 +21,21 @@ struct TestTensor {
 /// The bytes of a file with these tensors as F32, in the order given.
 std::string safetensors_of(const std::vector<TestTensor>& tensors);
 
-/// The tensors of a file, by name; fails the test for types that are not numbers of a tensor.
+/// The tensors of a file, by name; fails the test for other types than those of tensors.
 std::vector<TestTensor> tensors_of(const std::filesystem::path& file);
 
 /// A copy of a folder of tests/reference/models, families or experts that a test may change.
 void copy_model(const std::string& name, const std::filesystem::path& to);
 
-/// In place of a value: the config does not have the key.
+/// Instead of a value: removes the key from the config.
 inline const nlohmann::json kAbsent(nlohmann::json::value_t::discarded);
 
-/// Another value, or a further one, in a folder's config.json; slashes in `key` lead into objects.
+/// Changes or adds a value in a folder's config.json; slashes in `key` lead into objects.
 void change_config(const std::filesystem::path& folder, const std::string& key,
                    const nlohmann::json& value);
 
-/// A model of tests/reference/models, families or experts, its config with other values under such
-/// keys.
+/// A model of tests/reference/models, families or experts with other values for these keys of its
+/// config.
 Model with_settings(const std::string& model,
                     const std::vector<std::pair<std::string, nlohmann::json>>& settings);
 

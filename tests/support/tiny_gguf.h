@@ -1,4 +1,4 @@
-// A model in GGUF small enough to load in no time; all of its weights are 0.
+// A GGUF model small enough to load in no time; all of its weights are 0.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ std::vector<std::string> vocabulary() {
   return words;
 }
 
-// Rows of zeros with ones, or another value, put in.
+// Rows of zeros with ones, or another value, inserted.
 class Weights {
  public:
   Weights(std::string name, std::size_t rows, std::size_t cols)
@@ -81,12 +81,12 @@ NeedleText needle_text(std::uint64_t seed) {
 void write_retrieval_model(const std::filesystem::path& folder) {
   const std::vector<std::string> words = vocabulary();
   const std::size_t n_words = words.size();
-  // The stream: one coordinate a position, then one a token, then one for each token before.
+  // The stream: one coordinate per position, then one per token, then one per preceding token.
   const std::size_t token = kPositions;
   const std::size_t before = token + n_words;
   const std::size_t d_model = before + n_words;
   constexpr float kSharp = 10.0f;
-  constexpr float kLoud = 0.5f;  // contexts are of tokens that a norm made some ten times larger
+  constexpr float kLoud = 0.5f;  // contexts are of tokens that a norm made about ten times larger
   std::filesystem::create_directories(folder);
   std::vector<TestTensor> tensors;
   tensors.push_back(
@@ -96,10 +96,10 @@ void write_retrieval_model(const std::filesystem::path& folder) {
   for (std::size_t layer = 0; layer < 2; ++layer) {
     const std::string name = "h." + std::to_string(layer) + ".";
     Weights attention(name + "attn.c_attn.weight", d_model, 3 * d_model);
-    if (layer == 0) {  // the query of position i + 1 meets the key of i
+    if (layer == 0) {  // the query of position i + 1 matches the key of i
       attention.diagonal(1, 1, kPositions - 1, kSharp)
           .diagonal(0, d_model + 1, kPositions - 1, kSharp);
-    } else {  // the query of a token meets the key of one that stands behind it
+    } else {  // the query of a token matches the key of one that follows it
       attention.diagonal(token, token, n_words, kSharp)
           .diagonal(before, d_model + token, n_words, kSharp);
     }

@@ -1,4 +1,4 @@
-// Models and texts of ../shared/reference/why, and what is known of them.
+// Models and texts of ../shared/reference/why, and their reference numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct WhyCase {
   std::vector<std::uint32_t> ids;
 };
 
-/// Skips loudly, and is empty, where they are not there.
+/// Empty, with a message, if they do not exist.
 std::vector<WhyCase> why_cases();
 
-/// Nothing but ids.
+/// Only ids.
 TokenizedText text_of(const std::vector<std::uint32_t>& ids);
 
-/// Within 1e-4 · max(1, |expected|), as the references ask.
+/// Within 1e-4 · max(1, |expected|), as the references require.
 void check_why(double found, double expected);
 
 }  // namespace attnviz::test

@@ -41,7 +41,7 @@ std::string drawn_arcs(const ArcsFigure& figure, TerminalStyle style, ColorDepth
 
 }  // namespace
 
-TEST_CASE("arcs_page: queries, lines of dots, keys; what is weak is left out and told") {
+TEST_CASE("arcs_page: queries, lines of dots, keys; weak lines are left out and counted") {
   const std::string line = repeated_sign("⠶", 24);
   CHECK(drawn_arcs(two_tokens(), TerminalStyle::kArcs, ColorDepth::kNone) ==
         "attention: demo\n\n"
@@ -53,11 +53,8 @@ TEST_CASE("arcs_page: queries, lines of dots, keys; what is weak is left out and
             "\n"
             "1 cat " +
             line +
-            " 1 cat\n"
-            "\n"
-            "attention weight:   ⠶⠶⠶ from 0.5   ⠤⠤⠤ from 0.25   ⠄⠠ ⠄⠠ from 0.1\n"
-            "mask causal\n"
-            "lines below 0.1 are left out\n");
+            " 1 cat\n\nattention weight:   ⠶⠶⠶ from 0.5   ⠤⠤⠤ from 0.25   ⠄⠠ ⠄⠠ from 0.1\nmask "
+            "causal\narcs below 0.1 are left out\n");
 }
 
 TEST_CASE("arcs_page: a weaker line is thinner, then dotted") {
@@ -68,7 +65,7 @@ TEST_CASE("arcs_page: a weaker line is thinner, then dotted") {
   CHECK(drawn.find("1 cat " + repeated_sign("⠒", 24) + " 1 cat\n") != std::string::npos);
 }
 
-TEST_CASE("arcs_page: groups have colours, and without these a panel each") {
+TEST_CASE("arcs_page: groups have colours, or one panel each without colours") {
   ArcsFigure figure = two_tokens();
   figure.panels[0].groups.push_back({"L0H2 sink", 1, {{1, 0, 1.0f, 1.0f}}});
   const std::string colored = drawn_arcs(figure, TerminalStyle::kArcs, ColorDepth::k256);
@@ -83,8 +80,8 @@ TEST_CASE("arcs_page: groups have colours, and without these a panel each") {
   CHECK(plain.find("L0H1                                    L0H2 sink\n") != std::string::npos);
 }
 
-TEST_CASE("arcs_page: groups whose lines would hide each other are apart, in their colours") {
-  // Of 2 rows, a blank one behind each, 16 rows of dots: 8 lines fit, 10 do not.
+TEST_CASE("arcs_page: groups whose lines would hide each other are separate, in their colours") {
+  // 2 rows, each followed by a blank one, have 16 rows of dots: 8 lines fit, 10 do not.
   for (const std::size_t n_groups : {4UL, 5UL}) {
     CAPTURE(n_groups);
     ArcsFigure figure = two_tokens();
@@ -101,7 +98,7 @@ TEST_CASE("arcs_page: groups whose lines would hide each other are apart, in the
   }
 }
 
-TEST_CASE("arcs_page: in 7 bits the strongest lines of each group are a list") {
+TEST_CASE("arcs_page: in ascii the strongest lines of each group are a list") {
   ArcsFigure figure = two_tokens();
   figure.panels[0].groups[0].edges = {{1, 0, 0.12f, 0.12f}, {1, 1, 0.4f, 0.4f}, {0, 0, 1.0f, 1.0f}};
   CHECK(drawn_arcs(figure, TerminalStyle::kArcsAscii, ColorDepth::kNone) ==
@@ -115,7 +112,7 @@ TEST_CASE("arcs_page: in 7 bits the strongest lines of each group are a list") {
         "mask causal\n");
 }
 
-TEST_CASE("arcs_page: of many lines the list has the strongest, in the order of the text") {
+TEST_CASE("arcs_page: the list has the strongest of many lines, in the order of the text") {
   ArcsFigure figure = two_tokens();
   figure.query_labels = figure.key_labels = std::vector<std::string>(60, "a");
   figure.panels[0].groups[0].edges.clear();
@@ -130,7 +127,7 @@ TEST_CASE("arcs_page: of many lines the list has the strongest, in the order of 
   CHECK(drawn.find("the strongest 40 of 60 lines\n") != std::string::npos);
 }
 
-TEST_CASE("arcs_page: no line is wider than the terminal, whatever the labels") {
+TEST_CASE("arcs_page: no line is wider than the terminal, for any labels") {
   for (const std::size_t columns : {20UL, 40UL, 80UL, 200UL}) {
     for (const std::size_t n_tokens : {1UL, 3UL, 40UL, 300UL}) {
       for (const std::size_t n_groups : {1UL, 12UL}) {

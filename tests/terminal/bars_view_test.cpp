@@ -44,7 +44,7 @@ std::string drawn(const Heatmap& focus, const BarsSubject& subject,
 
 }  // namespace
 
-TEST_CASE("focus_heatmap: a row for each head; of a query its keys, of a key its queries") {
+TEST_CASE("focus_heatmap: a row for each head; for a query its keys, for a key its queries") {
   const Small small;
   const Heatmap query = focus_heatmap(small.whole, {1, false}, 3, 3);
   REQUIRE(query.panels.size() == 1);
@@ -65,7 +65,7 @@ TEST_CASE("focus_heatmap: a row for each head; of a query its keys, of a key its
   check(key);
 }
 
-TEST_CASE("focus_heatmap: of a key its shares are of each query's largest, not of the key's") {
+TEST_CASE("focus_heatmap: for a key, shares are of each query's largest, not of the key's") {
   Small small;
   small.whole.scale.kind = ScaleKind::kRowMax;
   const Heatmap key = focus_heatmap(small.whole, {1, true}, 3, 3);
@@ -84,7 +84,7 @@ TEST_CASE("focus_heatmap: of a key its shares are of each query's largest, not o
 }
 
 TEST_CASE("focus_heatmap: a token that the picture left out is refused") {
-  Small small;  // as if it were keys and queries 1 to 3 of four, and these their numbers
+  Small small;  // as if these were keys and queries 1 to 3 of four, with these numbers
   small.whole.first_query = 1;
   small.whole.first_key = 2;
   CHECK(focus_heatmap(small.whole, {1, false}, 4, 4).first_query == 0);
@@ -94,7 +94,7 @@ TEST_CASE("focus_heatmap: a token that the picture left out is refused") {
   CHECK_THROWS_AS(focus_heatmap(small.whole, {0, false}, 4, 4), Error);
 }
 
-TEST_CASE("bars_page: labelled bars with percentages, masked tokens told, at 80 columns") {
+TEST_CASE("bars_page: labelled bars with percentages, masked tokens reported, at 80 columns") {
   const Small small;
   const Heatmap focus = focus_heatmap(small.whole, {1, false}, 3, 3);
   CHECK(drawn(focus, {1, 0, false}, {TerminalStyle::kAscii, ColorDepth::kNone, 80}) ==
@@ -115,14 +115,14 @@ TEST_CASE("bars_page: eighths of a column, and small shares are not zero") {
   const Heatmap focus = focus_heatmap(small.whole, {2, false}, 3, 3);
   const auto lines = test::screen_lines(
       drawn(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
-  // Of 30 columns 6 are labels; two heads have 11 each: 4 of a number, a space, 6 of a bar, which
+  // 6 of 30 columns are labels; two heads have 11 each: 4 for a number, a space, 6 for a bar, which
   // are 48 eighths.
   CHECK(lines.at(3) == "0 The  50% ███     >99% ██████");
   CHECK(test::contains(lines.at(4), "25% █▌"));
   CHECK(test::contains(lines.at(5), "<1%"));
 }
 
-TEST_CASE("bars_page: no line is wider than the terminal, whatever is drawn") {
+TEST_CASE("bars_page: no line is wider than the terminal, for any figure") {
   for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
     for (const std::size_t n : {1U, 2U, 12U, 41U, 300U}) {
       for (const std::size_t n_panels : {1U, 4U, 12U, 144U}) {
@@ -158,7 +158,8 @@ TEST_CASE("bars_page: no line is wider than the terminal, whatever is drawn") {
   }
 }
 
-TEST_CASE("bars_page: of many tokens the largest in the order of the text, and what is left") {
+TEST_CASE(
+    "bars_page: the largest of many tokens in the order of the text, and the sum of the rest") {
   std::vector<float> weights(100, 0.0f);
   std::vector<std::string> labels;
   labels.reserve(weights.size());
@@ -191,7 +192,7 @@ TEST_CASE("bars_page: scores are numbers, with bars to both sides of one zero li
   focus.key_labels = {"a", "b", "c", "d"};
   const BarsSubject subject = {2, 0, false, PatternKind::kScores};
   // Labels take 4 of 28 columns, numbers 5 and a space: 18 are left, one of them the line. From -5
-  // to 10 it lies behind a third of 17, 6; then 11 columns are 10 and 8 is 9; 4 is 4.
+  // to 10 it comes after a third of 17, 6; then 11 columns are 10 and 8 is 9; 4 is 4.
   const auto lines =
       test::screen_lines(drawn(focus, subject, {TerminalStyle::kAscii, ColorDepth::kNone, 28}));
   CHECK(test::contains(lines.at(1), "8.00       |#########"));
@@ -204,7 +205,7 @@ TEST_CASE("bars_page: scores are numbers, with bars to both sides of one zero li
   CHECK(test::contains(all, "-4.00  ▐████│"));
 }
 
-TEST_CASE("bars_page: no line of scores is wider than the terminal, whatever their signs") {
+TEST_CASE("bars_page: no line of scores is wider than the terminal, for any signs") {
   constexpr std::size_t kTokens = 12;
   for (const float shift : {-9.0f, -4.0f, 0.0f, 5000.0f}) {
     std::vector<float> scores;
@@ -229,7 +230,7 @@ TEST_CASE("bars_page: no line of scores is wider than the terminal, whatever the
   }
 }
 
-TEST_CASE("bars_page: what other scores have is the largest of one, not a sum") {
+TEST_CASE("bars_page: for the other scores the largest is given, not a sum") {
   std::vector<float> scores(50, -2.0f);
   for (std::size_t i = 0; i < 20; ++i) {
     scores[i] = 30.0f;

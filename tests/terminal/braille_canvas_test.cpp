@@ -26,7 +26,7 @@ TEST_CASE("BrailleCanvas: lines are dots, two by four in a cell") {
   CHECK(plain_rows(canvas, 2) == "⠤⠤⠤\n⠶⠶⠶\n");
 }
 
-TEST_CASE("BrailleCanvas: every so manieth dot, and what lies outside is left out") {
+TEST_CASE("BrailleCanvas: every n-th dot, and dots outside are left out") {
   BrailleCanvas canvas(4, 1);
   canvas.line({0, 2}, {7, 2}, 3, false, {});  // 0, 3, 6
   CHECK(plain_rows(canvas, 1) == "⠄⠠ ⠄\n");
@@ -35,7 +35,7 @@ TEST_CASE("BrailleCanvas: every so manieth dot, and what lies outside is left ou
   CHECK(plain_rows(low, 1) == "⡀\n");
 }
 
-TEST_CASE("BrailleCanvas: steep lines have a dot in every row, and are thick to the right") {
+TEST_CASE("BrailleCanvas: steep lines have a dot in every row, and are widened to the right") {
   BrailleCanvas canvas(1, 1);
   canvas.line({0, 0}, {0, 3}, 1, false, {});
   CHECK(plain_rows(canvas, 1) == "⡇\n");

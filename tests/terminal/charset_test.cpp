@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-TEST_CASE("Charset: ascii and mask are 7-bit, whatever is written") {
+TEST_CASE("Charset: ascii and mask are 7-bit, for any text") {
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kMask}) {
     const Charset charset(style);
     CHECK(charset.is_ascii());
@@ -31,7 +31,7 @@ TEST_CASE("Charset: all other styles write Unicode") {
   }
 }
 
-TEST_CASE("Charset: bars have eighths of a column, or signs; what is more than nothing is seen") {
+TEST_CASE("Charset: bars have eighths of a column, or characters; any value above 0 is visible") {
   const Charset unicode(TerminalStyle::kBlocks);
   const Charset ascii(TerminalStyle::kAscii);
   CHECK(unicode.bar(1.0, 3) == "███");

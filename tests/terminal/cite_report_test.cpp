@@ -29,13 +29,13 @@ CiteDocument document_of(const std::string& text,
   document.tokens = {{" in", 1, -0.5}, {" attic", 2, -0.25}};
   document.documents = {{.name = "a.md", .text = text}};
   std::size_t i = 0;
-  TextPlace place(text);
+  TextPlace position(text);
   for (const Sentence& cut : sentences(text)) {
     CitedSentence sentence;
     static_cast<Sentence&>(sentence) = cut;
-    place.move_to(cut.begin);
-    sentence.line = place.line();
-    sentence.column = place.column();
+    position.move_to(cut.begin);
+    sentence.line = position.line();
+    sentence.column = position.column();
     sentence.effect = {changes[i++ % changes.size()], 0.125, std::nullopt};
     document.documents[0].sentences.push_back(sentence);
   }
@@ -70,21 +70,21 @@ TEST_CASE("cite_report: answer, conclusion, table, and the text with marks") {
       "answer: in the attic",
       "  given; 2 tokens, ln p = -0.75: the model gives it a probability of 47 %",
       "",
-      "The answer rests most on a.md:3:16, \"The key is up there.\": when the answer",
-      "cannot attend to it, it is 20 x less probable. 1 of 4 sentences matters (2 x",
-      "less probable, or more); when it cannot attend to any of them, it is 40 x less",
-      "probable.",
+      "The answer rests most on a.md:3:16, \"The key is up there.\": hiding it makes the",
+      "answer 20 times less probable. 1 of 4 sentences matters (a sentence matters if",
+      "hiding it makes the answer at least 2 times less probable); hiding all of them",
+      "makes it 40 times less probable.",
       "",
-      "   change   if hidden  attention  where      sentence",
-      "1   -3.00   20 x less      12.5%  a.md:3:16  The key is up there.",
-      "2   -0.25  1.3 x less      12.5%  a.md:4:11  It rained.",
+      "   change  if hidden  attention  where      sentence",
+      "1   -3.00       / 20      12.5%  a.md:3:16  The key is up there.",
+      "2   -0.25      / 1.3      12.5%  a.md:4:11  It rained.",
       ".. 2 more sentences",
       "change: of ln p(answer), in nats, when no token of the answer can attend to the",
-      "sentence; if hidden: how much less or more probable that makes the answer;",
+      "sentence; if hidden: the factor by which that changes the answer's probability;",
       "attention: share of the answer tokens' attention that the sentence gets,",
       "averaged over all layers and heads",
-      "Later tokens keep what they have read from a sentence, so other tokens may carry",
-      "its information.",
+      "Tokens between a sentence and the answer have already read it, so its",
+      "information may still reach the answer through them.",
       "",
       "a.md",
       "# House",
@@ -108,13 +108,14 @@ TEST_CASE("cite_report: sentences that matter are shaded, the more the answer lo
   CHECK(filled[1] == std::pair<std::string, Rgb>("Two.", Colormap()(1.0f)));
 }
 
-TEST_CASE("cite_report: of what cannot be hidden no change is told, with a line that says why") {
+TEST_CASE(
+    "cite_report: sentences that cannot be hidden have no change, with a line that says why") {
   const Lines lines = drawn(document_of("One. Two", {-3.0, std::nullopt}), 0, {});
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(lines,
                                [&](const std::string& line) { return line.starts_with(begin); });
   };
-  CHECK(has("1   -3.00  20 x less      12.5%  a.md:1:1  One."));
+  CHECK(has("1   -3.00       / 20      12.5%  a.md:1:1  One."));
   CHECK(has("2       -          -      12.5%  a.md:1:6  Two"));
   CHECK(has("-: nothing of it can be hidden"));
   const Lines others = drawn(document_of("One. Two", {-3.0, 0.0}), 0, {});
@@ -122,7 +123,7 @@ TEST_CASE("cite_report: of what cannot be hidden no change is told, with a line 
       std::ranges::none_of(others, [](const std::string& line) { return line.starts_with("-:"); }));
 }
 
-TEST_CASE("cite_report: where sentences were cut, spans of at most so many words are told") {
+TEST_CASE("cite_report: if sentences were split, the maximal number of words is reported") {
   CiteDocument document = document_of("One two. Three four.", {-3.0, -0.25});
   document.span_words = 3;
   const Lines lines = drawn(document, 1, {});
@@ -133,7 +134,7 @@ TEST_CASE("cite_report: where sentences were cut, spans of at most so many words
   }
 }
 
-TEST_CASE("cite_report: a document of which nothing is left is not drawn") {
+TEST_CASE("cite_report: a document that was cut off completely is not drawn") {
   CiteDocument document = document_of("One. Two.", {-3.0, -2.0});
   document.documents.insert(document.documents.begin(), {.name = "gone.md", .text = "Gone."});
   const Lines lines = drawn(document, 0, {});
@@ -141,7 +142,7 @@ TEST_CASE("cite_report: a document of which nothing is left is not drawn") {
   CHECK(std::ranges::find(lines, "gone.md") == lines.end());
 }
 
-TEST_CASE("cite_report: of a document's long name less is seen, never of the place in it") {
+TEST_CASE("cite_report: a document's long name is shortened, but never the position in it") {
   CiteDocument document = document_of("One. Two.", {-3.0, -2.0});
   document.documents[0].name = "a-document-with-a-long-name.md";
   const Lines lines = drawn(document, 0, {});
@@ -150,7 +151,7 @@ TEST_CASE("cite_report: of a document's long name less is seen, never of the pla
   }));
 }
 
-TEST_CASE("cite_report: signs that fit no line break anywhere, and are measured once") {
+TEST_CASE("cite_report: characters that fit no line are broken anywhere, and measured once") {
   std::string word;
   for (std::size_t i = 0; i < 500'000; ++i) {
     word += "é";
@@ -172,7 +173,7 @@ TEST_CASE("cite_report: when no sentence matters it says so and draws no text") 
   CHECK(std::ranges::find(lines, "a.md") == lines.end());
 }
 
-TEST_CASE("cite_report: of many sentences only the paragraphs of those that matter") {
+TEST_CASE("cite_report: with many sentences only the paragraphs of those that matter") {
   std::string text;
   std::vector<std::optional<double>> changes(60, 0.0);
   for (std::size_t i = 0; i < 60; ++i) {

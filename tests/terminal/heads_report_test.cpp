@@ -27,7 +27,8 @@ bool has_line(const Lines& lines, std::string_view start) {
                              [start](const std::string& line) { return line.starts_with(start); });
 }
 
-// On two probes: one induction head, one that is a sink and a previous-token head, one of nothing.
+// On two probes: an induction head, one that is a sink and a previous-token head, one without a
+// name.
 HeadsDocument three_heads() {
   HeadsDocument document = test::heads_document(
       test::one_probe(),
@@ -47,14 +48,15 @@ HeadsDocument three_heads() {
 }  // namespace
 
 TEST_CASE(
-    "heads_report: who earned a name with its error, whose nobody is with the best, a table") {
+    "heads_report: identified heads with errors, the best where none is identified, a table") {
   const Lines lines = drawn(three_heads(), {});
   const Lines expected = {
       "heads: attention, 3 heads on 1 probe of 34 random tokens, 3 times (seed 42)",
       "",
-      "2.1 is head 1 of layer 2, both counted from 0; +-: standard error over probes;",
-      "from: lowest score for the name; uniform: score of a head that spreads its",
-      "attention evenly",
+      "2.1, also written L2H1, is head 1 of layer 2, both counted from 0. Scores are",
+      "average shares of a head's attention, 0 to 1; +-: standard error over the",
+      "sequences; from: lowest score for the name; uniform: score of a head that",
+      "spreads its attention evenly",
       "previous-token: looks at the previous token (from 0.4; uniform 0.062)",
       "  0.0  0.500 +- 0.000  ###############",
       "current-token: no head",
@@ -68,26 +70,27 @@ TEST_CASE(
   const auto heading = std::ranges::find_if(
       lines, [](const std::string& line) { return line.starts_with("head "); });
   REQUIRE(lines.end() - heading == 5);
-  CHECK(heading[1].starts_with("1.0      induction "));  // 3 times what is asked for
+  CHECK(heading[1].starts_with("1.0      induction "));  // 3 times the threshold
   CHECK(heading[2].starts_with("0.0      previous-token, sink "));
   CHECK(heading[3].starts_with("0.1 "));
   CHECK(heading[4].starts_with("uniform "));
 }
 
-TEST_CASE("heads_report: where no head earns a name one line says so, with the nearest") {
+TEST_CASE("heads_report: if no head is identified one line says so, with the nearest") {
   const HeadsDocument document = test::heads_document(
       test::one_probe(), {{{0, 0}, {{Score::kPrevious, 0.1}, {Score::kSinkAlpha, 0.16}}},
                           {{3, 1}, {{Score::kPrevious, 0.16}, {Score::kInduction, 0.15}}}});
   const Lines lines = drawn(document, {});
   REQUIRE(lines.size() == 8);
-  CHECK(lines[2] == "no head is identified; the nearest is head 3.1, induction 0.150 (from 0.3)");
+  CHECK(lines[2] == "no head is identified; the closest is head 3.1, induction 0.150 (from 0.3)");
   CHECK(lines[3].empty());
   CHECK(lines[4].starts_with("head "));
   CHECK(drawn(test::heads_document(test::one_probe(), {{{0, 0}, {}}}), {})[2] ==
         "no head can be identified here");
 }
 
-TEST_CASE("heads_report: names stand beside their heads, however many columns are folded") {
+TEST_CASE(
+    "heads_report: names are next to their heads, regardless of how many columns are folded") {
   HeadsDocument document = three_heads();
   document.copying.emplace().scores.resize(3, 0.5);
   const Lines lines = drawn(document, {{}, {Score::kPrevious, Score::kSelf, Score::kBand}});
@@ -97,9 +100,9 @@ TEST_CASE("heads_report: names stand beside their heads, however many columns ar
   CHECK(has_line(narrow, "head     names"));
 }
 
-TEST_CASE(
-    "heads_report: bars fill the room that narrow screens leave, and stay as long as shares") {
-  // Beside "  1.0  0.900 +- 0.100  " are 17 columns of 40: 15 for 0.9 of them, and 9 for 0.5.
+TEST_CASE("heads_report: bars fill the room left on narrow screens, and stay proportional") {
+  // Next to "  1.0  0.900 +- 0.100  " 17 of 40 columns are left: 0.9 takes 15 of them, and 0.5
+  // takes 9.
   const Lines narrow = drawn(three_heads(), {}, {TerminalStyle::kAscii, ColorDepth::kNone, 40});
   CHECK(std::ranges::count(narrow, "  1.0  0.900 +- 0.100  " + std::string(15, '#')) == 1);
   CHECK(std::ranges::count(narrow, "  0.0  0.500 +- 0.000  " + std::string(9, '#')) == 1);
@@ -123,7 +126,7 @@ TEST_CASE("heads_report: the first heads only, and how many more there are") {
   CHECK(lines[lines.size() - 3].starts_with("0.0 "));
 }
 
-TEST_CASE("the map of many heads: rows and columns say their numbers once") {
+TEST_CASE("the map of many heads: rows and columns are numbered once") {
   std::vector<test::GivenHead> heads;
   for (std::size_t layer = 8; layer < 12; ++layer) {
     for (std::size_t head = 0; head < 40; ++head) {
@@ -158,7 +161,7 @@ TEST_CASE("heads_report: no line is too wide, also with several names") {
       CHECK(line.size() <= columns);
     }
   }
-  // Names that no head has are told with the nearest one.
+  // Names that no head has are reported with the nearest head.
   for (const std::string& line :
        drawn(three_heads(), {}, {TerminalStyle::kAscii, ColorDepth::kNone, 40})) {
     CAPTURE(line);

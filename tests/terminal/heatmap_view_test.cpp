@@ -43,7 +43,7 @@ std::string drawn(const Heatmap& heatmap, const TerminalOptions& options) {
 
 }  // namespace
 
-TEST_CASE("heatmap_page: no line is wider than the terminal, whatever is drawn") {
+TEST_CASE("heatmap_page: no line is wider than the terminal, for any figure") {
   struct Look {
     TerminalStyle style;
     ColorDepth depth;
@@ -71,7 +71,7 @@ TEST_CASE("heatmap_page: no line is wider than the terminal, whatever is drawn")
         for (const Look& look : kLooks) {
           for (const std::size_t columns : {20U, 33U, 80U, 131U, 400U}) {
             if (n > 1000 && columns > 20) {
-              continue;  // a million cells a drawing
+              continue;  // a million cells per drawing
             }
             CAPTURE(n);
             CAPTURE(n_panels);
@@ -95,7 +95,7 @@ TEST_CASE("heatmap_page: no line is wider than the terminal, whatever is drawn")
   }
 }
 
-TEST_CASE("heatmap_page: whose turn a token is stands beside its label, and in the legend") {
+TEST_CASE("heatmap_page: the role of a token's turn is next to its label, and in the legend") {
   Picture picture = full_picture({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
                                  {"s", "hi", "ok", "a"}, {"s", "hi", "ok", "a"});
   picture.heatmap.roles = {{"user", "unknown"}, {0, 1, 2, 0}, {0, 1, 2, 0}};
@@ -160,7 +160,7 @@ TEST_CASE("heatmap_page: dots of signed values are rings below the middle, discs
   CHECK(lines.at(2) == "q ○ ◦ · • ●");
 }
 
-TEST_CASE("heatmap_page: without colours signed values have signs of their half") {
+TEST_CASE("heatmap_page: without colours signed values have different characters for each half") {
   Picture picture =
       full_picture({-1.0f, -0.5f, 0.0f, 0.5f, 1.0f}, {"q"}, {"a", "b", "c", "d", "e"});
   picture.heatmap.scale.low = -1.0f;
@@ -177,22 +177,18 @@ TEST_CASE("heatmap_page: without colours signed values have signs of their half"
   }
 }
 
-TEST_CASE("heatmap_page: the mask's style shows who may see whom, once for each mask") {
+TEST_CASE("heatmap_page: the mask's style shows which tokens see which, once for each mask") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"The", "cat"}, {"The", "cat"});
   HeatmapPanel causal = picture.heatmap.panels.front();
   causal.visible = [](std::size_t query, std::size_t key) { return key <= query; };
   causal.mask = "causal";
   picture.heatmap.panels = {causal, causal, {"L0H2", causal.values, nullptr, "none"}};
   CHECK(drawn(picture.heatmap, {TerminalStyle::kMask, ColorDepth::kNone, 60}) ==
-        "    mask causal  mask none\n"
-        "    The cat      The cat\n"
-        "The #   .        #   #\n"
-        "cat #   #        #   #\n"
-        "\n"
-        "# = sees   . = masked   row = query   column = key\n");
+        "    mask causal  mask none\n    The cat      The cat\nThe #   .        #   #\ncat #   #   "
+        "     #   #\n\n# = visible   . = masked   row = query   column = key\n");
 }
 
-TEST_CASE("heatmap_page: an uneven scale has its numbers below it") {
+TEST_CASE("heatmap_page: a non-linear scale has its numbers below it") {
   Picture picture = full_picture({1.0f, 0.01f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.kind = ScaleKind::kSqrt;
   const auto lines = test::screen_lines(drawn(picture.heatmap, test::kAscii80));
@@ -204,7 +200,7 @@ TEST_CASE("heatmap_page: an uneven scale has its numbers below it") {
                        "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
 }
 
-TEST_CASE("heatmap_page: what the values are shares of is told, whoever made them shares") {
+TEST_CASE("heatmap_page: the legend says what shares refer to, wherever they were computed") {
   Picture picture = full_picture({1.0f, 0.5f}, {"a"}, {"a", "b"});
   picture.heatmap.value_name = "share of the largest weight";
   CHECK(test::contains(drawn(picture.heatmap, test::kAscii80),
@@ -232,7 +228,7 @@ TEST_CASE("heatmap_page: small multiples show values and labels where they fit o
           test::screen_lines(drawn(threes.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
               .at(2)),
       "L0H2"));
-  test::SampleHeatmap compared(8, 3);  // with values all three would be on a screen, one by one
+  test::SampleHeatmap compared(8, 3);  // with values all three would fit on a screen, one by one
   compared.heatmap.panels_together = 3;
   CHECK(test::contains(
       test::without_escapes(test::screen_lines(drawn(compared.heatmap, {TerminalStyle::kBlocks,
@@ -260,7 +256,7 @@ TEST_CASE("heatmap_page: a weight of zero is drawn, a masked one is not") {
   CHECK(colored == "a \x1b[48;2;68;1;84;38;5;231m  .00  \x1b[0m   \x1b[2m·\x1b[0m");
 }
 
-TEST_CASE("heatmap_page: four heads of six tokens stand side by side in 80 columns") {
+TEST_CASE("heatmap_page: four heads of six tokens are side by side in 80 columns") {
   const test::SampleHeatmap picture(6, 4);
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
     const auto lines = test::screen_lines(drawn(picture.heatmap, {style, ColorDepth::kNone, 80}));
@@ -300,7 +296,7 @@ TEST_CASE("heatmap_page: wide characters keep the cells in their columns") {
   const test::SampleHeatmap picture(15, 1, test::Labels::kHard);
   const auto lines =
       test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
-  // Titles, then a header, then one line a token; the last character of each row ends its cell.
+  // Titles, then a header, then one line per token; the last character of each row ends its cell.
   const std::size_t width = display_width(lines.at(3));
   for (std::size_t row = 4; row < 4 + 15; ++row) {
     CHECK(display_width(lines.at(row)) == width);
@@ -319,7 +315,8 @@ TEST_CASE("heatmap_page: in a narrow terminal labels are cut, indices are not") 
         }) != lines.end());
 }
 
-TEST_CASE("heatmap_page: nothing in a label, title or note reaches the terminal as a command") {
+TEST_CASE(
+    "heatmap_page: nothing in a label, title or note reaches the terminal as a control sequence") {
   Picture picture = full_picture({1.0f}, {"\x1b[31m\u202E\n"}, {"\x1b]0;x\x07"});
   picture.heatmap.panels[0].title = "\x1b[2J";
   picture.heatmap.title = "\x1b[1;1H";
@@ -355,7 +352,7 @@ TEST_CASE("heatmap_page: 300 tokens in 80 columns are pooled, and a single weigh
                       [](const std::string& line) { return test::contains(line, "@"); }) == 1);
 }
 
-TEST_CASE("heatmap_page: colours put two rows in a line before they pool") {
+TEST_CASE("heatmap_page: with colours two rows share a line before rows are pooled") {
   const test::SampleHeatmap picture(60, 1);
   const std::string out =
       drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
@@ -377,7 +374,7 @@ TEST_CASE("heatmap_page: column indices are explained when the rows have other l
   CHECK(test::contains(out, "11 日本"));
 }
 
-TEST_CASE("heatmap_page: NaN is seen, and said in the legend only then") {
+TEST_CASE("heatmap_page: NaN is visible, and in the legend only then") {
   Picture picture =
       full_picture({std::numeric_limits<float>::quiet_NaN(), 1.0f}, {"a"}, {"a", "b"});
   CHECK(test::contains(drawn(picture.heatmap, test::kAscii80), "? = NaN"));
@@ -387,7 +384,7 @@ TEST_CASE("heatmap_page: NaN is seen, and said in the legend only then") {
   CHECK_FALSE(test::contains(drawn(picture.heatmap, test::kAscii80), "NaN"));
 }
 
-TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when there are such") {
+TEST_CASE("heatmap_page: the legend has scale and notes, and masked cells only if there are any") {
   Picture picture = full_picture({-0.5f, 2.0f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.low = -0.5f;
   picture.heatmap.scale.high = 2.0f;
@@ -400,7 +397,7 @@ TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when ther
   CHECK(test::contains(out, "@@@@@@"));
 }
 
-TEST_CASE("heatmap_page: ends of the scale that weights lie beyond say so") {
+TEST_CASE("heatmap_page: ends of the scale exceeded by weights say so") {
   Picture picture = full_picture({0.1f, 1.0f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.low = 0.2f;
   picture.heatmap.scale.high = 0.5f;
@@ -416,13 +413,13 @@ TEST_CASE("heatmap_page: ends of the scale that weights lie beyond say so") {
   CHECK(shows(TerminalStyle::kDots, "\n0.2 "));
 }
 
-TEST_CASE("heatmap_page: a terminal of no width is taken as 20 columns") {
+TEST_CASE("heatmap_page: a terminal of width 0 is treated as 20 columns wide") {
   const test::SampleHeatmap picture(6, 4);
   CHECK(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
         drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
 }
 
-TEST_CASE("heatmap_page: what rows are has as much room as the terminal") {
+TEST_CASE("heatmap_page: the name of the rows may be as wide as the terminal") {
   test::SampleHeatmap picture(3, 1);
   picture.heatmap.query_axis = "query of a decoder with a long name";
   for (const std::string& line :

@@ -1,4 +1,4 @@
-// The words of heads that have more than attention: norms, rotation, caps, windows, shared keys.
+// The texts for heads with more than attention: norms, rotation, caps, windows, shared keys.
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ TEST_CASE("words of whole models: each step is counted and has its formula") {
         "y = RMSNorm(x) = x / sqrt(mean of x^2 + 1e-05) * (1 + w)");
 }
 
-TEST_CASE("words of whole models: with a cap the temperature comes behind it") {
+TEST_CASE("words of whole models: with a cap the temperature comes after it") {
   AttentionRequest request;
   request.temperature = 0.5f;
   const SampleInspection made = whole_sample(5, request);
@@ -59,7 +59,7 @@ TEST_CASE("words of whole models: with a cap the temperature comes behind it") {
         "9 capped = 2 · tanh(scaled ÷ 2), then ÷ 0.5, the temperature");
 }
 
-TEST_CASE("words of whole models: a scale that is no root is told as it is") {
+TEST_CASE("words of whole models: a scale that is not a root is given as a number") {
   Model model = test::whole_layer(3);
   model.layers[0].score_scale = 0.3;
   const SampleInspection made(model, test::numbered_tokens(3), 2);
@@ -69,7 +69,7 @@ TEST_CASE("words of whole models: a scale that is no root is told as it is") {
   CHECK(formula(usual, Step::kScale) == "8 scaled = q · k ÷ √d_head, √6 = 2.4495");
 }
 
-TEST_CASE("words of whole models: layer norms, norms behind the sum") {
+TEST_CASE("words of whole models: layer norms, norms after the sum") {
   Model model = test::random_head(3);
   model.config.order = LayerOrder::kPostNorm;
   Norm norm;
@@ -91,7 +91,7 @@ TEST_CASE("words of whole models: layer norms, norms behind the sum") {
         "2 y = LayerNorm(x) = (x − mean) ÷ √(variance + 1e-12) · w + b");
 }
 
-TEST_CASE("notes of whole models: what the numbers come from") {
+TEST_CASE("notes of whole models: the origin of the numbers") {
   const SampleInspection made = whole_sample();
   CHECK(note(made, Step::kRope) ==
         "2 pairs of dimensions (i, i + 2) are rotated, each by position · its frequency; "
@@ -114,10 +114,13 @@ TEST_CASE("sentences of whole models are true for the window, the cap and the ro
         "−∞, and the weight 0.");
   CHECK(
       sentence_of(made, Step::kRope)
-          .starts_with("Position 5 rotates the first pair of q by 5 radians, the last by 0.625."));
-  CHECK(sentence_of(whole_sample(1), Step::kRope)
-            .starts_with("Position 1 rotates the first pair of q by 1 radian, the last by 0.125."));
-  CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0 q is not rotated."));
+          .starts_with(
+              "At position 5, the first pair of q is rotated by 5 radians and the last by 0.625."));
+  CHECK(
+      sentence_of(whole_sample(1), Step::kRope)
+          .starts_with(
+              "At position 1, the first pair of q is rotated by 1 radian and the last by 0.125."));
+  CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0, q is not rotated."));
   CHECK(sentence_of(made, Step::kCap).starts_with("No score can rise above 2 or fall below -2: "));
   CHECK(sentence_of(made, Step::kNorm).starts_with("Attention uses y, not x itself: "));
   CHECK(sentence_of(made, Step::kResidual).find(", and 1 other head adds its own; ") !=

@@ -19,7 +19,7 @@ namespace {
 using test::SampleInspection;
 using Step = InspectionStep;
 
-// A page with everything that makes lines long.
+// A page with every feature that makes lines long.
 SampleInspection busy(std::size_t n_tokens = 9, Positions positions = Positions::kAlibi) {
   std::vector<std::string> tokens = test::numbered_tokens(n_tokens);
   tokens[0] = "internationalisation";
@@ -73,7 +73,7 @@ TEST_CASE("inspection screen: no line is wider than the terminal, at any width, 
   }
 }
 
-TEST_CASE("inspection screen: numbers at a narrow width are those of a wide one") {
+TEST_CASE("inspection screen: numbers at a narrow width equal those at a wide one") {
   SampleInspection sample = busy();
   sample.page.explain = false;
   const std::set<std::string> wide = decimals_of(render_inspection(sample.page, plain(400)));
@@ -120,7 +120,7 @@ TEST_CASE(
   CHECK(colored.find("\x1b[38;5;29mcontext") != std::string::npos);
 }
 
-TEST_CASE("inspection screen: steps that are asked for are shown, with their numbers") {
+TEST_CASE("inspection screen: requested steps are shown, with their numbers") {
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   sample.page.steps = {Step::kScale, Step::kContext};
   CHECK(render_inspection(sample.page, plain(60)) ==
@@ -166,7 +166,7 @@ TEST_CASE("inspection screen: bars of weights that are all 0 have an axis that e
   CHECK(screen.find("  weight  0                            1\n") != std::string::npos);
 }
 
-TEST_CASE("inspection screen: of many keys those left out are counted, with their weight") {
+TEST_CASE("inspection screen: with many keys those left out are counted, with their weight") {
   AttentionRequest request;
   SampleInspection sample(test::random_head(60), test::numbered_tokens(60), 49, request);
   sample.page.steps = {Step::kSoftmax};
@@ -182,7 +182,7 @@ TEST_CASE("inspection screen: of many keys those left out are counted, with thei
   CHECK(full.find("weights [60, 60]") != std::string::npos);
 }
 
-TEST_CASE("inspection screen: a heading that is broken goes on below its formula") {
+TEST_CASE("inspection screen: a wrapped heading continues below its formula") {
   const test::SampleInspection sample(test::whole_layer(3), {"a", "b", "c"}, 2);
   const std::vector<std::string> lines =
       test::screen_lines(render_inspection(sample.page, plain(30)));

@@ -41,7 +41,7 @@ std::string softmax_text(const std::vector<double>& scores, std::size_t columns 
 
 }  // namespace
 
-TEST_CASE("chart page: fits every width, in dots and in signs") {
+TEST_CASE("chart page: fits every width, in dots and in characters") {
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {
       CAPTURE(columns);
@@ -51,7 +51,8 @@ TEST_CASE("chart page: fits every width, in dots and in signs") {
   }
 }
 
-TEST_CASE("chart page: signs of 7 bits go through the points, with each line's name at its end") {
+TEST_CASE(
+    "chart page: ascii characters pass through the points, with each line's name at its end") {
   ChartFigure figure = test::sample_chart();
   figure.charts.resize(1);
   const Page page = chart_page(figure, {.columns = 60}, 7);
@@ -71,7 +72,7 @@ TEST_CASE("chart page: side by side where there is room for all") {
   CHECK(chart_page(test::sample_chart(), {.columns = 160}, 7).lines.size() == 10);
 }
 
-TEST_CASE("softmax page: fits every width, whatever the scores") {
+TEST_CASE("softmax page: fits every width, for any scores") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<std::vector<double>> rows = {
       {2.1, 8.7, 3.2}, {1000.0, 1001.0, -kInfinity}, {-kInfinity}, {-1e30, 1e300}, {0.0}};
@@ -95,27 +96,27 @@ TEST_CASE("softmax page: the table of a textbook") {
   CHECK(!holds(text, "naive"));
 }
 
-TEST_CASE("softmax page: infinities of the naive form stand beside the weights") {
+TEST_CASE("softmax page: infinities of the naive form are next to the weights") {
   const std::string text = softmax_text({1000.0, 1001.0});
   CHECK(holds(text, "0.2689  ###            inf     nan\n"));
   CHECK(holds(text, "Naive: exp(score) / sum of exp(score)"));
 }
 
-TEST_CASE("softmax page: a row that is all masked is said to be so") {
+TEST_CASE("softmax page: a fully masked row is reported") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::string text = softmax_text({-kInfinity, -kInfinity});
   CHECK(holds(text, "Every score is -inf"));
   CHECK(!holds(text, "nan"));
 }
 
-TEST_CASE("softmax page: numbers that no float holds are written all the same") {
+TEST_CASE("softmax page: numbers out of a float's range are still written") {
   const std::string text = softmax_text({1e300, -1e300, 0.0});
   CAPTURE(text);
   CHECK(holds(text, "1     1e+300  "));
   CHECK(holds(text, "2    -1e+300  "));
 }
 
-TEST_CASE("meaning page: fits every width, with the word's cosines by hand") {
+TEST_CASE("meaning page: fits every width, with the word's cosines computed by hand") {
   const auto context = [](std::initializer_list<const char*> words,
                           std::initializer_list<float> vectors) {
     WordContext made;
@@ -159,7 +160,7 @@ TEST_CASE("meaning page: fits every width, with the word's cosines by hand") {
   }
 }
 
-TEST_CASE("lesson page: every lesson that does not measure fits every width") {
+TEST_CASE("lesson page: every lesson without measurements fits every width") {
   for (const LessonKind kind :
        {LessonKind::kHeads, LessonKind::kLinear, LessonKind::kPositions, LessonKind::kMasks}) {
     Lesson lesson = make_lesson(kind, {});
@@ -173,7 +174,7 @@ TEST_CASE("lesson page: every lesson that does not measure fits every width") {
   }
 }
 
-TEST_CASE("lesson page: narrow screens have all words of a table") {
+TEST_CASE("lesson page: narrow screens show all words of a table") {
   const Lesson lesson = make_lesson(LessonKind::kMasks, {});
   for (const std::size_t columns : {40u, 60u}) {
     const std::string page = to_plain(

@@ -1,4 +1,4 @@
-// What is told of a model: facts in words, the screen, and that it fits.
+// The description of a model: facts in words, the screen, and that it fits.
 #include "attnviz/report/model_info.h"
 #include "attnviz/report/attention_facts.h"
 
@@ -81,7 +81,7 @@ std::string screen_of(const ModelInfo& info, const TerminalOptions& options) {
 
 }  // namespace
 
-TEST_CASE("runs of layers are drawn together from three on") {
+TEST_CASE("runs of three or more layers are drawn together") {
   CHECK(layer_list(std::array<std::size_t, 1>{0}) == "0");
   CHECK(layer_list(std::array<std::size_t, 3>{0, 2, 4}) == "0, 2, 4");
   CHECK(layer_list(std::array<std::size_t, 4>{0, 1, 5, 6}) == "0, 1, 5, 6");
@@ -97,7 +97,7 @@ TEST_CASE("Gemma 2: windows by layer, soft caps and a score scale of its own") {
   CHECK(text_of(facts, "q/k norms") == "(none)");
   const auto shape = shape_facts(info_of(model));
   CHECK(contains(text_of(shape, "output"), "logits capped at 4.5"));
-  CHECK(text_of(shape, "heads") == "4 a layer, sharing 2 kv heads");
+  CHECK(text_of(shape, "heads") == "4 per layer, sharing 2 kv heads");
   CHECK(contains(text_of(shape, "norms"), "RMS norm, epsilon 1e-06, weights stored less 1"));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("GPT-NeoX: partial rotation, parallel residual, no tied head") {
   CHECK(contains(text_of(shape_facts(info), "output"), "not tied"));
 }
 
-TEST_CASE("scalings of RoPE are named, with their factor and what they grew from") {
+TEST_CASE("scalings of RoPE are named, with their factor and original context") {
   const auto rope = [](const char* name) {
     const Model model = load_hugging_face(kModels / name);
     return text_of(attention_facts(info_of(model)), "RoPE");
@@ -146,12 +146,12 @@ TEST_CASE("GPT-3 in numbers: the lecture's table") {
   const std::string screen = screen_of(gpt3(), {});
   CHECK(row_of(screen, "W_Q") == "W_Q 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
   CHECK(row_of(screen, "W_K") == "W_K 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
-  CHECK(row_of(screen, "W_V") == "W_V value-down 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
-  CHECK(row_of(screen, "W_O") == "W_O value-up 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
+  CHECK(row_of(screen, "W_V") == "W_V 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
+  CHECK(row_of(screen, "W_O") == "W_O 1,572,864 96 150,994,944 14,495,514,624 14.5 B");
   CHECK(row_of(screen, "attention") == "attention 6,291,456 603,979,776 57,982,058,496 58.0 B");
   CHECK(row_of(screen, "token embeddings") == "token embeddings 617,558,016 618 M");
   CHECK(row_of(screen, "attention:") ==
-        "attention: 6.3 M a head, 604 M a layer, 58.0 B in 96 layers.");
+        "attention: 6.3 M per head, 604 M per layer, 58.0 B in 96 layers.");
   CHECK(row_of(screen, "131,072") == "131,072 68.7 GB 633 TB 1.2 TB 618 GB");
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("a screen of any width holds its lines, and is 7-bit when asked to be"
   }
 }
 
-TEST_CASE("what files say cannot reach a terminal as codes") {
+TEST_CASE("text from files cannot reach a terminal as control codes") {
   const Model random = random_model({1, 4}, 1);
   ModelInfo info = info_of(random);
   info.name = "a\x1b[31m\nb";
@@ -200,7 +200,7 @@ TEST_CASE("what files say cannot reach a terminal as codes") {
   }
 }
 
-TEST_CASE("layers of multi-token prediction are named with what is not used") {
+TEST_CASE("layers of multi-token prediction are listed among unused parts") {
   Model model = load_hugging_face(kModels / "gemma2-softcap-window");
   model.stored.unused_tensors = {{"a", "f", kMultiToken}, {"b", "f", kOtherTask}};
   CHECK(contains(row_of(screen_of(info_of(model), {}), "not used"),

@@ -53,15 +53,14 @@ nlohmann::json written(const Write& write) {
 
 }  // namespace
 
-TEST_CASE(
-    "predictions: rank, token as it is shown elsewhere, id, percent and a bar of that share") {
+TEST_CASE("predictions: rank, token as shown elsewhere, id, percentage and a bar of that share") {
   const std::string text =
       drawn(two_tokens(), options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   const std::vector<std::string> lines = test::screen_lines(text);
   REQUIRE(lines.size() == 4);
   CHECK(lines[0] == "next token after \"sat\" (4)");
   CHECK(lines[1] == "   token          id  probability");
-  // Of a bar's 26 columns 75 % are 19.5.
+  // 75 % of a bar's 26 columns are 19.5.
   std::string bar;
   for (int i = 0; i < 19; ++i) {
     bar += "█";
@@ -70,7 +69,7 @@ TEST_CASE(
   CHECK(lines[3] == "2  \\x1B[31m猫  50000         <.1%  ▏");
 }
 
-TEST_CASE("predictions in 7 bits, with the name of the run") {
+TEST_CASE("predictions in ascii, with the name of the run") {
   Predictions predictions = two_tokens();
   predictions.replaces_it = true;
   AttentionDocument runs[2];
@@ -83,7 +82,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
   CHECK(test::screen_lines(text)[0] == "instead of \"sat\" (4), T 0.5");
 }
 
-TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {
+TEST_CASE("predictions fit the width, and have colours only on request") {
   Predictions predictions = two_tokens();
   predictions.top.push_back({std::string(100, 'w'), 7, 0.2, 0.0f});
   for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
@@ -101,7 +100,7 @@ TEST_CASE("predictions fit where they are drawn, and carry colours only where th
   CHECK(colored.find("\x1b[31m") == std::string::npos);
 }
 
-TEST_CASE("predictions at every place: beside what came, where something came") {
+TEST_CASE("predictions at every position: next to the actual token, if there is one") {
   std::vector<Predictions> all = {two_tokens(), two_tokens()};
   all[0].actual = ActualToken{" by", 12, 0.25, 1};
   all[1].at = 5;
@@ -117,7 +116,7 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
   CHECK(wide[1] == "   after  predicted  probability  came  probability  rank");
   CHECK(wide[2] == "4  ␠sat   ␠on              75.0%  ␠by         25.0%     2  █████");
   CHECK(wide[3] == "5  ␠sat   ␠on              75.0%");
-  // What does not fit goes on below, with what came beside its own numbers.
+  // Tables that do not fit continue below, with the actual token next to its own numbers.
   all[1].top[0].token = " understand";
   const std::vector<std::string> narrow =
       lines(options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 40));
@@ -136,7 +135,7 @@ TEST_CASE("predictions at every place: beside what came, where something came") 
   }
 }
 
-TEST_CASE("a continuation is told in lines that fit, escaped") {
+TEST_CASE("a continuation is printed in lines that fit, escaped") {
   AttentionDocument document;
   Continuation& continuation = document.continuation.emplace();
   continuation.text = " and\n\x1b[2Jthen " + std::string(90, 'w');
@@ -150,7 +149,7 @@ TEST_CASE("a continuation is told in lines that fit, escaped") {
   CHECK(drawn(document, {.columns = 40}) == "continuation: none\n");
 }
 
-TEST_CASE("why a continuation is shorter than asked for") {
+TEST_CASE("the reason why a continuation is shorter than requested") {
   Continuation continuation;
   continuation.ids = {1, 2};
   continuation.asked = 2;

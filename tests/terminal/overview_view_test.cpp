@@ -42,7 +42,7 @@ TEST_CASE("overview_page: thumbnails, the chosen one in brackets, then it large"
       "   @.......[-..#....]@....... @....... @....... @....... @.......",
       "",
       "L1H1: the most informative head",
-      "Here each token attends to a different word: \"on\" (3) puts 75 % of its attention",
+      "What a token attends to here depends on the word: for example, \"on\" (3) puts 75",
   };
   REQUIRE(lines.size() > expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("overview_page: no line is too wide, and ascii is 7-bit") {
   }
 }
 
-TEST_CASE("overview_page: every head is named once, in groups that are alike") {
+TEST_CASE("overview_page: every head is named once, in groups of similar size") {
   const test::SampleOverview sample(2, 32, 40);
   const Overview overview = sample.overview();
   std::vector<std::string> headers;
@@ -126,7 +126,7 @@ TEST_CASE("overview_page: half blocks show as many rows as columns") {
   CHECK(test::without_escapes(lines.at(10)).find("└▀▀▀▀▀▀▀┘") != std::string::npos);
 }
 
-TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {
+TEST_CASE("terminal_cells: cells pooled to this size are those that are drawn") {
   const test::SampleOverview sample(5, 8, 60);
   const Overview overview = sample.overview();
   for (const std::size_t columns : {80u, 200u}) {
@@ -139,7 +139,7 @@ TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {
   }
 }
 
-TEST_CASE("overview_page: heads stand below each other where layers' numbers take all the room") {
+TEST_CASE("overview_page: heads are stacked if the layers' numbers take all the room") {
   const test::SampleOverview sample(1, 3, 2);
   Overview overview = sample.overview();
   overview.blanks.push_back({1'000'000'000'000, 2'000'000'000'000, 1, "MLP"});

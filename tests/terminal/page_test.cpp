@@ -18,7 +18,7 @@ std::string written(const Line& line, ColorDepth depth = ColorDepth::k16) {
 
 }  // namespace
 
-TEST_CASE("to_ansi: a styled run ends in a reset, a following one starts from nothing") {
+TEST_CASE("to_ansi: a styled run ends in a reset, the next one starts without a style") {
   Line line;
   line.put("a");
   line.put(" ", {.fill = kRed});
@@ -66,7 +66,7 @@ TEST_CASE("to_ansi: text on a fill is black or white, whichever contrasts more")
   CHECK(written(Line("1", {.fill = kRed})) == "\x1b[41;97m1\x1b[0m\n");
 }
 
-TEST_CASE("to_plain: no style, and no blanks at the ends of lines") {
+TEST_CASE("to_plain: no styles, and no blanks at the ends of lines") {
   Page page;
   page.add("heading", kBold);
   page.blank();

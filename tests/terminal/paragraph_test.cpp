@@ -13,7 +13,7 @@ namespace attnviz {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("safe_message: words keep one space between them and nothing that a terminal obeys") {
+TEST_CASE("safe_message: words keep one space between them, without control sequences") {
   CHECK(safe_message(" mask\n causal\t", false) == "mask causal");
   CHECK(safe_message("a\x1b[31mb", false) == "a\\x1B[31mb");
   CHECK(safe_message("4 × 4", true) == "4 \\u{00D7} 4");

@@ -58,7 +58,7 @@ TEST_CASE("report page: title, notes, sentences, headings and rows in their orde
                                ".. 1 more word"});
 }
 
-TEST_CASE("report page: a text that fits its line is cut, and bars take the room there is") {
+TEST_CASE("report page: a text too long for its line is cut, and bars take the available room") {
   Report report;
   report.draw(words());
   for (const std::size_t columns : {1U, 20U, 40U, 80U, 200U}) {
@@ -76,7 +76,7 @@ TEST_CASE("report page: a text that fits its line is cut, and bars take the room
   CHECK(lines[2].size() == 80);
 }
 
-TEST_CASE("report page: what is shaded is bold without colours, or not drawn where it needs them") {
+TEST_CASE("report page: shaded text is bold without colours, or omitted if it needs them") {
   Report report;
   report.draw(Strip{.pieces = {{"One."},
                                {.text = "Two.", .share = 1.0f, .mark = "[1]"},
@@ -90,7 +90,7 @@ TEST_CASE("report page: what is shaded is bold without colours, or not drawn whe
         "One.\n");
 }
 
-TEST_CASE("report page: what is said cannot reach a terminal as codes") {
+TEST_CASE("report page: its text cannot reach a terminal as control codes") {
   Report report{.title = "a\x1b[31m", .notes = {"\x1b[0m"}};
   report.say("b\x1b]0;x\x07");
   report.draw(Heading{"\x9b"});

@@ -14,7 +14,7 @@
 namespace attnviz {
 namespace {
 
-// L* of CIE 1976, which no palette is made with.
+// L* of CIE 1976, which was not used to make the palettes.
 double cielab_lightness(Rgb color) {
   const auto linear = [](std::uint8_t channel) {
     const double c = channel / 255.0;
@@ -30,7 +30,7 @@ double contrast(Rgb a, Rgb b) {
   return light / dark;
 }
 
-// Colours 16 to 255 as xterm documents them.
+// Colours 16 to 255 as documented by xterm.
 Rgb xterm_color(int index) {
   if (index >= 232) {
     const auto gray = static_cast<std::uint8_t>(8 + 10 * (index - 232));
@@ -63,7 +63,7 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-// Strictly one way; diverging maps up to the middle and down again.
+// Strictly monotonic; diverging maps up to the middle and down again.
 void check_order(const std::vector<double>& lightness, bool diverging) {
   const std::size_t n = lightness.size();
   if (!diverging) {
@@ -82,7 +82,7 @@ void check_order(const std::vector<double>& lightness, bool diverging) {
   }
 }
 
-// The 16 colours by foreground codes 30 to 37 and 90 to 97, as usual programs show them.
+// The 16 colours with foreground codes 30 to 37 and 90 to 97, as shown by common programs.
 struct Scheme {
   const char* name;
   Rgb colors[16];
@@ -188,7 +188,7 @@ TEST_CASE("TerminalPalette: 256 colours keep every map's order of lightness, nea
   }
 }
 
-TEST_CASE("TerminalPalette: 16 colours keep every map's order of lightness on usual palettes") {
+TEST_CASE("TerminalPalette: 16 colours keep every map's order of lightness on common palettes") {
   for (const std::string& name : all_names()) {
     CAPTURE(name);
     const Colormap colormap(name);
@@ -225,7 +225,7 @@ TEST_CASE("TerminalPalette: 16 colours go from blue to bright yellow and clamp")
   CHECK(palette.color(7.0f).index == 103);
 }
 
-TEST_CASE("TerminalPalette: NaN has a colour of its own") {
+TEST_CASE("TerminalPalette: NaN has its own colour") {
   for (const ColorDepth depth : {ColorDepth::k16, ColorDepth::k256, ColorDepth::kTrueColor}) {
     for (const std::string& name : all_names()) {
       CAPTURE(name);

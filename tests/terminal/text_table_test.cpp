@@ -23,14 +23,14 @@ std::string drawn(const TextTable& table, std::size_t columns) {
 
 }  // namespace
 
-TEST_CASE("a table stands in columns, wide signs counted as two") {
+TEST_CASE("a table has aligned columns, wide characters counted as two") {
   CHECK(drawn(two_columns(), 40) ==
         " key  score  bar\n"
         " cat    1.5  ###\n"
         " 猫   -2.25\n");
 }
 
-TEST_CASE("a table that is too wide goes on below, with its labels and the same numbers") {
+TEST_CASE("a table that is too wide continues below, with its labels and the same numbers") {
   CHECK(drawn(two_columns(), 14) ==
         " key  score\n"
         " cat    1.5\n"
@@ -40,7 +40,7 @@ TEST_CASE("a table that is too wide goes on below, with its labels and the same 
         " 猫\n");
 }
 
-TEST_CASE("columns that belong together are not folded apart") {
+TEST_CASE("columns that belong together are not separated by folding") {
   TextTable table = two_columns();
   table.columns.insert(table.columns.begin(), {{"a", {}}, {{"1", {}}, {"2", {}}}, true, false});
   table.columns[2].with_previous = true;
@@ -67,7 +67,7 @@ TEST_CASE("labels take 20 columns of a narrow line, but no more than a quarter o
   CHECK(label_columns(table, 40) == 11);
 }
 
-TEST_CASE("words of a last text that is too wide go on below it, in its style") {
+TEST_CASE("words of a last text that is too wide continue below it, in its style") {
   TextTable table = two_columns();
   table.columns[1] = {
       {"a token sees", {}}, {{"all tokens", {}}, {"the last three only", kBold}}, false, false};
@@ -82,7 +82,7 @@ TEST_CASE("words of a last text that is too wide go on below it, in its style") 
                                 "      \x1b[1monly\x1b[0m\n");
   table.columns[1].cells[1].text = std::string(30, '#');  // a bar has no words
   CHECK(drawn(table, 20) == numbers + " 猫   \x1b[1m" + std::string(12, '#') + "..\x1b[0m\n");
-  table.columns[1].cells[1].text = std::string(30, ' ');  // nor has a blank, whose row stays
+  table.columns[1].cells[1].text = std::string(30, ' ');  // nor does a blank, whose row stays
   CHECK(drawn(table, 20).starts_with(numbers + " 猫 "));
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("cells that are too wide are cut at the end of the line, labels before
   }
 }
 
-TEST_CASE("styles end where their cell does") {
+TEST_CASE("styles end with their cell") {
   TextTable table = two_columns();
   table.columns[0].cells[0].style.ink = PaletteColor{41, {205, 0, 0}};
   CHECK(drawn(table, 40) ==

@@ -1,4 +1,4 @@
-// The tour's screens: a tour made by hand, whose sentences can be read off, and the demo model's.
+// The tour's screens: a hand-made tour, whose sentences can be checked, and the demo model's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -51,8 +51,8 @@ TourHead example(HeadId head, std::vector<float> weights, ExpectedLook look) {
   return made;
 }
 
-// "The cat sat" at the head whose numbers stand in sample_inspection.h: q·k = 2, 4, 2, over √4 = 2
-// that is 1, 2, 1, so that the weights are 1 : e : 1 over their sum.
+// "The cat sat" at the head whose numbers are in sample_inspection.h: q·k = 2, 4, 2, divided by √4
+// = 2 that is 1, 2, 1, so that the weights are 1 : e : 1 over their sum.
 class TourByHand {
  public:
   TourByHand() : model_(test::model_by_hand()) {
@@ -87,7 +87,7 @@ class TourByHand {
   Model model_;
 };
 
-// Without line ends: sentences are broken anywhere.
+// Without line breaks: sentences may be wrapped anywhere.
 std::string on_one_line(std::string text) {
   for (char& c : text) {
     c = c == '\n' ? ' ' : c;
@@ -123,7 +123,7 @@ TEST_CASE("tour screens: tokens with ids and numbers, and what makes them the sa
                        "1 ␠cat  11  0.5  0.0  0.0\n"
                        "2 ␠sat  12  0.0  0.0  0.0\n"));
   CHECK(test::contains(screen, "3 numbers, its embedding"));
-  CHECK(test::contains(on_one_line(screen), "␠ is the space before a word"));
+  CHECK(test::contains(on_one_line(screen), "␠ marks the space before a word"));
   CHECK(!test::contains(screen, "begins every text"));  // no token was added
 
   hand.tour.text.tokens[2] = hand.tour.text.tokens[0];
@@ -132,25 +132,25 @@ TEST_CASE("tour screens: tokens with ids and numbers, and what makes them the sa
                        "Tokens 0 and 2 are both \"The\": the same id, and so the same 3 numbers."));
   hand.tour.text.tokens[2] = token_of("the", 12);
   screen = on_one_line(hand.screen(0));
-  CHECK(test::contains(screen, "\"The\" and \"the\" are two tokens with two ids"));
+  CHECK(test::contains(screen, "\"The\" and \"the\" are different tokens with different ids"));
   hand.tour.n_whole = 1234;
   screen = on_one_line(hand.screen(0));
   CHECK(test::contains(screen,
                        "reads at most 3 tokens: of this text's 1,234 only the first 3 are used."));
 }
 
-TEST_CASE("tour screens: the vectors of the token that is followed") {
+TEST_CASE("tour screens: the vectors of the token being followed") {
   const TourByHand hand;
   const std::string screen = hand.screen(1);
   CHECK(test::contains(screen, "Head L0H0 is layer 0, head 0"));
   CHECK(test::contains(screen,
-                       "Token 2, \"sat\", at this head:\n   x  0  0  1\n   q  2  0  0  2\n"
-                       "   k  0  0  0  1\n   v  4  0\n"));
+                       "Token 2, \"sat\", in this head:\n   x  0  0  1\n   q  2  0  0  2\n   k  0  "
+                       "0  0  1\n   v  4  0\n"));
   CHECK(test::contains(on_one_line(screen), "q and k, 4 numbers each, and v, 2."));
-  CHECK(!test::contains(screen, "RoPE"));  // this model turns nothing
+  CHECK(!test::contains(screen, "RoPE"));  // this model has no rotation
 }
 
-TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by hand") {
+TEST_CASE("tour screens: from q·k to weights, with numbers computed by hand") {
   const TourByHand hand;
   const std::string screen = hand.screen(2);
   CHECK(test::contains(screen,
@@ -162,54 +162,54 @@ TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by h
   const std::string words = on_one_line(screen);
   CHECK(test::contains(words, ", 57.6 %, "));
   CHECK(test::contains(words,
-                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). "
-                       "W_O maps this to 3 numbers"));
+                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). A fourth matrix, "
+                       "W_O, makes it 3 numbers"));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {
   TourByHand hand;
   std::string screen = hand.screen(3);
-  // The q of the first two tokens is 0: they look at all that they see alike.
+  // The q of the first two tokens is 0: they attend uniformly to all tokens that they see.
   CHECK(test::contains(screen,
                        "   query   0   1   2\n"
                        "   0 The 100   .   .\n"
                        "   1 cat  50  50   .\n"
                        "   2 sat  21  58  21\n"));
-  CHECK(test::contains(screen, "\"The\" sees only itself and gets all of the weight.\n"));
+  CHECK(test::contains(screen, "\"The\" sees only itself, so all of its weight is there.\n"));
   CHECK(!test::contains(screen, "carries no meaning"));
   hand.tour.text.tokens[0].added = true;
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(
-      screen, "put their weight there: 25 %, averaged over all 4 heads and every later token."));
-  // Of the shown rows only one that gives the first token more than half is named.
+      screen,
+      "put their weight there: it gets 25 % on average over all 4 heads and all later tokens."));
+  // Among the shown rows only one that gives the first token more than half is named.
   auto matrices = std::make_shared<InspectedMatrices>();
   matrices->weights = MatrixBuffer(3, 3);
   matrices->weights.view()(1, 0) = 0.75f;
   hand.tour.inspection.all = std::move(matrices);
   screen = on_one_line(hand.screen(3));
-  CHECK(test::contains(
-      screen,
-      "here \"cat\" puts 75 % on it; averaged over all 4 heads and every later token it is 25 %."));
-  CHECK(test::contains(screen, "A dot is a masked cell, 0 less than half a percent."));
+  CHECK(test::contains(screen,
+                       "here \"cat\" puts 75 % on it; on average over all 4 heads and all later "
+                       "tokens, it gets 25 %."));
+  CHECK(test::contains(screen, "A dot is a masked cell; 0 is less than half a percent."));
 }
 
-TEST_CASE("tour screens: examples say what their weights say, also where it is not as expected") {
+TEST_CASE("tour screens: examples describe their actual weights, even if these are unexpected") {
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(screen,
-                       "in a list of 8 words, repeated once, or in sentences (its figures come "
-                       "from 4 other sentences)."));
   CHECK(test::contains(
-      screen, "L0H1, previous token: 90 % of the weight is on the previous token (here 50 %)."));
-  CHECK(test::contains(screen, "\"c\" gives 75 % to \"b\", the token before it."));
+      screen, "tested on a list of 8 words, repeated once, or (pronoun) on 4 other sentences."));
+  CHECK(test::contains(
+      screen, "L0H1, previous token: 90 % of the weight is on it (50 % in screen 1's text)."));
+  CHECK(test::contains(screen, "\"c\" puts 75 % on \"b\", the token before it."));
   CHECK(test::contains(screen,
-                       "\"c\" gives 25 % to \"b\": what followed once may follow again; \"c\" "));
+                       "\"c\" puts 25 % on \"b\": what followed once may follow again; \"c\" "));
   CHECK(test::contains(screen, ", 50 %, "));
   CHECK(test::contains(screen, " itself."));
   CHECK(test::contains(screen, "pronoun: 90 % is on the animal, 12 % on the place."));
   CHECK(test::contains(screen, "in 3 of 4 sentences the animal gets more "));
   CHECK(test::contains(hand.screen(4), "    a    b    c\n    0%  75%  25%\n"));
-  CHECK(!test::contains(screen, "of them."));
+  CHECK(!test::contains(screen, "is the best at"));
 }
 
 TEST_CASE("tour screens: a token after the example's query is a dot, with a sentence on why") {
@@ -219,35 +219,36 @@ TEST_CASE("tour screens: a token after the example's query is a dot, with a sent
   hand.tour.pronoun.text.tokens[1].end = 3;
   const std::string screen = hand.screen(4);
   CHECK(test::contains(screen, "\n    90%  10%  .\n"));
-  CHECK(test::contains(on_one_line(screen), "It cannot see \"c\", which comes after \"b\"."));
+  CHECK(test::contains(on_one_line(screen), "It cannot see \"c\", which comes later."));
 }
 
 TEST_CASE("tour screens: a sentence points out a head that has two jobs, or three") {
   TourByHand hand;
   hand.tour.pronoun.score.head = {0, 2};
-  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H2 does two of them. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H2 is the best at two. "));
   hand.tour.pronoun.score.head = {0, 1};
-  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does two of them. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 is the best at two. "));
   hand.tour.induction.score.head = {0, 1};
-  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does all three. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 is the best at all three. "));
 }
 
-TEST_CASE("tour screens: jobs that no head of a model does are left out, with a sentence on it") {
+TEST_CASE(
+    "tour screens: jobs that no head of a model does are left out, with a sentence about it") {
   TourByHand hand;
   CHECK(tour_screens(hand.tour) == 6);
   CHECK(tour_left_out(hand.tour).empty());
   hand.tour.induction.found = false;
   std::string screen = on_one_line(hand.screen(4));
   CHECK(test::contains(screen,
-                       "For each of two jobs, this is the head of 4 that does it best: in a list "
-                       "of 8 words, repeated once, or in sentences"));
+                       "Here is the best of 4 heads for each of two jobs, tested on a list of 8 "
+                       "words, repeated once, or (pronoun) on 4 other sentences."));
   CHECK(!test::contains(screen, "may follow again"));
   CHECK(test::contains(
       screen,
       "No head of this model has the job induction; heads -m x shows every head's scores."));
   hand.tour.pronoun.found = false;
   screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(screen, "For one job, this is the head of 4 that does it best: in a list"));
+  CHECK(test::contains(screen, "Here is the best of 4 heads for one job, tested on a list"));
   CHECK(test::contains(screen, "has the job induction or pronoun;"));
   CHECK(!test::contains(on_one_line(hand.screen(1)), "stands for"));
   hand.tour.previous.found = false;
@@ -260,7 +261,7 @@ TEST_CASE("tour screens: jobs that no head of a model does are left out, with a 
   CHECK(left_out[1].starts_with("without the screen \"Heads that specialise\": "));
 }
 
-TEST_CASE("tour screens: commands name the model where it is not the usual one") {
+TEST_CASE("tour screens: commands name the model unless it is the default one") {
   const TourByHand hand;
   TourOptionNames names = kNames;
   names.model = " -m x";
@@ -269,7 +270,7 @@ TEST_CASE("tour screens: commands name the model where it is not the usual one")
   CHECK(test::contains(screen, "   attnviz inspect -m x \"$TEXT\" --head 0.0 --query 2  "));
 }
 
-TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term of 0.00") {
+TEST_CASE("tour screens: no minus before numbers rounded to zero, and no term of 0.00") {
   TourByHand hand;
   hand.tour.inspection.scores = {-0.001f, -0.004f, -0.006f};
   hand.tour.inspection.context = {-0.001f, 0.5f};
@@ -284,21 +285,21 @@ TEST_CASE("tour screens: a sentence where the head does not find what a pronoun 
   constexpr const char* kMissed = "Here the head does not find whom \"she\" means;";
   TourByHand hand;
   hand.tour.text.tokens[2].text = " she";
-  const auto says_so = [&hand](std::vector<float> weights) {
+  const auto reports_miss = [&hand](std::vector<float> weights) {
     hand.tour.inspection.weights = std::move(weights);
     return test::contains(on_one_line(hand.screen(2)), kMissed);
   };
-  CHECK(!says_so({0.2f, 0.1f, 0.7f}));  // no pronoun is followed
+  CHECK(!reports_miss({0.2f, 0.1f, 0.7f}));  // no pronoun is followed
   hand.tour.follows_pronoun = true;
-  CHECK(says_so({0.2f, 0.1f, 0.7f}));  // itself
-  CHECK(!says_so({0.2f, 0.7f, 0.1f}));
+  CHECK(reports_miss({0.2f, 0.1f, 0.7f}));  // itself
+  CHECK(!reports_miss({0.2f, 0.7f, 0.1f}));
   hand.tour.text.tokens[1].text = "。";
-  CHECK(says_so({0.2f, 0.7f, 0.1f}));
-  CHECK(says_so({0.7f, 0.2f, 0.1f}));  // "The"
+  CHECK(reports_miss({0.2f, 0.7f, 0.1f}));
+  CHECK(reports_miss({0.7f, 0.2f, 0.1f}));  // "The"
   hand.tour.text.tokens[0].text = "Anna";
-  CHECK(!says_so({0.7f, 0.2f, 0.1f}));
+  CHECK(!reports_miss({0.7f, 0.2f, 0.1f}));
   hand.tour.text.tokens[0].added = true;
-  CHECK(says_so({0.7f, 0.2f, 0.1f}));
+  CHECK(reports_miss({0.7f, 0.2f, 0.1f}));
 }
 
 TEST_CASE("tour screens: temperatures side by side, with their entropies") {
@@ -317,7 +318,7 @@ TEST_CASE("tour screens: temperatures side by side, with their entropies") {
   CHECK(test::contains(on_one_line(hand.screen(5)), "Here it makes no visible difference"));
 }
 
-TEST_CASE("tour screens: commands name the text only where a shell takes it as it is") {
+TEST_CASE("tour screens: commands contain the text only if a shell needs no escapes for it") {
   TourByHand hand;
   CHECK(test::contains(hand.screen(5), "   TEXT=\"The cat sat\"\n   attnviz \"$TEXT\"  "));
   CHECK(test::contains(hand.screen(5), "   attnviz inspect \"$TEXT\" --head 0.0 --query 2  "));
@@ -375,12 +376,12 @@ TEST_CASE("tour screens: a sentence on texts that the vocabulary splits into fra
   const auto first_screen = [&model](const char* text) {
     return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain, kNames));
   };
-  // Two characters of three bytes, in a piece each, and the space before them.
+  // Two three-byte characters, one piece each, and the space before them.
   CHECK(test::contains(first_screen("猫座"), " of 7 tokens are fragments of words"));
   CHECK(!test::contains(first_screen("The cat sat on the mat"), "fragments of words"));
 }
 
-TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be ascii") {
+TEST_CASE("tour screens: any text fits any width, in 7 bits with ascii") {
   const Model model = demo_model();
   std::string long_text;
   for (int i = 0; i < 120; ++i) {

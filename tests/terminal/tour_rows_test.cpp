@@ -1,4 +1,4 @@
-// The tour's rows where not all weight is on a prefix of keys: learned sinks, windows, gates.
+// The tour's rows when not all the weight is on a prefix of keys: learned sinks, windows, gates.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@ TokenizedText text_of_rows(const std::vector<std::string>& pieces) {
   return text;
 }
 
-// "The cat sat" at the head whose numbers stand in sample_inspection.h.
+// "The cat sat" at the head whose numbers are in sample_inspection.h.
 struct RowsTour {
   RowsTour() {
     tour.text = text_of_rows({"The", " cat", " sat"});
@@ -51,7 +51,7 @@ struct RowsTour {
   Tour tour;
 };
 
-// Sentences are broken anywhere.
+// Sentences may be wrapped anywhere.
 std::string line_of(std::string text) {
   for (char& c : text) {
     c = c == '\n' ? ' ' : c;
@@ -78,8 +78,8 @@ TEST_CASE("tour screens: a learned sink has a row in the tables, and a share in 
   CHECK(test::contains(words, " \"cat\", and 10.0 % "));
   CHECK(!test::contains(words, "most of its attention, 22.5 %"));  // less than half
   CHECK(test::contains(line_of(hand.screen(3)),
-                       "all of the weight except what goes to the head's learned sink, which is "
-                       "not a token."));
+                       "all of its weight is there, except what goes to the head's learned sink, "
+                       "which is not a token."));
   for (TourTemperature& row : hand.tour.temperatures) {
     row.sink = 0.125f / row.temperature;
   }
@@ -95,7 +95,8 @@ TEST_CASE("tour screens: a learned sink has a row in the tables, and a share in 
   CHECK(test::contains(line_of(screen), " 50 %."));
 }
 
-TEST_CASE("tour screens: keys of a window stand in the tables though the first token is not seen") {
+TEST_CASE(
+    "tour screens: keys of a window are in the tables though the first token is not visible") {
   RowsTour hand;
   hand.tour.inspection.mask = {MaskKind::kWindow, 2};
   hand.tour.inspection.weights = {0.0f, 0.73f, 0.27f};
@@ -115,8 +116,9 @@ TEST_CASE("tour screens: a gate comes after the sum of the values") {
   hand.tour.inspection.mixture = {1.0f, 2.0f};
   hand.tour.inspection.gate = {0.5f, 0.25f};
   hand.tour.inspection.context = {0.5f, 0.5f};
-  CHECK(test::contains(line_of(hand.screen(2)),
-                       "= (1.00, 2.00); a gate then lets (0.50, 0.50) of it through. W_O"));
+  CHECK(test::contains(
+      line_of(hand.screen(2)),
+      "= (1.00, 2.00); a gate then lets (0.50, 0.50) of it through. A fourth matrix, W_O"));
 }
 
 }  // namespace attnviz

@@ -29,7 +29,7 @@ std::string why_text(const WhyDocument& document, std::size_t top = 0,
 
 }  // namespace
 
-TEST_CASE("why page: every part with its numbers, and what they sum to") {
+TEST_CASE("why page: every part with its numbers, and their sum") {
   const std::string page = why_text(test::sample_why());
   CAPTURE(page);
   CHECK(has(page, "why: toy, \"on\" after \"sat\" (2)\n"));
@@ -48,29 +48,31 @@ TEST_CASE("why page: every part with its numbers, and what they sum to") {
   CHECK(has(page, "before 0                 2  25.0%"));
   CHECK(has(page, "output                   1  60.7%"));
   CHECK(has(page, "rank 1 of 2,048: the most probable"));
-  CHECK_FALSE(has(page, "\x1B"));  // of the token that is called so
+  CHECK_FALSE(has(page, "\x1B"));  // of the token with this name
 }
 
-TEST_CASE("why page: of long tables the first rows, and what the others come to") {
+TEST_CASE("why page: the first rows of long tables, and the sum of the others") {
   const std::string page = why_text(test::sample_why(), 1);
   CAPTURE(page);
   CHECK(has(page, "3 others        -1.00"));  // 3 - 4
   CHECK(has(page, "sum: the logit  +3.00"));
   CHECK(has(page, ".. 2 more, each at most 0.25"));
-  CHECK(has(page, ".. 2 more, less needed and with less attention\n"));  // words
+  CHECK(has(page, ".. 2 more words\n"));  // words
 }
 
-TEST_CASE("why page: what it says of hidden words is true of masks that let tokens look ahead") {
+TEST_CASE(
+    "why page: its sentences about hidden words are true for masks that let tokens look ahead") {
   WhyDocument document = test::sample_why();
   const TerminalOptions wide{.columns = 400};
   document.run.mask = Mask{};
-  CHECK(has(in_one_line(why_text(document, 0, wide)), "later tokens cannot attend to it "));
+  CHECK(has(in_one_line(why_text(document, 0, wide)), "later tokens cannot attend to the word "));
   document.run.mask = Mask{MaskKind::kNone, 0};
   CHECK(has(in_one_line(why_text(document, 0, wide)),
-            "later tokens cannot attend to it; earlier ones still can "));
+            "later tokens cannot attend to the word; earlier ones still can "));
 }
 
-TEST_CASE("why page: why the last word has no number is told, of many tokens and where it stands") {
+TEST_CASE(
+    "why page: says why the last word has no number, for one token or several, at that word") {
   WhyDocument document = test::sample_why();
   const TerminalOptions wide{.columns = 400};
   CHECK(has(in_one_line(why_text(document, 0, wide)),
@@ -90,7 +92,7 @@ TEST_CASE("why page: narrow screens cut neither the names of parts nor logarithm
   CHECK_FALSE(has(page, ".. "));
 }
 
-TEST_CASE("why page: fits narrow screens, in 7 bits or with colours") {
+TEST_CASE("why page: fits narrow screens, in ascii or with colours") {
   WhyDocument document = test::sample_why();
   for (std::size_t i = 0; i < 300; ++i) {
     document.words->push_back({{3 + i, 4 + i}, "猫", -0.01, 0.0});

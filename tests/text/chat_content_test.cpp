@@ -1,4 +1,4 @@
-// What templates get of a chat, and what they leave out of its prompt.
+// What templates are given of a chat, and what they leave out of its prompt.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -16,16 +16,16 @@
 namespace attnviz {
 namespace {
 
-// What a template of Jinja makes of messages in JSON, with what it leaves out in brackets.
+// A Jinja template's output for messages in JSON, followed by what it leaves out in brackets.
 std::string prompt_of(const std::string& source, const std::string& json,
                       TemplateLanguage language = TemplateLanguage::kJinja) {
   const ChatTemplate with{source, language, "t"};
   const Chat chat = read_chat(json, "m");
   const ChatPrompt prompt = render_chat(with, chat.messages, {.now = {}, .tools = chat.tools});
   std::string text = prompt.text;
-  for (const templates::ChatPlace& place : prompt.left_out) {
-    text +=
-        "{" + (place.message ? std::to_string(*place.message) : "tools") + " " + place.part + "}";
+  for (const templates::ChatPlace& omitted : prompt.left_out) {
+    text += "{" + (omitted.message ? std::to_string(*omitted.message) : "tools") + " " +
+            omitted.part + "}";
   }
   return text;
 }
@@ -35,9 +35,9 @@ constexpr const char* kTwoParts = R"([{"role": "user", "content": [
 
 }  // namespace
 
-TEST_CASE("templates get content in parts as it is, and joined where they take no list") {
-  // Gemma 3 trims each part; a template that prints, or adds to a text, what it is given takes
-  // none.
+TEST_CASE("templates are given content in parts unchanged, or joined if they do not accept lists") {
+  // Gemma 3 trims each part; a template that prints content, or adds it to a text, does not accept
+  // lists.
   CHECK(prompt_of("{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}"
                   "{% for p in m.content %}{{ p.text | trim }}{% endfor %}{% endif %}{% endfor %}",
                   kTwoParts) == "Look:a cat.");
@@ -47,7 +47,7 @@ TEST_CASE("templates get content in parts as it is, and joined where they take n
     CHECK(prompt_of(std::string("{% for m in messages %}") + printed + "{% endfor %}", kTwoParts) ==
           "Look:  a cat.");
   }
-  // Each message by itself: a system text is printed, parts of users are gone through.
+  // Each message separately: a system text is printed, parts of users are iterated over.
   CHECK(prompt_of("{{ messages[0].content }};{% for m in messages[1:] %}{% for p in m.content %}"
                   "{{ p.text }}{% endfor %};{% endfor %}",
                   R"([{"role": "system", "content": [{"type": "text", "text": "S"}]},
@@ -55,7 +55,7 @@ TEST_CASE("templates get content in parts as it is, and joined where they take n
                       {"role": "user", "content": [{"type": "text", "text": "b"}]}])") == "S;a;b;");
 }
 
-TEST_CASE("a text becomes one part of type text where a template reads parts") {
+TEST_CASE("a text becomes one part of type text if a template reads parts") {
   const std::string parts =
       "{% for m in messages %}{% for p in m.content | selectattr('type', 'equalto', 'text') %}"
       "{{ p['text'] }}{% endfor %}{% endfor %}";
@@ -66,7 +66,7 @@ TEST_CASE("a text becomes one part of type text where a template reads parts") {
                   R"([{"role": "user", "content": "Hi"}])") == "Hi");
 }
 
-TEST_CASE("what a template leaves out is said: a message, a part, a call, a tool") {
+TEST_CASE("what a template leaves out is reported: a message, a part, a call, a tool") {
   CHECK(prompt_of("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}"
                   "{% endfor %}",
                   R"([{"role": "tool", "content": "a"}, {"role": "user", "content": "a"}])") ==
@@ -94,7 +94,7 @@ TEST_CASE("what a template leaves out is said: a message, a part, a call, a tool
             answers) == "No.now");
 }
 
-TEST_CASE("an error of a template over messages without content names the first of them") {
+TEST_CASE("a template's error about messages without content names the first of them") {
   const test::Failure failure = test::failure_of([] {
     prompt_of("{% for m in messages %}{{ '>' + m.content }}{% endfor %}",
               R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null}])");
@@ -112,7 +112,7 @@ TEST_CASE("a template that trims, escapes or drops earlier thoughts leaves nothi
                 chat) == R"("\"A\"""B""")");
 }
 
-TEST_CASE("every key of a message goes to a template, with its type and in its order") {
+TEST_CASE("every key of a message is passed to a template, with its type and in order") {
   CHECK(
       prompt_of("{% for m in messages %}{{ m.name }} {{ m.n + 1 }} {{ m.refusal is none }} "
                 "{{ m.x is defined }} {{ m | tojson }}{% endfor %}",
@@ -123,7 +123,7 @@ TEST_CASE("every key of a message goes to a template, with its type and in its o
 }
 
 // transformers' get_chat_template().
-TEST_CASE("of several templates tool_use is taken when tools are given, else default") {
+TEST_CASE("among several templates tool_use is used if tools are given, else default") {
   const auto used = [](const ChatTemplate& with, bool has_tools) {
     const Chat chat = read_chat(R"([{"role": "user", "content": "a"}])", "m");
     ChatRequest request;
@@ -186,7 +186,7 @@ TEST_CASE("a text that is in the prompt is not reported as left out, however it 
         "Hello, Wor;{0 content}");
   CHECK(prompt_of(cut, R"([{"role": "user", "content": "a"}, {"role": "user", "content": "a"}])") ==
         "a;a;");
-  // Not what another text or the template says.
+  // But not text from another message or from the template.
   const std::string last = "user said: {{ messages[-1].content }}";
   for (const char* const said : {"user", "Hel", "hello"}) {
     CAPTURE(said);
@@ -202,8 +202,8 @@ TEST_CASE("members of a message keep their order, also if there are only two") {
         R"({"content": "a", "role": "user"}{"role": "user", "content": "b"})");
 }
 
-// As Ollama fills them: its structs have their fields alone, in JSON without spaces.
-TEST_CASE("Ollama's templates have tools, calls, thoughts and answers of tools") {
+// As filled by Ollama: its structs have only their fields, in JSON without spaces.
+TEST_CASE("Ollama's templates have tools, calls, thoughts and tool results") {
   const std::string source =
       "{{ range .Tools }}{{ . }}{{ .Function.Name }}{{ end }}|{{ .Tools }}|{{ range .Messages }}"
       "{{ .Role }}:{{ .Content }}{{ .Thinking }}{{ .ToolName }}{{ .ToolCallID }}{{ range "
@@ -235,7 +235,7 @@ TEST_CASE("Ollama's templates have tools, calls, thoughts and answers of tools")
         }).message == "m[0]: tool_calls: expected objects with a \"function\"");
 }
 
-TEST_CASE("chats of JSON: errors name the place of what is not part of a chat") {
+TEST_CASE("chats in JSON: errors name the position of invalid parts") {
   const auto failure = [](const std::string& json) {
     return test::failure_of([&] { read_chat(json, "m"); }).message;
   };

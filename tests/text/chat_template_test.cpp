@@ -58,7 +58,7 @@ std::tm some_time() {
   return time;
 }
 
-// Turns are in order, disjoint and inside; every message that is a user's has its text in its turn.
+// Turns are in order, disjoint and inside the text; every user message has its text in its turn.
 void check_turns(const ChatPrompt& prompt, const std::vector<ChatMessage>& messages) {
   std::size_t end = 0;
   for (const ChatTurn& turn : prompt.turns) {
@@ -70,7 +70,7 @@ void check_turns(const ChatPrompt& prompt, const std::vector<ChatMessage>& messa
   }
 }
 
-// The messages that are left out are those that jinja2, or Go, has left out.
+// The messages left out are those that jinja2, or Go, left out.
 void check_left_out(const ChatPrompt& prompt, const std::vector<ChatMessage>& messages,
                     const std::string& expected) {
   std::vector<std::size_t> missing;
@@ -83,8 +83,8 @@ void check_left_out(const ChatPrompt& prompt, const std::vector<ChatMessage>& me
     }
   }
   std::vector<std::size_t> found;
-  for (const templates::ChatPlace& place : prompt.left_out) {
-    found.push_back(place.message.value());
+  for (const templates::ChatPlace& omitted : prompt.left_out) {
+    found.push_back(omitted.message.value());
   }
   CHECK(found == missing);
 }
@@ -167,7 +167,7 @@ TEST_CASE("Ollama's templates: every rendering of the references, byte for byte"
   }
 }
 
-TEST_CASE("what a loop over the messages writes is the turn of the message it is at") {
+TEST_CASE("the output of each round of a loop over the messages is the turn of its message") {
   const std::vector<ChatMessage> messages = {
       {"system", "Be short."}, {"user", "Hi"}, {"assistant", "Hello"}, {"user", "Hi"}};
   const ChatPrompt prompt = render_chat(chatml(), messages, {});
@@ -181,7 +181,7 @@ TEST_CASE("what a loop over the messages writes is the turn of the message it is
   CHECK(prompt.text.substr(prompt.turns.back().end) == "<|im_start|>assistant\n");
 }
 
-TEST_CASE("a system message that stands outside of the loop is found by its text") {
+TEST_CASE("a system message outside of the loop is found by its text") {
   const ChatTemplate with{
       "{{ bos_token }}{% if messages[0]['role'] == 'system' %}<<SYS>>{{ messages[0].content | trim "
       "}}<</SYS>>{% set messages = messages[1:] %}{% endif %}"
@@ -197,7 +197,7 @@ TEST_CASE("a system message that stands outside of the loop is found by its text
   CHECK(prompt.turns[1].message == 1);
 }
 
-TEST_CASE("a template knows all special tokens by name; those that there are not are undefined") {
+TEST_CASE("a template knows all special tokens by name; missing ones are undefined") {
   ChatTemplate with{
       "{{ bos_token is defined }} {{ eos_token }} {{ pad_token }} "
       "{{ sep_token is defined }} {{ additional_special_tokens }}"};
@@ -207,12 +207,12 @@ TEST_CASE("a template knows all special tokens by name; those that there are not
   with.other_tokens = {{"pad_token", "<pad>"}};
   with.additional_special_tokens = {"<a>", "<b>"};
   CHECK(render_chat(with, hi, {}).text == "False </s> <pad> False ['<a>', '<b>']");
-  // As llama.cpp has it, which gives a text in any case.
+  // As in llama.cpp, which always gives a text.
   with.tokenizer_adds_bos = true;
   CHECK(render_chat(with, hi, {}).text == "True </s> <pad> False ['<a>', '<b>']");
 }
 
-TEST_CASE("content that is null is none to Jinja, and empty to Go") {
+TEST_CASE("null content is none in Jinja, and empty in Go") {
   const std::vector<ChatMessage> messages = {{"user", "Hi"}, {"assistant", "", true}};
   const ChatTemplate jinja{
       "{% for m in messages %}{{ m.content is none }}{{ m.content }};{% endfor %}"};
@@ -221,7 +221,7 @@ TEST_CASE("content that is null is none to Jinja, and empty to Go") {
   CHECK(render_chat(go, messages, {}).text == "[Hi][]");
 }
 
-TEST_CASE("a template that refuses the messages says so with its own words and the place") {
+TEST_CASE("a template that refuses the messages is reported with its own words and the position") {
   const ChatTemplate with{
       "{% for m in messages %}\n  {{ raise_exception('No system here') }}"
       "{% endfor %}",
@@ -231,7 +231,7 @@ TEST_CASE("a template that refuses the messages says so with its own words and t
   CHECK_THROWS_AS(render_chat(with, {}, {}), Error);
 }
 
-TEST_CASE("Ollama's templates without .Messages: once a turn, up to where the response begins") {
+TEST_CASE("Ollama's templates without .Messages: run once per turn, up to the response") {
   const ChatTemplate with{
       "{{ if .System }}S:{{ .System }} {{ end }}{{ if .Prompt }}U:{{ .Prompt }} "
       "{{ end }}A:{{ .Response }}<end>",
@@ -244,7 +244,7 @@ TEST_CASE("Ollama's templates without .Messages: once a turn, up to where the re
   CHECK(render_chat(silent, messages, {}).text == "U:1\n\n2 A:3U:4 A:");
 }
 
-TEST_CASE("Ollama's templates that would take for ever, or all memory, end") {
+TEST_CASE("Ollama's templates that would take for ever, or all memory, are stopped") {
   const auto ranges = [](std::size_t count, const std::string& inside) {
     return test::repeated("{{range $}}", count) + inside + test::repeated("{{end}}", count) +
            "{{.Messages}}";
@@ -258,7 +258,7 @@ TEST_CASE("Ollama's templates that would take for ever, or all memory, end") {
     const ChatTemplate with{source, TemplateLanguage::kGo, "TEMPLATE", "", ""};
     CHECK_THROWS_AS(render_chat(with, std::vector<ChatMessage>{{"user", "1"}}, {}), Error);
   }
-  // Parts of parts, each of which is cut where the response begins.
+  // Nested templates, each of which is cut where the response begins.
   const ChatTemplate deep{test::repeated("{{if .System}}", 390) +
                               test::repeated("{{.Prompt}}", 100000) +
                               test::repeated("{{end}}", 390) + "U{{.Prompt}} A{{.Response}}",
@@ -266,8 +266,8 @@ TEST_CASE("Ollama's templates that would take for ever, or all memory, end") {
   CHECK(render_chat(deep, std::vector<ChatMessage>{{"user", "1"}}, {}).text == "U1 A");
 }
 
-// As Go's documentation has it.
-TEST_CASE("Go templates: numbers, and what print, println and printf write") {
+// According to Go's documentation.
+TEST_CASE("Go templates: numbers, and the output of print, println and printf") {
   const auto rendered = [](const std::string& source) {
     const ChatTemplate with{source + "{{ .Messages }}", TemplateLanguage::kGo, "t", "", ""};
     try {

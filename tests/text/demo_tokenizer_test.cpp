@@ -13,8 +13,7 @@ const std::string kFolder = ATTNVIZ_SOURCE_DIR "/assets/demo/model";
 
 }  // namespace
 
-TEST_CASE(
-    "the embedded tokenizer: does what its folder's does, to all pieces and to words it lacks") {
+TEST_CASE("the embedded tokenizer: equals its folder's, for all pieces and for unknown words") {
   const auto embedded = demo_tokenizer();
   const auto loaded = load_tokenizer(kFolder);
   REQUIRE(embedded->vocabulary_size() == loaded->vocabulary_size());

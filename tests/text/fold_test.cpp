@@ -17,8 +17,8 @@ namespace {
 
 using Numbers = std::vector<std::size_t>;
 
-// Two messages, and what begins the answer behind them; each character a token, but for special
-// ones.
+// Two messages, followed by the beginning of the answer; one token per character, except for
+// special tokens.
 TokenizedText chat() {
   TokenizedText text{"<s>[u]A b.\nC?[a]D.[a]", {}};
   text.turns = {{0, 3, 13, "user"}, {1, 13, 18, "assistant"}};
@@ -36,7 +36,7 @@ std::vector<std::string> pieces(const FoldedText& folded) {
 
 }  // namespace
 
-TEST_CASE("turns: of tens of thousands each token finds its own at once") {
+TEST_CASE("turns: among tens of thousands each token finds its own without delay") {
   TokenizedText text;
   constexpr std::size_t kTurns = 40'000;
   for (std::size_t turn = 0; turn < kTurns; ++turn) {
@@ -57,7 +57,7 @@ TEST_CASE("turns: of tens of thousands each token finds its own at once") {
   CHECK(turns.back() == std::nullopt);
 }
 
-TEST_CASE("folded by turns: one token a turn, called by its role, and what lies between them") {
+TEST_CASE("folded by turns: one token per turn, named after its role, and the text between them") {
   const FoldedText folded = attnviz::folded(chat(), Fold::kTurns);
   CHECK(pieces(folded) == std::vector<std::string>{"<s>", "user", "assistant", "[a]"});
   CHECK(folded.numbers == Numbers{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3});
@@ -67,7 +67,8 @@ TEST_CASE("folded by turns: one token a turn, called by its role, and what lies 
         std::vector<TokenTurn>{{{}, 0, 1}, {"user", 1, 2}, {"assistant", 2, 3}, {{}, 3, 4}});
 }
 
-TEST_CASE("folded by turns: what the model wrote stays apart, and so does what a tokenizer added") {
+TEST_CASE(
+    "folded by turns: generated tokens stay separate, and so do those added by the tokenizer") {
   TokenizedText text = chat();
   text.source += "E";
   text.tokens.push_back({2, "E", text.source.size() - 1, text.source.size()});
@@ -77,7 +78,7 @@ TEST_CASE("folded by turns: what the model wrote stays apart, and so does what a
         std::vector<std::string>{"<s>", "user", "assistant", "[a]", "E"});
 }
 
-TEST_CASE("folded by turns: a role that comes again has its number") {
+TEST_CASE("folded by turns: a role that occurs again is numbered") {
   TokenizedText text = chat();
   text.turns[1].role = "user";
   CHECK(turn_names(text) == std::vector<std::string>{"user", "user#2"});
@@ -97,7 +98,7 @@ TEST_CASE("folded by sentences: a piece with a space in front begins the sentenc
   CHECK(pieces(folded(text, Fold::kLines)) == std::vector<std::string>{"One. Two."});
 }
 
-TEST_CASE("folded: turns of a text that is no chat are refused") {
+TEST_CASE("folded: turns of a text that is not a chat are refused") {
   const TokenizedText text{"a", {{1, "a", 0, 1}}};
   const auto failure = test::failure_of([&text] { folded(text, Fold::kTurns); });
   CHECK(failure.kind == ErrorKind::kUsage);
@@ -120,20 +121,19 @@ TokenizedText sample() {
 
 }  // namespace
 
-TEST_CASE("word_numbers: pieces of a Unicode word share a number, all else stands alone") {
+TEST_CASE("word_numbers: pieces of a Unicode word share a number, all else is separate") {
   CHECK(word_numbers(sample()) == Numbers{0, 1, 1, 2, 2, 3, 4, 5, 5, 6});
   CHECK(word_numbers({}).empty());
 }
 
-TEST_CASE("merged_words: a word says what stands in the source, and has the first piece's id") {
+TEST_CASE("merged_words: a word has the source's text, and the first piece's id") {
   const TokenizedText text = sample();
   CHECK(test::described(merged_words(text, word_numbers(text))) ==
         "1=<s>[0,0)! 3=It's[0,4) 5= sunny[4,10) 7=,[10,11) 8= [11,12) 9= 😀[12,17) "
         "2=</s>[17,17)!");
 }
 
-TEST_CASE(
-    "word_numbers: a space that is a piece of its own goes to its word where others carry it") {
+TEST_CASE("word_numbers: a separate space piece joins its word if other pieces include spaces") {
   TokenizedText text{"to play outside", {}};
   text.tokens = {
       {1, "to", 0, 2}, {2, " play", 2, 7}, {3, " ", 7, 8}, {4, "out", 8, 11}, {5, "side", 11, 15}};
@@ -143,7 +143,7 @@ TEST_CASE(
   CHECK(word_numbers(text) == Numbers{0, 1, 2, 3, 3});
 }
 
-TEST_CASE("merged_words: words of a lower-case tokenizer are as the source writes them") {
+TEST_CASE("merged_words: words of a lower-case tokenizer are spelled as in the source") {
   TokenizedText text{"Café au", {}};
   text.tokens = {{1, "caf", 0, 3}, {2, "##e", 3, 5}, {3, "au", 6, 8}};
   CHECK(test::described(merged_words(text, word_numbers(text))) == "1=Café[0,5) 3=au[6,8)");

@@ -1,4 +1,5 @@
-// Tokens of GGUF files that are special by their names, whatever type a converter gave them.
+// Tokens of GGUF files that are special by their names, regardless of the type given by a
+// converter.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 using Ids = std::vector<TokenId>;
 constexpr TokenId kNamed = 3;
 
-// Of "a<name>b" by a byte-level BPE with one piece more, of type normal or with no type.
+// Tokens of "a<name>b" by a byte-level BPE with one more piece, of type normal or without a type.
 Ids ids_around(const std::string& name, const std::string& further = "x", bool has_types = true) {
   test::GgufWriter writer;
   writer.text("tokenizer.ggml.model", "gpt2")
@@ -41,8 +42,8 @@ bool is_found(const std::string& name, const std::string& further = "x") {
 
 }  // namespace
 
-// libllama finds these as wholes when all pieces are of type 1.
-TEST_CASE("GGUF: special tokens that a converter calls normal are found by their names") {
+// libllama finds these as whole tokens if all pieces are of type 1.
+TEST_CASE("GGUF: special tokens marked as normal by a converter are found by their names") {
   for (const char* name : {"</s>",
                            "<eos>",
                            "<EOT>",
@@ -81,13 +82,13 @@ TEST_CASE("GGUF: special tokens that a converter calls normal are found by their
   }
 }
 
-// So it finds these not.
-TEST_CASE("GGUF: other names tell nothing of a type") {
+// It does not find these.
+TEST_CASE("GGUF: other names do not determine a type") {
   for (const char* name : {"<file_sep>", "[PREFIX]", "<eot>", "<|eot|>", "<|im_start|>", "<s>"}) {
     CAPTURE(std::string(name));
     CHECK_FALSE(is_found(name));
   }
-  CHECK_FALSE(is_found("</s>", "<|tool_response>"));  // Gemma 4's is HTML
+  CHECK_FALSE(is_found("</s>", "<|tool_response>"));  // in Gemma 4 it is HTML
 }
 
 }  // namespace attnviz

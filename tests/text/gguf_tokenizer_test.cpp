@@ -110,11 +110,11 @@ GgufWriter t5() {
 
 }  // namespace
 
-TEST_CASE("GGUF tokenizers: the ids that llama.cpp makes of the reference's texts") {
+TEST_CASE("GGUF tokenizers: the ids that llama.cpp gives for the reference's texts") {
   if (is_missing(kGguf / "tok")) {
     return;
   }
-  // Which model holds which tokenizer, as the references of the models say.
+  // Which model contains which tokenizer, according to the models' references.
   std::map<std::string, fs::path> files;
   for (const auto& entry : fs::directory_iterator(kGguf / "refs")) {
     const auto meta = test::read_json(entry.path() / "meta.json");
@@ -142,7 +142,7 @@ TEST_CASE("GGUF tokenizers: the ids that llama.cpp makes of the reference's text
   CHECK(n_tokenizers > 0);
 }
 
-TEST_CASE("GGUF tokenizers: every shard, and the other byte order, say the same") {
+TEST_CASE("GGUF tokenizers: every shard, and the other byte order, give the same tokenizer") {
   const fs::path models = kGguf / "models";
   if (is_missing(models)) {
     return;
@@ -156,7 +156,7 @@ TEST_CASE("GGUF tokenizers: every shard, and the other byte order, say the same"
   }
 }
 
-TEST_CASE("GGUF tokenizers: faulty ones of the reference are told of with file and key") {
+TEST_CASE("GGUF tokenizers: faulty ones of the reference are reported with file and key") {
   const fs::path bad = kGguf / "bad";
   if (is_missing(bad)) {
     return;
@@ -184,26 +184,25 @@ TEST_CASE("GGUF tokenizers: faulty ones of the reference are told of with file a
   }
 }
 
-TEST_CASE("llama: the piece with the highest score is merged first, behind a space and BOS") {
+TEST_CASE("llama: the piece with the highest score is merged first, after a space and BOS") {
   const ModelTokenizer tokenizer = tokenizer_of(llama());
   CHECK(tokenizer.name() == "SentencePiece BPE");
   CHECK(ids_of(tokenizer, "ab") == Ids{1, 7, 5});
   CHECK(ids_of(tokenizer, "ab", false) == Ids{7, 5});
   CHECK(ids_of(tokenizer, "b ab") == Ids{1, 3, 5, 7, 5});
-  CHECK(ids_of(tokenizer, "b  ab") == Ids{1, 3, 5, 3, 7, 5});  // no space is left out
+  CHECK(ids_of(tokenizer, "b  ab") == Ids{1, 3, 5, 3, 7, 5});  // no space is dropped
   CHECK(ids_of(tokenizer, "") == Ids{1});
   CHECK(tokenizer.from_ids(Ids{7, 5, 3, 5}).source == "ab b");
 }
 
-TEST_CASE("llama: bytes stand for what is no piece, and <unk> for what has no bytes") {
+TEST_CASE("llama: text without a piece becomes bytes, and <unk> if there are no bytes") {
   const ModelTokenizer tokenizer = tokenizer_of(llama());
   CHECK(ids_of(tokenizer, "é") == Ids{1, 3, 8, 9});
   CHECK(ids_of(tokenizer, "aü") == Ids{1, 7, 0});
   CHECK(tokenizer.from_ids(Ids{8, 9}).source == "é");
 }
 
-TEST_CASE(
-    "llama: names of special tokens are text unless asked for; a user's token always is one") {
+TEST_CASE("llama: names of special tokens are text by default; user-defined tokens always match") {
   const ModelTokenizer tokenizer = tokenizer_of(llama());
   CHECK(ids_of(tokenizer, "<s>a") == Ids{1, 3, 0, 4});
   CHECK(ids_of(tokenizer, "<s>a", true, true) == Ids{1, 1, 7});
@@ -212,7 +211,7 @@ TEST_CASE(
   CHECK(!tokenizer.is_special(10));
 }
 
-TEST_CASE("llama: the file's own word on the space in front, on BOS and on EOS") {
+TEST_CASE("llama: the file's own settings for the leading space, BOS and EOS") {
   CHECK(ids_of(tokenizer_of(llama().flag("tokenizer.ggml.add_space_prefix", false)), "ab") ==
         Ids{1, 6});
   CHECK(ids_of(tokenizer_of(llama().flag("tokenizer.ggml.add_bos_token", false)), "a") == Ids{7});
@@ -222,10 +221,10 @@ TEST_CASE("llama: the file's own word on the space in front, on BOS and on EOS")
                                .u32("tokenizer.ggml.bos_token_id", 10)
                                .u32("tokenizer.ggml.eos_token_id", 4'000'000'000)
                                .flag("tokenizer.ggml.add_eos_token", true);
-  CHECK(ids_of(tokenizer_of(other), "a") == Ids{10, 7, 2});  // an id of no piece is not said
+  CHECK(ids_of(tokenizer_of(other), "a") == Ids{10, 7, 2});  // an id without a piece is not added
 }
 
-TEST_CASE("llama: files without types know bytes by name, and special tokens by their ids") {
+TEST_CASE("llama: files without types recognise bytes by name, and special tokens by their ids") {
   GgufWriter writer;
   writer.text("tokenizer.ggml.model", "llama")
       .texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "▁", "a", "<0xC3>", "<0xA9>"})
@@ -237,7 +236,7 @@ TEST_CASE("llama: files without types know bytes by name, and special tokens by 
   CHECK(tokenizer.special_ids().unk == 0U);
 }
 
-TEST_CASE("gpt2: merges in their order, in words that the file's pattern cuts") {
+TEST_CASE("gpt2: merges in their order, within words cut by the file's pattern") {
   const ModelTokenizer tokenizer = tokenizer_of(gpt2().text("tokenizer.ggml.pre", "gpt-2"));
   CHECK(tokenizer.name() == "byte-level BPE");
   CHECK(ids_of(tokenizer, "ab 12") == Ids{5, 4, 6});
@@ -247,14 +246,14 @@ TEST_CASE("gpt2: merges in their order, in words that the file's pattern cuts") 
   CHECK(ids_of(tokenizer_of(gpt2()), "121") == Ids{7 - 1, 2});  // "default"
 }
 
-TEST_CASE("gpt2: Llama 3's words are pieces before any merge, and BOS is added") {
+TEST_CASE("gpt2: Llama 3's whole-word pieces come before any merge, and BOS is added") {
   const ModelTokenizer tokenizer = tokenizer_of(
       gpt2().text("tokenizer.ggml.pre", "llama-bpe").u32("tokenizer.ggml.bos_token_id", 8));
   CHECK(ids_of(tokenizer, "121") == Ids{8, 7});
   CHECK(ids_of(tokenizer, "1212") == Ids{8, 7, 3});  // three digits are a word
 }
 
-TEST_CASE("gpt2: a BOS that is asked for must be there") {
+TEST_CASE("gpt2: a requested BOS must exist") {
   CHECK(ids_of(tokenizer_of(gpt2().flag("tokenizer.ggml.add_bos_token", true)), "a") == Ids{8, 0});
   check_fails(GgufWriter()
                   .text("tokenizer.ggml.model", "gpt2")
@@ -265,7 +264,7 @@ TEST_CASE("gpt2: a BOS that is asked for must be there") {
 }
 
 TEST_CASE("gemma4: ranked merges over ▁ for spaces, cut at line ends, bytes for the rest, BOS") {
-  for (const bool is_named : {true, false}) {  // as llama.cpp's converter and as Ollama's say it
+  for (const bool is_named : {true, false}) {  // as llama.cpp's and Ollama's converters write it
     GgufWriter writer;
     writer.text("tokenizer.ggml.model", is_named ? "gemma4" : "llama")
         .text("general.architecture", "gemma4")
@@ -290,7 +289,7 @@ TEST_CASE("bert: pieces with a mark begin words, between CLS and SEP") {
   const ModelTokenizer tokenizer = tokenizer_of(bert());
   CHECK(tokenizer.name() == "WordPiece");
   CHECK(ids_of(tokenizer, "Abc a!") == Ids{2, 6, 8, 4, 7, 3});
-  CHECK(ids_of(tokenizer, "á") == Ids{2, 4, 3});        // accents go with capitals
+  CHECK(ids_of(tokenizer, "á") == Ids{2, 4, 3});        // no accents in lower case
   CHECK(ids_of(tokenizer, "b ab") == Ids{2, 1, 6, 3});  // b begins no word
   CHECK(tokenizer.from_ids(Ids{6, 8, 4}).source == "abc a");
   CHECK(tokenizer.special_ids().mask == 9U);
@@ -308,12 +307,12 @@ TEST_CASE("t5: the most probable pieces, before EOS") {
   CHECK(ids_of(tokenizer_of(t5().flag("tokenizer.ggml.add_eos_token", false)), "a") == Ids{5});
 }
 
-TEST_CASE("t5: a character map that is none is told of") {
+TEST_CASE("t5: an invalid character map is reported") {
   check_fails(t5().bytes("tokenizer.ggml.precompiled_charsmap", "\x10"), ErrorKind::kMalformed,
               {"tokenizer.ggml.precompiled_charsmap"});
 }
 
-TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with its reason") {
+TEST_CASE("GGUF tokenizers: harmless unread keys are known, each with its reason") {
   CHECK(tokenizer_of(llama()).ignored_keys().empty());
   const ModelTokenizer tokenizer = tokenizer_of(llama()
                                                     .text("tokenizer.ggml.pre", "default")
@@ -324,11 +323,11 @@ TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with
   CHECK(tokenizer.ignored_keys()[0].name == "tokenizer.ggml.pre");
   CHECK(tokenizer.ignored_keys()[0].why == "another model of tokenizer uses it");
   CHECK(tokenizer.ignored_keys()[1].name == "tokenizer.ggml.fim_pre_token_id");
-  CHECK(tokenizer.ignored_keys()[1].why == "the id of a token");
+  CHECK(tokenizer.ignored_keys()[1].why == "not needed: the tokenizer adds its own tokens");
   CHECK(tokenizer.ignored_keys()[2].why == "no token has this id");
 }
 
-TEST_CASE("GGUF tokenizers: what is wrong is told with its key") {
+TEST_CASE("GGUF tokenizers: errors are reported with their key") {
   const auto model = [](const char* name) {
     return GgufWriter().text("tokenizer.ggml.model", name);
   };
@@ -375,7 +374,7 @@ TEST_CASE("an empty piece keeps its id") {
   CHECK(tokenizer.vocabulary_size() == 4);
 }
 
-TEST_CASE("Ollama's files make the tokens of a text that they mean") {
+TEST_CASE("Ollama's files give the intended tokens of a text") {
   const fs::path dialects = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/dialects";
   if (is_missing(dialects)) {
     return;
@@ -390,7 +389,7 @@ TEST_CASE("Ollama's files make the tokens of a text that they mean") {
   }
 }
 
-TEST_CASE("Unigram: a character map may be written as the characters of its base64") {
+TEST_CASE("Unigram: a character map may be written as base64 characters") {
   const std::string map("\x04\0\0\0\0\0\0\0", 8);
   CHECK(ids_of(tokenizer_of(t5().bytes("tokenizer.ggml.precompiled_charsmap", map)), "a") ==
         ids_of(tokenizer_of(t5().texts("tokenizer.ggml.precompiled_charsmap",
@@ -400,8 +399,8 @@ TEST_CASE("Unigram: a character map may be written as the characters of its base
               {"precompiled_charsmap", "base64"});
 }
 
-// As Hugging Face's XLM-R and RoBERTa have pairs, and llama.cpp's reranking.
-TEST_CASE("GGUF tokenizers: encoders that begin and end a text take pairs as RoBERTa does") {
+// Pairs as in Hugging Face's XLM-R and RoBERTa, and in llama.cpp's reranking.
+TEST_CASE("GGUF tokenizers: encoders that begin and end a text encode pairs like RoBERTa") {
   const ModelTokenizer xlm = tokenizer_of(t5().u32("tokenizer.ggml.bos_token_id", 0)
                                               .flag("tokenizer.ggml.add_bos_token", true)
                                               .flag("tokenizer.ggml.add_eos_token", true));

@@ -1,4 +1,4 @@
-// What is Python's own in Jinja: as jinja2 3.1 prints it, or refused with a message.
+// Python's own behaviour in Jinja: printed like jinja2 3.1, or refused with a message.
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,7 @@ void check_refused(std::initializer_list<Case> cases) {
 
 }  // namespace
 
-TEST_CASE("Jinja: tojson takes the arguments of transformers, in their places") {
+TEST_CASE("Jinja: tojson takes the arguments of transformers, by position") {
   check({{"{{ {'b':1,'a':2}|tojson(sort_keys=true) }}", R"({"a": 2, "b": 1})"},
          {"{{ {'b':1,'a':2}|tojson(separators=(',',':')) }}", R"({"b":1,"a":2})"},
          {"{{ [1,2]|tojson(indent=1, separators=('; ',':')) }}", "[\n 1; \n 2\n]"},
@@ -63,7 +63,7 @@ TEST_CASE("Jinja: tojson takes the arguments of transformers, in their places") 
                  {"{{ [1]|tojson(separators=[',']) }}", "separators: expected 2, found 1"}});
 }
 
-TEST_CASE("Jinja: lines end where Python has them end") {
+TEST_CASE("Jinja: lines end where they do in Python") {
   check({{"{{ 'a\\nb'|indent(2000)|length }}", "2003"},
          {"{{ 'a\\r\\nb'|indent(2) }}", "a\n  b"},
          {"{{ 'a\\n\\nb\\n'|indent(2, true) }}", "  a\n\n  b\n"},
@@ -73,7 +73,7 @@ TEST_CASE("Jinja: lines end where Python has them end") {
          {"{{ 'a\\n'.splitlines(keepends=true) }}", R"(['a\n'])"}});
 }
 
-TEST_CASE("Jinja: what filters find in values of other kinds") {
+TEST_CASE("Jinja: filters on values of other types") {
   check({{"{{ none|map('upper')|list }}{{ 0|selectattr('a')|list }}{{ ''|reject|list }}", "[][][]"},
          {"{{ [(1,2),(1,2)]|unique|list }}", "[(1, 2)]"}});
   check_refused({{"{{ 5|indent }}", "indent: expected a text, found int"},
@@ -83,7 +83,7 @@ TEST_CASE("Jinja: what filters find in values of other kinds") {
                  {"{{ [[1],[1]]|unique|list }}", "unique: list among the items"}});
 }
 
-TEST_CASE("Jinja: how often texts are split and replaced") {
+TEST_CASE("Jinja: limits on how often texts are split and replaced") {
   check({{"{{ '1 2 3 '.split(None, 1) }}", "['1', '2 3 ']"},
          {"{{ ' 1  2 '.split() }}", "['1', '2']"},
          {"{{ 'aaa'|replace('a','b',-1) }}", "bbb"},
@@ -91,7 +91,7 @@ TEST_CASE("Jinja: how often texts are split and replaced") {
          {"{{ 'aaa'|replace('a','b',2) }}", "bba"}});
 }
 
-TEST_CASE("Jinja: keys of dicts are texts or whole numbers, which are not each other's") {
+TEST_CASE("Jinja: keys of dicts are strings or integers, which are distinct") {
   check(
       {{"{{ {1:2} }}{{ {1:2}|tojson }}", R"({1: 2}{"1": 2})"},
        {"{{ {1:'a','1':'b',1:'c'}|length }} {{ {1:'a','1':'b',1:'c'}[1] }}", "2 c"},
@@ -107,7 +107,7 @@ TEST_CASE("Jinja: keys of dicts are texts or whole numbers, which are not each o
                   "None"}});
 }
 
-TEST_CASE("Jinja: ranges, loops and namespaces are no lists and dicts") {
+TEST_CASE("Jinja: ranges, loops and namespaces are neither lists nor dicts") {
   check({{"{{ namespace(a=1) }}", "<Namespace {'a': 1}>"},
          {"{{ range(3)|list }}{{ range(3) == [0, 1, 2] }}{{ range(3) == range(3) }}",
           "[0, 1, 2]FalseTrue"}});
@@ -118,12 +118,12 @@ TEST_CASE("Jinja: ranges, loops and namespaces are no lists and dicts") {
                   "only a namespace takes an attribute"}});
 }
 
-TEST_CASE("Jinja: what cannot be seen is escaped in lists") {
+TEST_CASE("Jinja: invisible characters are escaped in lists") {
   check({{"{{ ['\\x7f\\x01', 'é\\u200b', '\\U000e0001', ' \\xa0\\t', 'ok🙂'] }}",
           R"(['\x7f\x01', 'é\u200b', '\U000e0001', ' \xa0\t', 'ok🙂'])"}});
 }
 
-TEST_CASE("Jinja: whole numbers and flags stay whole, and what is too large is said") {
+TEST_CASE("Jinja: integers and booleans stay whole, and numbers that are too large are reported") {
   check({{"{{ -true }} {{ +true }} {{ true|abs }} {{ -5|abs }} {{ (-2.5)|abs }}", "-1 1 1 5 2.5"},
          {"{{ '9007199254740993'|int }} {{ '9223372036854775807'|int }} {{ '+5'|int }}",
           "9007199254740993 9223372036854775807 5"},
@@ -151,7 +151,7 @@ TEST_CASE("Jinja: whole numbers and flags stay whole, and what is too large is s
   check({{"{{ 00 }}{{ 1_000 }}{{ 01.5 }}", "010001.5"}});
 }
 
-TEST_CASE("Jinja: escapes in texts, and white space that tags take off") {
+TEST_CASE("Jinja: escapes in strings, and white space that tags strip") {
   check({{R"({{ '\101\0\7|\400\1234' }})", std::string_view("A\0\a|ĀS4", 8)},
          {"a\u3000\u00a0{{- 1 -}}\u2028\x1c b", "a1b"},
          {"a{%- if\u2003true\u00a0%} b{% endif %}", "a b"},
@@ -162,7 +162,7 @@ TEST_CASE("Jinja: escapes in texts, and white space that tags take off") {
                  {R"({{ '\8' ~ x.y }})", "x is undefined"}});
 }
 
-TEST_CASE("Jinja: capital and small letters that are several, or stand at the end of a word") {
+TEST_CASE("Jinja: upper- and lower-case letters of several characters, or at the end of a word") {
   check({{"{{ 'ﬁ ŉ ß ǰ և'|upper }} {{ 'ßa'|capitalize }} {{ 'ǆA'|capitalize }}",
           "FI ʼN SS J̌ ԵՒ Ssa ǅa"},
          {"{{ 'ΑΣ ΣΑΣ. Σ Α.Σ Α\u0301Σ’Α Α1Σ'|lower }}", "ας σας. σ α.ς α\u0301σ’α α1σ"},
@@ -177,7 +177,7 @@ TEST_CASE("Jinja: capital and small letters that are several, or stand at the en
       {{"{{ '²'.isdigit() }}", "isdigit() is not supported for numbers other than plain digits"}});
 }
 
-TEST_CASE("Jinja: arguments that nobody takes are refused") {
+TEST_CASE("Jinja: unexpected arguments are refused") {
   check_refused(
       {{"{{ 'x'|trim(foo=1) }}", "trim takes no argument foo"},
        {"{{ 'x'|upper(1) }}", "upper takes at most 0 arguments, found 1"},
@@ -199,7 +199,7 @@ TEST_CASE("Jinja: arguments that nobody takes are refused") {
           "121(){}125(){}2(){}"}});
 }
 
-TEST_CASE("Jinja: what is no template, or has no order, is refused") {
+TEST_CASE("Jinja: invalid templates, and comparisons without an order, are refused") {
   check_refused(
       {{"{% macro f(a) %}{{ a }}{% 'endmacro' %}", "expected a name, found \"endmacro\""},
        {"{% if 1 %}a{% 'endif' %}", "expected a name, found \"endif\""},

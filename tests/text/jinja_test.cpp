@@ -54,7 +54,7 @@ Json read_cases() {
   return Json::parse(file);
 }
 
-// What it writes, or in brackets why not.
+// The output, or the error in brackets.
 std::string rendered(const std::string& source, const Map& globals) {
   try {
     return run_jinja(source, "t", globals).text;
@@ -90,8 +90,8 @@ TEST_CASE("Jinja: every construct as jinja2 renders it") {
   }
 }
 
-// What jinja2 3.1 renders, set up as transformers does.
-TEST_CASE("Jinja: lines end with line feeds, whatever the file has, also in texts") {
+// Rendered by jinja2 3.1, configured as in transformers.
+TEST_CASE("Jinja: lines end with line feeds, regardless of the file's line ends, also in strings") {
   CHECK(rendered("a\r\n{% if true %}\r\n  b\r\n  {% endif %}\r\n{# c #}\r\n{{ 'x\r\ny' }}\rz\r\n",
                  Map()) == "a\n  b\nx\ny\nz");
   CHECK(rendered("{% raw %}\r\n{{ a }}\r\n{% endraw %}\r{{ 'a\\r\\nb' | length }}{{ 'a\rb' }}",
@@ -99,7 +99,7 @@ TEST_CASE("Jinja: lines end with line feeds, whatever the file has, also in text
   CHECK(failure("a\r\nb\r  {{ missing() }}") == "t: line 3, column 13: missing is undefined");
 }
 
-TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its place") {
+TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its position") {
   CHECK(rendered("{% if false %}{{ f(1) | g is h }}{% endif %}ok", Map()) == "ok");
   CHECK(failure("a\n  {{ missing() }}") == "t: line 2, column 13: missing is undefined");
   CHECK(failure("{{ 1 | unheard }}") == "t: line 1, column 8: no filter is called unheard");
@@ -108,14 +108,14 @@ TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its
   CHECK(failure("x\n{% if 1 %}") == "t: line 2, column 11: expected endif, found the end");
 }
 
-TEST_CASE("Jinja: numbers that do not fit are told with their place") {
+TEST_CASE("Jinja: numbers that do not fit are reported with their position") {
   for (const char* number : {"1e10000", "1.5e-10000", "9223372036854775808", "1e+"}) {
     CHECK(failure("{{ " + std::string(number) + " }}") ==
           "t: line 1, column 4: the number is too large, or no number");
   }
 }
 
-TEST_CASE("Jinja: filters, tests, methods and names that jinja2 has and attnviz does not run") {
+TEST_CASE("Jinja: filters, tests, methods and names that jinja2 has and attnviz does not support") {
   const std::pair<const char*, const char*> cases[] = {
       {"{{ [1] | max }}", "t: line 1, column 10: max: this filter is not run"},
       {"{{ [1] | map('round') | list }}", "t: line 1, column 10: round: this filter is not run"},
@@ -138,7 +138,7 @@ TEST_CASE("Jinja: filters, tests, methods and names that jinja2 has and attnviz 
   CHECK(rendered("{% set self = 1 %}{{ self }}{{ {'update': 2}['update'] }}", Map()) == "12");
 }
 
-TEST_CASE("Jinja: what a filter goes through is no list, and says how to make one of it") {
+TEST_CASE("Jinja: a filter's generator is not a list, and the error says how to convert it") {
   CHECK(failure("{{ [1] | select }}").find("has no text; … | list has one") != std::string::npos);
   CHECK(failure("{{ [1] | map('abs') | last }}").find("no end; … | list has one") !=
         std::string::npos);
@@ -146,12 +146,12 @@ TEST_CASE("Jinja: what a filter goes through is no list, and says how to make on
   CHECK(failure("{% set n = namespace() %}{% set n.a = [n] | select %}ok") == "nothing was thrown");
 }
 
-TEST_CASE("Jinja: a break does not leave {% generation %}, which jinja2 makes a function of") {
+TEST_CASE("Jinja: a break does not leave {% generation %}, which jinja2 turns into a function") {
   CHECK(failure("{% for i in [1] %}{% generation %}{% break %}{% endgeneration %}{% endfor %}") ==
         "t: line 1, column 38: break outside of a loop");
 }
 
-TEST_CASE("Jinja: tags that are known and not run are unsupported") {
+TEST_CASE("Jinja: known tags that are not implemented are reported as unsupported") {
   for (const char* source : {"{% include 'a' %}", "{% import 'a' as b %}", "{% extends 'a' %}",
                              "{% call f() %}{% endcall %}", "{% block a %}{% endblock %}"}) {
     CAPTURE(source);
@@ -164,7 +164,7 @@ TEST_CASE("Jinja: tags that are known and not run are unsupported") {
   }
 }
 
-TEST_CASE("Jinja: templates that would take for ever, or all memory, end") {
+TEST_CASE("Jinja: templates that would take for ever, or all memory, are stopped") {
   const std::string deep_parentheses = "{{ " + std::string(100000, '(') + "1";
   const std::string deep_lists = "{{ " + std::string(100000, '[') + "1";
   const std::string deep_not = "{{ " + [] {
@@ -200,7 +200,7 @@ TEST_CASE("Jinja: templates that would take for ever, or all memory, end") {
   }
 }
 
-TEST_CASE("Jinja: chains of operators may be long where nobody runs them") {
+TEST_CASE("Jinja: chains of operators may be long if they are not evaluated") {
   for (const std::string part : {"+1", "|upper", ".b", " and 1", " if 1"}) {
     const std::string chain = "1" + test::repeated(part, 300000);
     CAPTURE(part);
@@ -211,7 +211,7 @@ TEST_CASE("Jinja: chains of operators may be long where nobody runs them") {
   CHECK(failure("{% filter " + filters + " %}a{% endfilter %}").ends_with("too deep"));
 }
 
-TEST_CASE("Jinja: targets in parentheses are not endless") {
+TEST_CASE("Jinja: targets in parentheses have limited depth") {
   const std::string nested = std::string(300000, '(') + "a" + std::string(300000, ')');
   CHECK(rendered("{% set (a) = 1 %}{% for ((b)) in [2] %}{{ a }}{{ b }}{% endfor %}", Map()) ==
         "12");
@@ -220,7 +220,7 @@ TEST_CASE("Jinja: targets in parentheses are not endless") {
         std::string::npos);
 }
 
-TEST_CASE("Jinja: templates that look up many names again and again end") {
+TEST_CASE("Jinja: templates that look up many names again and again are stopped") {
   const auto names = [](std::size_t count, const std::string& begin) {
     std::string all;
     for (std::size_t i = 0; i < count; ++i) {
@@ -253,7 +253,7 @@ TEST_CASE("Jinja: templates that look up many names again and again end") {
                  Map()) == "2");
 }
 
-TEST_CASE("Jinja: methods that are kept, and filters with many arguments, are no way to wait") {
+TEST_CASE("Jinja: stored methods, and filters with many arguments, cannot bypass the limits") {
   const std::string ones = test::repeated(",1", 100000) + ") | list }}";
   const std::string often = "{% for i in range(99999) %}{% if f() %}{% endif %}{% endfor %}";
   const std::string twice = test::repeated("{% set t = t + t %}", 6);
@@ -273,7 +273,7 @@ TEST_CASE("Jinja: methods that are kept, and filters with many arguments, are no
   }
 }
 
-TEST_CASE("Jinja: long names, keys and lines are paid for before they are copied") {
+TEST_CASE("Jinja: long names, keys and lines are counted before they are copied") {
   const std::string name(1000000, 'a');
   const std::string often = "{% for i in range(99999) %}";
   const std::string key = "{% set d = {'a' * 1000000: 1} %}";
@@ -296,7 +296,7 @@ TEST_CASE("Jinja: long names, keys and lines are paid for before they are copied
     CAPTURE(source.substr(0, 60));
     CHECK(failure(source).ends_with(" too long"));
   }
-  // What is not there is told by one name, however often it is held.
+  // A missing value is reported under one name, however often it is stored.
   CHECK(rendered("{% set u = " + name + " %}{% set l = [" + test::repeated("u,", 2500) +
                      "] %}{{ l | length }}",
                  Map()) == "2500");
@@ -319,7 +319,7 @@ TEST_CASE("Jinja: numbers and lines as in Python") {
   }
 }
 
-TEST_CASE("Jinja: the length and the ends of a long list are asked for as often as it has items") {
+TEST_CASE("Jinja: length, first and last item of a long list can be read once per item") {
   CHECK(
       rendered("{% set a = range(9999) | list %}{% for i in a %}"
                "{% if i == a | length - 1 or i == a | last or i == a | first %}{{ i }} {% endif %}"
@@ -329,7 +329,7 @@ TEST_CASE("Jinja: the length and the ends of a long list are asked for as often 
                  Map()) == "ac0");
 }
 
-TEST_CASE("Jinja: templates that read a long text again and again end") {
+TEST_CASE("Jinja: templates that read a long text again and again are stopped") {
   for (const char* const part : {"s | length", "s.find('b')", "s[-1]"}) {
     CAPTURE(part);
     const std::string source = std::string("{% set s = 'a' * 10000000 %}") +
@@ -341,7 +341,7 @@ TEST_CASE("Jinja: templates that read a long text again and again end") {
                  Map()) == std::string(3000, 'a'));
 }
 
-TEST_CASE("Jinja: templates that make items of texts, and texts of items, again and again end") {
+TEST_CASE("Jinja: templates that split and join texts again and again are stopped") {
   std::string joins = "{{ ('x' * 9000) ";
   std::string lists = "{% set a = range(99999) | list %}{{ a ";
   for (int i = 0; i < 40; ++i) {
@@ -355,7 +355,7 @@ TEST_CASE("Jinja: templates that make items of texts, and texts of items, again 
             .find(": too many steps") != std::string::npos);
 }
 
-TEST_CASE("Jinja: `loop` is that of the innermost loop, also beside loops that do not name it") {
+TEST_CASE("Jinja: `loop` is that of the innermost loop, also next to loops that do not name it") {
   const std::string inner = "{% for i in 'ab' %}{% for j in 'cd' %}";
   CHECK(rendered(inner + "{{ j }}{% endfor %}{{ loop.index }}{% endfor %}", Map()) == "cd1cd2");
   CHECK(rendered(inner + "{{ loop.index }}{% endfor %}{{ i }}{% endfor %}", Map()) == "12a12b");
@@ -371,7 +371,7 @@ TEST_CASE("Jinja: a list counts for more than its items") {
   CHECK(failure(lists(40000)).find(": too many steps") != std::string::npos);
 }
 
-TEST_CASE("Jinja: templates whose values hold one another many times end") {
+TEST_CASE("Jinja: templates whose values contain one another many times are stopped") {
   std::string doubled = "{% set a = [1] %}";
   for (int i = 0; i < 50; ++i) {
     doubled += "{% set a = [a, a] %}";
@@ -388,15 +388,15 @@ TEST_CASE("Jinja: templates whose values hold one another many times end") {
   }
 }
 
-// What is left is found by the address sanitizer.
-TEST_CASE("Jinja: namespaces and loops that hold themselves are freed") {
+// Leaks are found by the address sanitizer.
+TEST_CASE("Jinja: namespaces and loops that contain themselves are freed") {
   CHECK(rendered("{% set n = namespace(a = 1) %}{% set n.n = n %}{{ n.n.n.a }}", Map()) == "1");
   CHECK(rendered("{% for i in [5] %}{% set n = namespace(l = loop) %}{% set n.n = [n] %}"
                  "{{ n.n[0].l.first }}{% endfor %}",
                  Map()) == "True");
 }
 
-TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are freed") {
+TEST_CASE("Jinja: values nested a hundred thousand deep are freed") {
   const std::string wrapped =
       "{% set n = namespace(l = []) %}{% for i in range(20000) %}"
       "{% set n.l = [[[[[[[[[[n.l]]]]]]]]]] %}{% endfor %}";
@@ -409,14 +409,14 @@ TEST_CASE("Jinja: values that lie a hundred thousand deep in one another are fre
       rendered("{% set n = namespace() %}{% set n.a = n %}{% for i in range(9000) %}{% set n.l = " +
                    maps + " %}{% endfor %}hi",
                Map()) == "hi");
-  // Loops whose attributes are set stay until the end, and are paid for.
+  // Loops whose attributes are set stay until the end, and are counted.
   CHECK(
       failure("{% for k in range(9999) %}{% for i in range(15) %}{% set loop.x = [] %}{% endfor %}"
               "{% endfor %}")
           .find(": line ") != std::string::npos);
 }
 
-TEST_CASE("Jinja: templates that would make a long text of many, or search one in another, end") {
+TEST_CASE("Jinja: templates that join many texts, or search one in another, are stopped") {
   const std::string texts = "{% set s = 'a' * 9000000 %}{% set t = 'a' * 900000 + 'b' %}";
   for (const std::string& part : std::vector<std::string>{
            "s.replace('a', t)", "s.replace('', t)", "s | replace('a', t)", "range(9999) | join(s)",
@@ -431,7 +431,7 @@ TEST_CASE("Jinja: templates that would make a long text of many, or search one i
         "150000");
 }
 
-TEST_CASE("Jinja: bytes that are no UTF-8 stay as they are") {
+TEST_CASE("Jinja: bytes that are not UTF-8 are unchanged") {
   Map globals;
   globals.add("bad", std::string("a\xff\xc3"));
   CHECK(rendered("{{ bad }}{{ bad|length }}{{ bad[::-1] }}{{ bad.strip() }}{{ bad|upper }}",

@@ -36,7 +36,7 @@ std::string piece(std::string_view text, bool is_better, char type) {
   return field(1, field(1, text) + score + std::string{'\x18', type});
 }
 
-// <unk> <s> </s>, and what spells "abc" with ▁: BPE or Unigram, without removing spaces.
+// <unk> <s> </s>, and pieces that spell "abc" with ▁: BPE or Unigram, without removing spaces.
 std::string sentencepiece(char model_type) {
   return piece("<unk>", false, 2) + piece("<s>", false, 3) + piece("</s>", false, 3) +
          piece("▁", false, 1) + piece("a", false, 1) + piece("b", false, 1) + piece("c", false, 1) +
@@ -76,7 +76,7 @@ TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer; the config may ask f
   CHECK_FALSE(tokenizer->special_ids().pad.has_value());
 }
 
-TEST_CASE("add_bos_token and add_eos_token are obeyed beside a template of the same tokens") {
+TEST_CASE("add_bos_token and add_eos_token also apply next to a template with the same tokens") {
   const test::TemporaryFolder folder;
   const auto made = [&](std::string_view before, std::string_view config) {
     write(folder, "tokenizer.json",
@@ -111,7 +111,7 @@ TEST_CASE("vocab.json and merges.txt of RoBERTa and BART put <s> and </s> around
         "0=<s>[0,0)! 2=a[0,1) 1=</s>[1,1)!");
 }
 
-TEST_CASE("vocab.json and merges.txt of Qwen2 cut as that does: every digit alone") {
+TEST_CASE("vocab.json and merges.txt of Qwen2 cut as it does: every digit alone") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", R"({"1": 0, "2": 1, "12": 2, "Ã©": 3, "Ã": 4, "©": 5})");
   write(folder, "merges.txt", "1 2\nÃ ©\n");
@@ -137,7 +137,7 @@ TEST_CASE("vocab.txt is BERT's tokenizer, in lower case unless the config says o
   CHECK(described(load_tokenizer(folder.path())->tokenize("É 中中")) == "2=é[0,2) 4=中中[3,9)");
 }
 
-TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json names its tokens") {
+TEST_CASE("tokenizer.json takes precedence, and special_tokens_map.json names its tokens") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.txt", "[UNK]\n");
   write(folder, "tokenizer.json",
@@ -151,7 +151,7 @@ TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json n
   CHECK_FALSE(tokenizer->tokenize("?").tokens.front().added);
 }
 
-TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best sum") {
+TEST_CASE("tokenizer.model: BPE merges the best-scoring pair, Unigram takes the best sum") {
   const test::TemporaryFolder folder;
   write(folder, "tokenizer.model", sentencepiece(2));
   const auto bpe = load_tokenizer(folder.path());
@@ -168,7 +168,7 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
 }
 
 // transformers' LlamaTokenizer.
-TEST_CASE("tokenizer.model: no space in front of a text where the settings say so") {
+TEST_CASE("tokenizer.model: no space before a text if the settings say so") {
   const test::TemporaryFolder folder;
   write(folder, "tokenizer.model", sentencepiece(2));
   for (const char* legacy : {"", R"("legacy": false, )", R"("legacy": true, )"}) {
@@ -197,7 +197,7 @@ TEST_CASE("tokenizer.model: its special tokens are found in a text, however file
   }
 }
 
-TEST_CASE("spiece.model is T5's: </s> behind a text, tokens for gaps behind the pieces") {
+TEST_CASE("spiece.model is T5's: </s> after a text, sentinel tokens after the pieces") {
   const test::TemporaryFolder folder;
   write(folder, "spiece.model", sentencepiece(1));
   write(folder, "tokenizer_config.json", R"({"extra_ids": 3})");
@@ -218,7 +218,7 @@ TEST_CASE("source.spm and target.spm are Marian's, with the ids of a vocab.json 
   for (const char* name : {"", "source.spm", "target.spm"}) {
     const auto tokenizer = load_tokenizer(folder.path() / name);
     CHECK(described(tokenizer->tokenize("abc")) == "3= [0,0) 4=a[0,1) 2=bc[1,3) 0=</s>[3,3)!");
-    // Unknown to the piece model, but a piece of the vocabulary.
+    // Unknown to the SentencePiece model, but in the vocabulary.
     CHECK(tokenizer->tokenize("d").tokens[1].id == 5);
     CHECK(tokenizer->tokenize("e").tokens[1].id == 1);
     CHECK(tokenizer->tokenize(">>fra<<a").tokens.front().id == 6);
@@ -230,7 +230,7 @@ TEST_CASE("source.spm and target.spm are Marian's, with the ids of a vocab.json 
   CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
 }
 
-TEST_CASE("a config that contradicts what tokenizer.json does with a text is refused") {
+TEST_CASE("a config that contradicts the stages of tokenizer.json is refused") {
   const test::TemporaryFolder folder;
   const auto refusal = [&](std::string_view stages, std::string_view config) {
     write(folder, "tokenizer.json",
@@ -257,10 +257,10 @@ TEST_CASE("a config that contradicts what tokenizer.json does with a text is ref
   CHECK(refusal(bert, R"({"tokenizer_class": "BertTokenizer", "do_lower_case": false,
       "strip_accents": null, "tokenize_chinese_chars": true, "add_prefix_space": true})")
             .empty());
-  // Whose class has no flags of its own.
+  // A class without flags of its own.
   CHECK(refusal(bert, R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": true})")
             .empty());
-  // An accent that is left where letters become small ones: null says nothing of that.
+  // An accent that is kept when letters are lower-cased: null leaves this open.
   CHECK(refusal(R"("normalizer": {"type": "BertNormalizer", "strip_accents": false})",
                 R"({"do_lower_case": true, "strip_accents": null})")
             .find("strip_accents: expected false, as strip_accents in tokenizer.json is, found "
@@ -270,7 +270,7 @@ TEST_CASE("a config that contradicts what tokenizer.json does with a text is ref
   CHECK(refusal("\"pre_tokenizer\": " + bytes, R"({"add_prefix_space": true})")
             .find("add_prefix_space: expected false, as add_prefix_space in tokenizer.json") == 0);
   CHECK(refusal("\"pre_tokenizer\": " + bytes, R"({"add_prefix_space": false})").empty());
-  // Neither a sequence nor Metaspace is given another value.
+  // Neither a sequence nor Metaspace gets another value.
   CHECK(refusal(R"("pre_tokenizer": {"type": "Sequence", "pretokenizers": [)" + bytes + "]}",
                 R"({"add_prefix_space": true})")
             .empty());
@@ -279,7 +279,7 @@ TEST_CASE("a config that contradicts what tokenizer.json does with a text is ref
             .empty());
 }
 
-TEST_CASE("tokens that were added to a vocabulary later are found in the config") {
+TEST_CASE("tokens added to a vocabulary later are found in the config") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", kPieces);
   write(folder, "merges.txt", "a b\n");
@@ -295,7 +295,7 @@ TEST_CASE("tokens that were added to a vocabulary later are found in the config"
   CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
 }
 
-TEST_CASE("a hundred thousand tokens that were added later are found at once") {
+TEST_CASE("a hundred thousand tokens added later are found without delay") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", kPieces);
   write(folder, "merges.txt", "a b\n");
@@ -307,7 +307,7 @@ TEST_CASE("a hundred thousand tokens that were added later are found at once") {
   write(folder, "tokenizer_config.json", R"({"added_tokens_decoder": {)" + list + "}}");
   const test::Stopwatch watch;
   CHECK(load_tokenizer(folder.path())->vocabulary_size() == 100'007);
-  CHECK(watch.is_in_time());  // comparing each with all others takes longer
+  CHECK(watch.is_in_time());  // comparing each with all others would take longer
 }
 
 TEST_CASE("a setting of the wrong kind is an error of its file") {
@@ -327,7 +327,7 @@ TEST_CASE("a setting of the wrong kind is an error of its file") {
 }
 
 TEST_CASE(
-    "a chat template: a file of its own comes before the settings, these before processors'") {
+    "a chat template: a separate file takes precedence over settings, these over processors'") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", kPieces);
   write(folder, "merges.txt", "a b\n");
@@ -365,7 +365,7 @@ TEST_CASE(
   CHECK(chat.where == folder.file("chat_template.jinja"));
 }
 
-TEST_CASE("chat templates with names are kept: of a list, of a processor, of files, of GGUF") {
+TEST_CASE("named chat templates are kept: from a list, a processor, files and GGUF") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", kPieces);
   write(folder, "merges.txt", "a b\n");

@@ -1,4 +1,4 @@
-// Broken tokenizer files: each says where, what was expected, and what was found.
+// Broken tokenizer files: each message says where, what was expected, and what was found.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -28,7 +28,7 @@ struct Corruption {
   std::string_view from;  // in kValid
   std::string_view to;
   ErrorKind kind;
-  std::string_view message;  // a part of it
+  std::string_view message;  // part of it
 };
 
 constexpr ErrorKind kBad = ErrorKind::kMalformed;
@@ -105,9 +105,9 @@ constexpr Corruption kCorruptions[] = {
 
 std::string replaced(std::string_view from, std::string_view to) {
   std::string text(kValid);
-  const std::size_t place = text.find(from);
-  REQUIRE(place != std::string::npos);
-  return text.replace(place, from.size(), to);
+  const std::size_t position = text.find(from);
+  REQUIRE(position != std::string::npos);
+  return text.replace(position, from.size(), to);
 }
 
 template <class Read>
@@ -132,20 +132,20 @@ void read_sentencepiece(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("tokenizer.json: a file of which every part is right is read") {
+TEST_CASE("tokenizer.json: a file without errors is read") {
   const TokenizerParts parts = read_tokenizer_json(kValid, "t.json");
   CHECK(parts.model->vocabulary().size() == 3);
   CHECK(parts.post.single.size() == 2);
 }
 
-TEST_CASE("tokenizer.json: every corruption is told with its place") {
+TEST_CASE("tokenizer.json: every corruption is reported with its position") {
   for (const Corruption& corruption : kCorruptions) {
     const std::string text = replaced(corruption.from, corruption.to);
     check_fails([&] { read_tokenizer_json(text, "t.json"); }, corruption.kind, corruption.message);
   }
 }
 
-TEST_CASE("tokenizer.json: a file that ends anywhere is an error, never a crash") {
+TEST_CASE("tokenizer.json: a file cut off anywhere is an error, never a crash") {
   for (std::size_t size = 0; size < kValid.size(); ++size) {
     CAPTURE(size);
     CHECK_THROWS_AS(read_tokenizer_json(kValid.substr(0, size), "t.json"), Error);
@@ -166,7 +166,7 @@ TEST_CASE("tokenizer.json: Unigram's list and unknown id are checked") {
   check_fails(with(R"("vocab": ["a"])"), kBad, "expected a [");
 }
 
-TEST_CASE("a text that stages make longer and longer is told with their file") {
+TEST_CASE("a text that stages make longer and longer is reported with their file") {
   std::string stages;
   for (int i = 0; i < 40; ++i) {
     stages += i == 0 ? "" : ",";
@@ -186,7 +186,7 @@ TEST_CASE("a text that stages make longer and longer is told with their file") {
               kMessage);
 }
 
-TEST_CASE("pieces that would take long to find at each place of a text are refused") {
+TEST_CASE("pieces that would take long to find at each position of a text are refused") {
   const auto unigram = [](std::size_t size) {
     return [text = R"({"model": {"type": "Unigram", "vocab": [["a", 0], [")" +
                    std::string(size, 'a') + R"(", 0]]}})"] { read_tokenizer_json(text, "t.json"); };
@@ -214,7 +214,7 @@ TEST_CASE("pieces that would take long to find at each place of a text are refus
               "expected at most 1024 bytes, found 1025");
 }
 
-TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
+TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are reported") {
   const NamedBytes pieces{R"({"a": 0, "b": 1, "ab": 2})", "vocab.json"};
   CHECK(read_gpt2_files(pieces, {"#version: 0.2\na b\r\n", "merges.txt"}, false)
             .model->vocabulary()
@@ -247,7 +247,7 @@ TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
       "\"[UNK]\"");
 }
 
-TEST_CASE("tokenizer.model: every corruption is told, and nothing is read past the end") {
+TEST_CASE("tokenizer.model: every corruption is reported, and nothing is read past the end") {
   const std::string piece = field(1, field(1, "a"));
   read_sentencepiece(piece);
   check_fails([&] { read_sentencepiece(""); }, kBad, "expected SentencePiece's pieces, found none");

@@ -53,7 +53,7 @@ constexpr std::string_view kBert = R"({
     "max_input_chars_per_word": 100,
     "vocab": {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "caf": 3, "##e": 4, ",": 5, "猫": 6, "座": 7}}})";
 
-// A model alone, with pieces a, b, c and what is given.
+// A model alone, with pieces a, b, c and the given ones.
 ModelTokenizer bpe(std::string_view more_pieces, std::string_view merges, std::string_view more) {
   return tokenizer_of(
       fmt::format(R"({{"model": {{"type": "BPE", "vocab": {{"a": 0, "b": 1, "c": 2{}}},
@@ -72,7 +72,7 @@ TEST_CASE("byte-level BPE: pieces are raw bytes, and a split emoji keeps the ran
   CHECK(tokenizer.from_ids(std::vector<TokenId>{3, 4, 9, 7, 8}).source == "ab ab😀");
 }
 
-TEST_CASE("byte-level BPE: bytes that are no UTF-8 are tokens like others") {
+TEST_CASE("byte-level BPE: bytes that are not UTF-8 are tokens like others") {
   const ModelTokenizer tokenizer = tokenizer_of(kByteLevel);
   CHECK(described(tokenizer.tokenize("a\xF0\x9F b")) ==
         "0=a[0,1) 9=<F0 9F>[1,3) 2= [3,4) 1=b[4,5)");
@@ -88,7 +88,7 @@ TEST_CASE("special tokens in a text are text, unless they are parsed") {
         "0=a[0,1) 10=<|endoftext|>[1,14)! 1=b[14,15)");
 }
 
-TEST_CASE("BOS is added when it is asked for, and an error where there is none") {
+TEST_CASE("BOS is added on request, and an error if there is none") {
   TokenizeOptions options;
   options.bos = true;
   CHECK(described(tokenizer_of(kByteLevel).tokenize("a", options)) ==
@@ -97,7 +97,7 @@ TEST_CASE("BOS is added when it is asked for, and an error where there is none")
                        "this WordPiece tokenizer has no token that begins a text", Error);
 }
 
-TEST_CASE("without BOS a template loses it where a text begins, not where one ends") {
+TEST_CASE("without BOS a template loses it at the beginning of a text, not at the end") {
   std::string json(kByteLevel);
   json.insert(1, R"("post_processor": {"type": "TemplateProcessing",
       "single": [{"SpecialToken": {"id": "e", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
@@ -116,7 +116,7 @@ TEST_CASE("without BOS a template loses it where a text begins, not where one en
         "0=a[0,1) 10=<|endoftext|>[1,1)! 1=b[2,3) 10=<|endoftext|>[3,3)!");
 }
 
-TEST_CASE("Metaspace at the beginning only: neither behind stripped spaces nor behind a token") {
+TEST_CASE("Metaspace only at the beginning: neither after stripped spaces nor after a token") {
   const ModelTokenizer tokenizer = tokenizer_of(R"({
       "added_tokens": [{"id": 2, "content": "<n>", "normalized": true}],
       "normalizer": {"type": "Strip"},
@@ -127,7 +127,7 @@ TEST_CASE("Metaspace at the beginning only: neither behind stripped spaces nor b
   CHECK(described(tokenizer.tokenize("<n>hello")) == "2=<n>[0,3) 1=hello[3,8)");
 }
 
-TEST_CASE("more different words than are remembered have the right pieces, old and new") {
+TEST_CASE("more different words than are cached have the right pieces, old and new") {
   const ModelTokenizer tokenizer = tokenizer_of(kByteLevel);
   std::string text;
   for (int i = 0; i < 70'000; ++i) {  // every word another number in a and b, and "ab" again
@@ -146,7 +146,7 @@ TEST_CASE("more different words than are remembered have the right pieces, old a
         fmt::format("2= [{},{})", text.size() - 1, text.size()));
 }
 
-TEST_CASE("SentencePiece BPE: spaces are shown as such, and unknown characters are their bytes") {
+TEST_CASE("SentencePiece BPE: spaces are shown as spaces, and unknown characters become bytes") {
   const ModelTokenizer tokenizer = tokenizer_of(kSentencePiece);
   CHECK(tokenizer.name() == "SentencePiece BPE");
   CHECK(tokenizer.tokenize("a").tokens.front().id == tokenizer.special_ids().bos);
@@ -162,20 +162,20 @@ TEST_CASE("SentencePiece BPE: spaces are shown as such, and unknown characters a
   CHECK(described(tokenizer.tokenize("ab", options)) == "8= ab[0,2)");
 }
 
-TEST_CASE("SentencePiece BPE: unknown characters that have no bytes are one unknown token") {
+TEST_CASE("SentencePiece BPE: unknown characters without byte pieces are one unknown token") {
   const ModelTokenizer tokenizer = tokenizer_of(kSentencePiece);
   CHECK(described(tokenizer.tokenize("猫座ab")) == "1=<s>[0,0)! 4= [0,0) 0=<unk>[0,6)! 7=ab[6,8)");
-  // The byte that is no UTF-8 is U+FFFD to this tokenizer.
+  // For this tokenizer the byte that is not UTF-8 is U+FFFD.
   CHECK(described(tokenizer.tokenize("ab\xFF")) == "1=<s>[0,0)! 8= ab[0,2) 0=<unk>[2,3)!");
 }
 
-TEST_CASE("BPE: the merge of the lowest rank comes first, wherever it stands") {
+TEST_CASE("BPE: the merge of the lowest rank comes first, at any position") {
   const ModelTokenizer tokenizer = bpe(R"(, "ab": 3, "bc": 4)", R"("b c", "a b")", "");
   CHECK(described(tokenizer.tokenize("abc")) == "0=a[0,1) 4=bc[1,3)");
   CHECK(described(tokenizer.tokenize("abab")) == "3=ab[0,2) 3=ab[2,4)");
 }
 
-TEST_CASE("BPE: ignore_merges takes words that the vocabulary has whole") {
+TEST_CASE("BPE: with ignore_merges, words in the vocabulary are taken whole") {
   const std::string_view pieces = R"(, "abc": 3)";
   CHECK(described(bpe(pieces, "", R"(, "ignore_merges": true)").tokenize("abc")) == "3=abc[0,3)");
   CHECK(described(bpe(pieces, "", "").tokenize("abc")) == "0=a[0,1) 1=b[1,2) 2=c[2,3)");
@@ -190,7 +190,7 @@ TEST_CASE("BPE: unknown characters are left out, single, or joined") {
         "3=?[0,2) 0=a[2,3)");
 }
 
-TEST_CASE("BPE: an unk_token that is no piece fails only a text that needs it") {
+TEST_CASE("BPE: an unk_token that is not a piece is an error only for texts that need it") {
   for (const std::string unknown : {"?", ""}) {
     const ModelTokenizer tokenizer = bpe("", "", R"(, "unk_token": ")" + unknown + "\"");
     CHECK(described(tokenizer.tokenize("ba")) == "1=b[0,1) 0=a[1,2)");
@@ -203,7 +203,7 @@ TEST_CASE("BPE: an unk_token that is no piece fails only a text that needs it") 
   }
 }
 
-TEST_CASE("BPE: pieces that go on or end a word are written with prefix and suffix") {
+TEST_CASE("BPE: pieces that continue or end a word are written with prefix and suffix") {
   CHECK(described(bpe(R"(, "##b": 3, "a##b": 4, "ab": 5)", R"("a ##b")",
                       R"(, "continuing_subword_prefix": "##")")
                       .tokenize("ab")) == "5=ab[0,2)");
@@ -221,7 +221,7 @@ TEST_CASE("WordPiece: words are lower case without accents, and ranges are those
         "1=[CLS][0,0)! 0=[UNK][0,101)! 2=[SEP][101,101)!");
 }
 
-TEST_CASE("WordPiece: a pair has segments, and the second text's ranges lie behind the first") {
+TEST_CASE("WordPiece: a pair has segments, and the second text's ranges come after the first's") {
   TokenizeOptions options;
   options.pair = "caf";
   const TokenizedText text = tokenizer_of(kBert).tokenize("x", options);
@@ -238,7 +238,7 @@ TEST_CASE("Unigram: the most probable cut, and unknown characters in one token")
   CHECK(described(tokenizer.tokenize("x猫ab")) == "0=<unk>[0,4) 3=ab[4,6)");
 }
 
-TEST_CASE("Unigram: where scores overflow, the word is unknown") {
+TEST_CASE("Unigram: if scores overflow, the word is unknown") {
   const ModelTokenizer tokenizer = tokenizer_of(R"({"model": {"type": "Unigram", "unk_id": 0,
       "vocab": [["<unk>", 0], ["a", -1e308]]}})");
   CHECK(described(tokenizer.tokenize("a")) == "1=a[0,1)");
@@ -251,7 +251,7 @@ TEST_CASE("WordLevel: words of the vocabulary, and one token for all others") {
   CHECK(described(tokenizer.tokenize("the cat!")) == "1=the[0,3) 2=cat[4,7) 0=?[7,8)");
 }
 
-TEST_CASE("every character of a normalized text keeps its place in the source") {
+TEST_CASE("every character of a normalized text keeps its position in the source") {
   const auto with = [](std::string_view form) {
     return tokenizer_of(fmt::format(R"({{"normalizer": {{"type": "{}"}},
         "model": {{"type": "BPE", "vocab": {{"é": 0, "a": 1, "f": 2, "i": 3, "e": 4, "\u0301": 5,
@@ -266,7 +266,7 @@ TEST_CASE("every character of a normalized text keeps its place in the source") 
   CHECK(described(with("StripAccents").tokenize("e\u0301a")) == "4=e[0,1) 1=a[3,4)");
 }
 
-TEST_CASE("added tokens take white space, stand alone, and the longest wins") {
+TEST_CASE("added tokens may strip white space or need word boundaries, and the longest wins") {
   const ModelTokenizer tokenizer = tokenizer_of(R"({"added_tokens": [
       {"id": 3, "content": "<l>", "lstrip": true}, {"id": 4, "content": "<r>", "rstrip": true},
       {"id": 5, "content": "bc", "single_word": true}, {"id": 6, "content": "<r><l>"}],
@@ -295,7 +295,7 @@ TEST_CASE("pieces and ids are found in both directions") {
   CHECK_FALSE(tokenizer.special_ids().cls.has_value());
 }
 
-TEST_CASE("a word of a megabyte takes no time that grows with its square") {
+TEST_CASE("the time for a word of a megabyte does not grow with its square") {
   const std::string text(std::size_t{1} << 20, 'a');
   const std::string_view pieces = R"(, "aa": 3, "aaaa": 4)";
   CHECK(bpe(pieces, R"("a a", "aa aa")", "").tokenize(text).size() == text.size() / 4);

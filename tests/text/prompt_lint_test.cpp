@@ -15,7 +15,7 @@ namespace {
 
 using Pieces = std::vector<std::string>;
 
-// Pieces in place of a tokenizer: the text is what they say.
+// Pieces instead of a tokenizer: the text is their concatenation.
 TokenizedText cut_as(const Pieces& pieces) {
   TokenizedText text;
   for (const std::string& piece : pieces) {
@@ -61,7 +61,7 @@ TEST_CASE("vocabulary fit: words in three pieces are named once, and counted eac
   const VocabularyFit once = fit_of(pieces);
   CHECK(once.n_tokens == 7);
   CHECK(once.n_in_pieces == 3);
-  CHECK_FALSE(once.is_far());  // one word in three pieces is no text that is far
+  CHECK_FALSE(once.is_far());  // one word in three pieces does not make a text unfamiliar
   pieces.insert(pieces.end(), {" and", " no", " dog", " has"});
   pieces.insert(pieces.end(), word.begin(), word.end());
   const VocabularyFit twice = fit_of(pieces);
@@ -81,7 +81,7 @@ TEST_CASE("vocabulary fit: at most three words are named, all are counted") {
   CHECK(fit.n_in_pieces == 15);
 }
 
-TEST_CASE("vocabulary fit: a character in the pieces of its bytes is a word in pieces") {
+TEST_CASE("vocabulary fit: a character split into bytes is a word in pieces") {
   const VocabularyFit fit = fit_of({"\xe7", "\x8c", "\xab", " sat"});
   CHECK(fit.named == Pieces{"猫"});
   CHECK(fit.n_in_pieces == 3);
@@ -89,7 +89,7 @@ TEST_CASE("vocabulary fit: a character in the pieces of its bytes is a word in p
   CHECK(fit_of({"\xff", "\xfe", "\x80", "\x81", " sat"}).n_in_pieces == 4);
 }
 
-TEST_CASE("vocabulary fit: numbers, marks and white space are no words, however they are cut") {
+TEST_CASE("vocabulary fit: numbers, marks and white space are not words, however they are cut") {
   CHECK(fit_of({"In", " 2", "0", "2", "4"}).n_in_pieces == 0);
   CHECK(fit_of({"1", ",", "0", "0", "0", ",", "0", "0", "0"}).n_in_pieces == 0);
   CHECK(fit_of({"?", "!", "?", "!", "..."}).n_in_pieces == 0);
@@ -127,14 +127,14 @@ bool has(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("prompt_fault: nothing is said of plain texts, and of tokens that were recognised") {
+TEST_CASE("prompt_fault: no fault in plain texts, or in recognised tokens") {
   const ModelTokenizer tokenizer = words();
   CHECK(fault(tokenizer, "hi", false).empty());
   CHECK(fault(tokenizer, "a < b | c > d [x]", false).empty());
   CHECK(fault(tokenizer, "<|im_start|> hi", true).empty());
 }
 
-TEST_CASE("prompt_fault: of a hundred thousand tokens and one sign that is none") {
+TEST_CASE("prompt_fault: one unrecognised turn marker among a hundred thousand tokens") {
   const ModelTokenizer tokenizer = words();
   std::string text = test::repeated("<|im_start|> ", 200'000);
   const test::Stopwatch watch;
@@ -153,7 +153,7 @@ TEST_CASE("prompt_fault: two tokens that begin a text") {
   CHECK_FALSE(has(prompt_fault(ids, tokenizer), "tokenizer's"));
 }
 
-TEST_CASE("prompt_fault: signs of turns that are plain text, of this model and of others") {
+TEST_CASE("prompt_fault: turn markers that are plain text, of this model and of others") {
   ModelTokenizer tokenizer = words();
   CHECK(has(fault(tokenizer, "<|im_start|> hi", false), "plain text here"));
   CHECK(has(fault(tokenizer, "[INST] hi", true), "not a token of this model"));
@@ -163,7 +163,7 @@ TEST_CASE("prompt_fault: signs of turns that are plain text, of this model and o
   CHECK(has(fault(tokenizer, "[INST] hi", true), "template renders"));
 }
 
-TEST_CASE("prompt_fault: in a chat that was rendered, messages may hold signs of turns") {
+TEST_CASE("prompt_fault: in a rendered chat, messages may contain turn markers") {
   const ModelTokenizer tokenizer = words();
   TokenizedText text = tokenizer.tokenize("what is [INST] ?");
   CHECK_FALSE(prompt_fault(text, tokenizer).empty());

@@ -51,7 +51,8 @@ constexpr Suite kSuites[] = {
     {"llama_cpp", "bert-bge", "bert-uncased", false},
 };
 
-// Every case of one suite by one tokenizer; special tokens in a text are those of transformers.
+// Every case of one suite with one tokenizer; special tokens in a text are parsed as in
+// transformers.
 void check_suite(const Json& expected, const Suite& suite, const fs::path& file) {
   const auto tokenizer = load_tokenizer(file);
   std::size_t n_cases = 0;
@@ -91,7 +92,7 @@ TEST_CASE("real tokenizers give the ids that transformers.js and llama.cpp expec
   }
 }
 
-TEST_CASE("real tokenizers: older files beside tokenizer.json give the same ids") {
+TEST_CASE("real tokenizers: older files next to tokenizer.json give the same ids") {
   if (is_missing("tok/expected.json")) {
     return;
   }

@@ -76,7 +76,7 @@ TEST_CASE("patterns of known models match the same when their steps are counted"
   }
 }
 
-TEST_CASE("stages make of random texts in twenty scripts what the Rust tokenizers make of them") {
+TEST_CASE("stages agree with the Rust tokenizers on random texts in twenty scripts") {
   REQUIRE(cases().size() > 50);
   for (const json& one : cases()) {
     json stage = one;
@@ -91,7 +91,7 @@ TEST_CASE("stages make of random texts in twenty scripts what the Rust tokenizer
   }
 }
 
-TEST_CASE("SentencePiece models make of random texts what SentencePiece makes of them") {
+TEST_CASE("SentencePiece models agree with SentencePiece on random texts") {
   for (const json& one : test::read_json(kPieceModels + "cases.json")) {
     const auto model = one["model"].get<std::string>();
     CAPTURE(model);

@@ -12,7 +12,7 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
-// What begins a line has a | before it.
+// A | marks each beginning of a line.
 Parts cut(std::string_view text, std::size_t most_words = 0) {
   Parts parts;
   std::size_t end = 0;
@@ -29,7 +29,7 @@ Parts cut(std::string_view text, std::size_t most_words = 0) {
 
 }  // namespace
 
-TEST_CASE("sentences end at their marks, with the quotes and brackets behind them") {
+TEST_CASE("sentences end at their marks, including the quotes and brackets after them") {
   CHECK(cut("One. Two!  Three?\nFour") == Parts{"|One.", "Two!", "Three?", "Four"});
   CHECK(cut("He said \"Go!\" And went. (She too.) “So?” Yes") ==
         Parts{"|He said \"Go!\"", "And went.", "(She too.)", "“So?”", "Yes"});
@@ -38,21 +38,21 @@ TEST_CASE("sentences end at their marks, with the quotes and brackets behind the
   CHECK(cut("*Bold.* Then") == Parts{"|*Bold.*", "Then"});
 }
 
-TEST_CASE("a full stop inside of a number or a name, or before lower case, ends no sentence") {
+TEST_CASE("a full stop inside a number or a name, or before lower case, does not end a sentence") {
   CHECK(cut("It is 3.5 m, as in a.txt or e.g. here. Yes") ==
         Parts{"|It is 3.5 m, as in a.txt or e.g. here.", "Yes"});
   CHECK(cut("Really? yes") == Parts{"|Really?", "yes"});
   CHECK(cut("Dr. Who came.") == Parts{"|Dr.", "Who came."});  // abbreviations are not known
 }
 
-TEST_CASE("marks of other scripts; the wide ones need no space behind them") {
+TEST_CASE("marks of other scripts; the wide ones need no space after them") {
   CHECK(cut("猫は寝た。犬も！「そう？」と。") ==
         Parts{"|猫は寝た。", "犬も！", "「そう？」", "と。"});
   CHECK(cut("यह है। वह है। هل؟ نعم") == Parts{"|यह है।", "वह है।", "هل؟", "نعم"});
   CHECK(cut("Fine 😀. 😀 Next") == Parts{"|Fine 😀.", "😀 Next"});
 }
 
-TEST_CASE("blank lines, headings, items of lists and rows of tables stand for themselves") {
+TEST_CASE("blank lines, headings, items of lists and rows of tables are separate") {
   CHECK(cut("# The title\nOne goes\non here. Two\n\nThree\n \nFour") ==
         Parts{"|# The title", "|One goes\non here.", "Two", "|Three", "|Four"});
   CHECK(cut("Before\n- an item. And more\n- another\n  that goes on\n1. first\n2) second") ==
@@ -65,12 +65,12 @@ TEST_CASE("blank lines, headings, items of lists and rows of tables stand for th
   CHECK(cut("Line\r\n\r\nOther.\r\n") == Parts{"|Line", "|Other."});
 }
 
-TEST_CASE("long sentences are cut behind so many words") {
+TEST_CASE("long sentences are cut after the given number of words") {
   CHECK(cut("a b  c d\ne. F g", 2) == Parts{"|a b", "c d", "e.", "F g"});
   CHECK(cut("a b c", 3) == Parts{"|a b c"});
 }
 
-TEST_CASE("nothing, white space and bytes that are no text") {
+TEST_CASE("empty texts, white space and bytes that are not text") {
   CHECK(cut("").empty());
   CHECK(cut(" \n\t \n").empty());
   CHECK(cut(".") == Parts{"|."});
@@ -79,11 +79,11 @@ TEST_CASE("nothing, white space and bytes that are no text") {
   CHECK(cut("a\xc2\xa0") == Parts{"|a"});
 }
 
-TEST_CASE("marks without end are read once") {
+TEST_CASE("a very long run of marks is read once") {
   CHECK(cut(std::string(1 << 20, '.') + " a").size() == 1);
 }
 
-TEST_CASE("white space without end is read once, between words and between lines") {
+TEST_CASE("very long white space is read once, between words and between lines") {
   constexpr std::size_t kMany = 1'000'000;
   const test::Stopwatch watch;
   CHECK(cut("The cat" + std::string(kMany, ' ') + "sat. On it.").size() == 2);
@@ -91,7 +91,7 @@ TEST_CASE("white space without end is read once, between words and between lines
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("tokens have the number of their sentence; white space before one is of it") {
+TEST_CASE("tokens have the number of their sentence; white space before it belongs to it") {
   TokenizedText text;
   text.source = "  One. \n Two.";
   const auto add = [&text](std::size_t begin, std::size_t end) {
@@ -111,14 +111,14 @@ TEST_CASE("tokens have the number of their sentence; white space before one is o
   CHECK(sentence_numbers(text) == std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1});
 }
 
-TEST_CASE("lines count from 1, and so do the characters of each") {
+TEST_CASE("lines are counted from 1, and so are the characters of each") {
   const std::string text = "a\n犬b\n\nc";
-  TextPlace place(text);
-  const auto check = [&place](std::size_t byte, std::size_t line, std::size_t column) {
-    place.move_to(byte);
+  TextPlace position(text);
+  const auto check = [&position](std::size_t byte, std::size_t line, std::size_t column) {
+    position.move_to(byte);
     CAPTURE(byte);
-    CHECK(place.line() == line);
-    CHECK(place.column() == column);
+    CHECK(position.line() == line);
+    CHECK(position.column() == column);
   };
   check(0, 1, 1);
   check(2, 2, 1);

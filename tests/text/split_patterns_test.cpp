@@ -13,7 +13,7 @@
 namespace attnviz {
 namespace {
 
-// The words of a text, each byte as its character.
+// The words of a text, one character per byte.
 std::vector<std::string> cut(std::string_view name, std::string_view text) {
   const SplitPattern* pattern = find_split_pattern(name);
   REQUIRE(pattern != nullptr);
@@ -29,7 +29,7 @@ std::vector<std::string> cut(std::string_view name, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("every way of cutting texts compiles, and loses nothing") {
+TEST_CASE("every split pattern compiles, and loses no text") {
   const std::string text = "It's 1234 déjà-vu,\n\n  l'Été HelloWorld \t 你好 x ";
   std::string whole;
   for (const std::string& word : cut("gpt-2", text)) {
@@ -45,7 +45,7 @@ TEST_CASE("every way of cutting texts compiles, and loses nothing") {
   }
 }
 
-TEST_CASE("ways of cutting texts, each where it differs from others") {
+TEST_CASE("split patterns, each where it differs from the others") {
   using Words = std::vector<std::string>;
   CHECK(cut("gpt-2", "It's 1234") == Words{"It", "'s", "Ġ1234"});
   CHECK(cut("llama-bpe", "IT'S 1234") == Words{"IT", "'S", "Ġ", "123", "4"});
@@ -63,7 +63,7 @@ TEST_CASE("ways of cutting texts, each where it differs from others") {
 }
 
 // Made by tests/reference/split_patterns.py, which runs the models' own patterns.
-TEST_CASE("kimi-k2, youtu, tiny_aya and superbpe cut texts as the models' own patterns do") {
+TEST_CASE("kimi-k2, youtu, tiny_aya and superbpe split texts like the models' own patterns") {
   const auto reference = test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/split_patterns.json");
   for (const auto& [name, splits] : reference["splits"].items()) {
     const SplitPattern* const pattern = find_split_pattern(name);

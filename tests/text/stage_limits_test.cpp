@@ -1,4 +1,4 @@
-// Tokenizers whose few bytes ask for more work than there is time.
+// Tokenizers whose few bytes would demand too much work.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -78,7 +78,7 @@ TEST_CASE("decoders that make many pieces a bit longer are stopped, and so are l
   CHECK_THROWS_AS(tokenizer.from_ids(std::vector<TokenId>(1400, 0)), Error);
 }
 
-TEST_CASE("what stages look for has at most 1024 bytes") {
+TEST_CASE("search texts of stages have at most 1024 bytes") {
   const auto fails = [](auto read, std::string_view stage, std::string_view message) {
     const auto read_it = [&](std::size_t size) {
       read(JsonTree::parse(fmt::format(fmt::runtime(stage), std::string(size, 'a')), "t.json")
@@ -126,7 +126,7 @@ TEST_CASE("stages that read many added tokens again and again are stopped") {
   CHECK_THROWS_WITH_AS(made(5000, sequence("normalizers", 256, lower)), kTooMany, Error);
 }
 
-TEST_CASE("a text is stopped that many slow patterns read, each of them not too often") {
+TEST_CASE("a text read by many slow patterns is stopped, even if each reads it only a few times") {
   const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
       R"({{"normalizer": {}, "model": {{"type": "WordLevel", "vocab": {{"a": 0}},
                                         "unk_token": "a"}}}})",
@@ -136,7 +136,7 @@ TEST_CASE("a text is stopped that many slow patterns read, each of them not too 
   CHECK_THROWS_AS(tokenizer.tokenize(std::string(4000, 'a')), Error);
 }
 
-TEST_CASE("stages are counted by what they do with a text, over all texts") {
+TEST_CASE("the work of stages is counted over all texts") {
   const std::string model =
       R"("model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"})";
   const auto made = [&](std::size_t n) {
@@ -161,7 +161,7 @@ TEST_CASE("stages are counted by what they do with a text, over all texts") {
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("stages whose matches or pieces are many are stopped, however little each tries") {
+TEST_CASE("stages with many matches or pieces are stopped, however cheap each is") {
   const std::string model =
       R"("model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"})";
   const auto check_stopped = [&](const std::string& stages, std::size_t n_bytes) {
@@ -181,15 +181,15 @@ TEST_CASE("stages whose matches or pieces are many are stopped, however little e
   const std::string spread =
       R"({"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated"})";
   check_stopped("\"pre_tokenizer\": " + sequence("pretokenizers", 64, spread), 300'000);
-  // Three that cut at each character are no more than known tokenizers have.
+  // Known tokenizers may have three stages that cut at each character.
   const ModelTokenizer few = test::tokenizer_of(
       "{\"pre_tokenizer\": " + sequence("pretokenizers", 3, split) + ", " + model + "}");
   CHECK(few.tokenize(std::string(300'000, 'a')).size() == 300'000);
 }
 
-TEST_CASE("merges whose ids lie where a table would search for long are read as fast as others") {
-  // Under a well-known hash of two ids, which multiplies by 2^64 over the golden ratio, all pairs
-  // of these lie in 1024 places of a table of 2^19.
+TEST_CASE("merges whose ids would collide in a hash table are read as fast as others") {
+  // With a well-known hash of two ids, which multiplies by 2^64 over the golden ratio, all pairs of
+  // these fall into 1024 slots of a table of 2^19.
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
   constexpr std::size_t kCount = 548;
   const auto next = [](TokenId id, unsigned shift) {
@@ -232,7 +232,7 @@ TEST_CASE("merges whose ids lie where a table would search for long are read as 
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("a decoder strips half a million signs at once") {
+TEST_CASE("a decoder strips half a million characters without delay") {
   const Decoder decoder =
       decoder_of(R"({"type": "Strip", "content": "_", "start": 4000000, "stop": 4000000})");
   const std::string many(500'000, '_');
@@ -241,7 +241,7 @@ TEST_CASE("a decoder strips half a million signs at once") {
   CHECK(pieces[0].text == "a");
 }
 
-TEST_CASE("a sequence has at most 256 stages, with those of the sequences in it") {
+TEST_CASE("a sequence has at most 256 stages, including those of nested sequences") {
   const auto message = [](auto read, const std::string& stage) {
     try {
       read(JsonTree::parse(stage, "t.json").root());
@@ -293,7 +293,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a pattern that parts flags from flags takes a step for each that stands before one") {
+TEST_CASE("a pattern that separates flag emoji takes a step for each one before a flag") {
   for (const char* const pattern : {"\\\\X", "\\\\y", "a|\\\\Y."}) {
     CAPTURE(pattern);
     const ModelTokenizer tokenizer = test::tokenizer_of(fmt::format(
@@ -306,8 +306,8 @@ TEST_CASE("a pattern that parts flags from flags takes a step for each that stan
   }
 }
 
-TEST_CASE("added tokens whose ids hash alike are found as fast as others") {
-  // As many as a table of 2357 places takes, with ids that are all multiples of that.
+TEST_CASE("added tokens whose ids have equal hashes are found as fast as others") {
+  // As many as a table of 2357 slots takes, with ids that are all multiples of that.
   constexpr std::size_t kCount = 1769;
   std::string tokens;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -322,7 +322,7 @@ TEST_CASE("added tokens whose ids hash alike are found as fast as others") {
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("pieces of Unigram of which each begins another are at most 128, and affixes 64 bytes") {
+TEST_CASE("at most 128 Unigram pieces may be prefixes of each other, and affixes have 64 bytes") {
   const auto unigram = [](std::size_t n) {
     std::string pieces = R"(["<unk>", 0])";
     for (std::size_t i = 1; i <= n; ++i) {
@@ -347,7 +347,7 @@ TEST_CASE("pieces of Unigram of which each begins another are at most 128, and a
   }
 }
 
-TEST_CASE("a template finds its special tokens at once, among however many members") {
+TEST_CASE("a template finds its special tokens without delay among any number of members") {
   std::string members;
   for (std::size_t i = 0; i < 100'000; ++i) {
     members += fmt::format(R"("k{}": 0, )", i);
@@ -384,7 +384,7 @@ TEST_CASE("a template puts at most 4096 tokens around a text") {
                        Error);
 }
 
-TEST_CASE("a regular expression: steps that look at many groups count as many") {
+TEST_CASE("a regular expression: steps that look at many groups count as many steps") {
   std::string pattern = "a()";
   for (int i = 0; i < 400; ++i) {
     pattern += "\\1{1}";

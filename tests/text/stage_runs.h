@@ -1,4 +1,4 @@
-// What the stages of a tokenizer make of a text; each is what tokenizer.json says of it.
+// The results of a tokenizer's stages for a text; each stage is given as in tokenizer.json.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Chat templates and messages that would take long, or much memory, or say much.
+// Chat templates and messages that would take long, need much memory, or give long messages.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ TEST_CASE("chat templates: messages are not searched for in a long text again an
         "t: the turn of each message: long texts or many names are read too often");
 }
 
-TEST_CASE("chat templates: the time is not asked for again and again") {
+TEST_CASE("chat templates: the time is not requested again and again") {
   CHECK(failure("{% for i in range(2000) %}{% set x = strftime_now('%s' * 300) %}{% endfor %}",
                 numbered(1)) ==
         "t: line 1, column 50: long texts or many names are read too often");
@@ -47,7 +47,7 @@ TEST_CASE("chat templates: the time is not asked for again and again") {
   CHECK(render_chat(few, numbered(1), {}).text.size() == 200 * 8);
 }
 
-TEST_CASE("chat templates: a long message that is nearly found all over the text is no work") {
+TEST_CASE("chat templates: a long message that almost matches everywhere takes little work") {
   const std::vector<ChatMessage> messages = {
       {"user", std::string(400000, 'a') + "b" + std::string(100000, 'a')}};
   const test::Stopwatch watch;
@@ -55,7 +55,7 @@ TEST_CASE("chat templates: a long message that is nearly found all over the text
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("chat templates: two hundred thousand messages, each found behind the one before it") {
+TEST_CASE("chat templates: two hundred thousand messages, each found after the previous one") {
   const std::vector<ChatMessage> messages = numbered(200000);
   const ChatTemplate with{"{{ .Prompt }}{{ .Response }}", TemplateLanguage::kGo, "t", "", ""};
   const test::Stopwatch watch;
@@ -66,7 +66,7 @@ TEST_CASE("chat templates: two hundred thousand messages, each found behind the 
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("chat templates: messages between the turns of others, and behind them all") {
+TEST_CASE("chat templates: messages between the turns of others, and after them all") {
   const ChatPrompt prompt = render_chat(
       jinja("<{{ messages[0].content }}>{% for m in messages[1:2] %}{{ m.content }}{% endfor %}"
             "<{{ messages[2].content }}{{ messages[3].content }}>{% for m in messages[4:5] %}"
@@ -82,7 +82,7 @@ TEST_CASE("chat templates: messages between the turns of others, and behind them
   CHECK(found == "0=<a0;> 1=a1; 2=<a2;a3;> 4=a4; 5=<a5; 6=a6; ");
 }
 
-TEST_CASE("chat templates: a role is a word, of which each turn has one") {
+TEST_CASE("chat templates: a role is a word, and each turn has one") {
   const std::vector<ChatMessage> messages = {{std::string(257, 'u'), "x"}};
   CHECK(failure("{% for i in range(10000) %}x{% for m in messages %}y{% endfor %}{% endfor %}",
                 messages)
@@ -90,7 +90,7 @@ TEST_CASE("chat templates: a role is a word, of which each turn has one") {
   CHECK(failure("x", {{std::string(256, 'u'), "x"}}) == "nothing was thrown");
 }
 
-TEST_CASE("Ollama's templates: what one may take holds for all turns together") {
+TEST_CASE("Ollama's templates: limits hold for all turns together") {
   const ChatTemplate wide{std::string(100000, 'x') + "{{ .Response }}", TemplateLanguage::kGo,
                           "TEMPLATE", "", ""};
   CHECK(test::failure_of([&] {
@@ -98,7 +98,7 @@ TEST_CASE("Ollama's templates: what one may take holds for all turns together") 
         }).message.find("the text is too long") != std::string::npos);
 }
 
-TEST_CASE("Jinja: filters of filters end, and escapes are paid for before they are written") {
+TEST_CASE("Jinja: nested filters are stopped, and escapes are counted before they are written") {
   CHECK(failure("{{ 'a' | map(" + test::repeated("'map', ", 5500) + "'upper') | length }}",
                 numbered(1))
             .find("too deep") != std::string::npos);
@@ -106,14 +106,14 @@ TEST_CASE("Jinja: filters of filters end, and escapes are paid for before they a
             .find("the texts are too long") != std::string::npos);
 }
 
-TEST_CASE("Jinja: control characters in a list are paid for before they are written") {
+TEST_CASE("Jinja: control characters in a list are counted before they are written") {
   const test::Stopwatch watch;
   CHECK(failure("{% set s = '\\x01' * 10000000 %}{% set x = [s, s, s, s, s] ~ '' %}", numbered(1))
             .find("the texts are too long") != std::string::npos);
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("Jinja: a slice of a long text makes no list of its characters") {
+TEST_CASE("Jinja: a slice of a long text does not make a list of its characters") {
   const std::string text = "{% set s = 'é' * 4000000 %}";
   const auto rendered = [&](const std::string& of) {
     return render_chat(jinja(text + of), numbered(1), {}).text;
@@ -123,7 +123,7 @@ TEST_CASE("Jinja: a slice of a long text makes no list of its characters") {
         std::string::npos);
 }
 
-TEST_CASE("chat templates: the time as a text of some length, or a message") {
+TEST_CASE("chat templates: the time as a text of limited length, or an error") {
   CHECK(render_chat(jinja("{{ strftime_now('x' * 300) | length }}{{ strftime_now('') }}"),
                     numbered(1), {})
             .text == "300");
@@ -131,14 +131,14 @@ TEST_CASE("chat templates: the time as a text of some length, or a message") {
             .find("strftime_now: the text is longer than 4094 bytes") != std::string::npos);
 }
 
-TEST_CASE("a template that refuses the messages with a book is cut") {
+TEST_CASE("a template's very long refusal is cut") {
   const std::string message = failure("{{ raise_exception('a' * 4000000) }}", numbered(1));
   CHECK(message.size() < 2000);
   CHECK(message.ends_with("aaa…"));
   CHECK(failure("{{ raise_exception('\\x01' * 10000000) }}", numbered(1)).size() < 4200);
 }
 
-TEST_CASE("a template that takes too much is run once, and letters cost more than copies") {
+TEST_CASE("a template that exceeds the limits is run once, and letters cost more than copies") {
   const std::vector<ChatMessage> messages = {{"user", "a"},
                                              {.role = "user", .content = "", .is_null = true}};
   const auto steps = [&](const std::string& body) {

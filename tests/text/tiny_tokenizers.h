@@ -1,4 +1,4 @@
-// Tokenizers small enough to work out by hand.
+// Tokenizers small enough to compute by hand.
 #pragma once
 
 #include <fmt/core.h>

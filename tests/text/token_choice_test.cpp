@@ -17,14 +17,14 @@ TokenizedText words(std::string_view text) {
   return make_tokenizer("words")->tokenize(text);
 }
 
-// Tokens with the space before them, as byte-level BPE has them.
+// Tokens with leading spaces, as in byte-level BPE.
 TokenizedText with_spaces() {
   TokenizedText text{"The cat sat", {}};
   text.tokens = {{0, "The", 0, 3}, {1, " cat", 3, 7}, {2, " sat", 7, 11}};
   return text;
 }
 
-// The index, when nothing is to be told of it.
+// The index, if there is nothing to report about it.
 std::size_t plainly(const TokenizedText& text, std::string_view word) {
   const TokenChoice choice = choose_token(text, word, "query");
   CHECK(choice.note == "");
@@ -43,14 +43,14 @@ std::string failure(const TokenizedText& text, std::string_view word) {
 
 }  // namespace
 
-TEST_CASE("a token is named by its text, exactly before anything else") {
+TEST_CASE("a token is named by its text, with exact matches first") {
   const TokenizedText text = words("The cat sat on the mat");
   CHECK(plainly(text, "The") == 0);
   CHECK(plainly(text, "the") == 4);
   CHECK(plainly(text, "mat") == 5);
 }
 
-TEST_CASE("a token is named whatever its case and normal form when nothing is exact, and told") {
+TEST_CASE("without an exact match, case and normal form are ignored, which is reported") {
   const auto choice = [](const char* text, const char* word) {
     return choose_token(words(text), word, "query");
   };
@@ -78,7 +78,7 @@ TEST_CASE("a whole number is an index, from the end when negative") {
   CHECK(plainly(text, "-3") == 0);
 }
 
-TEST_CASE("of several tokens the last is taken and told, or the one that # counts to") {
+TEST_CASE("among several tokens the last is taken and reported, or the one selected by #") {
   const TokenizedText text = words("the cat saw the dog and the cat ran");
   const TokenChoice the = choose_token(text, "the", "query");
   CHECK(the.index == 6);
@@ -89,7 +89,7 @@ TEST_CASE("of several tokens the last is taken and told, or the one that # count
   CHECK(plainly(text, "ran#1") == 8);
 }
 
-TEST_CASE("many places are told by the first and the last") {
+TEST_CASE("many positions are reported by the first and the last") {
   std::string many = "a";
   for (int i = 1; i < 40; ++i) {
     many += " a";
@@ -98,7 +98,7 @@ TEST_CASE("many places are told by the first and the last") {
         "\"a\" occurs at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, … and 39: taking 39 (a#1 is the first)");
 }
 
-TEST_CASE("a token that looks like an index is reached with = or #, and told") {
+TEST_CASE("a token that looks like an index is selected with = or #, and reported") {
   const TokenizedText text = words("1 2 3 1");
   const TokenChoice index = choose_token(text, "1", "query");
   CHECK(index.index == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a token that looks like an index is reached with = or #, and told") {
   CHECK(plainly(words("0 1 2"), "1") == 1);  // both readings are one token
 }
 
-TEST_CASE("the signs # and = are tokens, too") {
+TEST_CASE("the characters # and = are tokens, too") {
   CHECK(plainly(words("a # b"), "#") == 1);
   CHECK(plainly(words("x = 1"), "=") == 1);
   CHECK(plainly(words("x = 1"), "==") == 1);
@@ -119,7 +119,7 @@ TEST_CASE("the signs # and = are tokens, too") {
   CHECK(plainly(text, "a#1") == 1);
 }
 
-TEST_CASE("a word that names nothing is told with the tokens there are") {
+TEST_CASE("a word that matches nothing is reported with the existing tokens") {
   const TokenizedText text = words("The cat sat");
   CHECK(failure(text, "cab") ==
         "query: the text has no token \"cab\" (did you mean \"cat\"?): the tokens are 0 \"The\", "
@@ -134,7 +134,7 @@ TEST_CASE("a word that names nothing is told with the tokens there are") {
   CHECK(failure(text, "dog#2").starts_with("query: the text has no token \"dog\""));
 }
 
-TEST_CASE("an index or an occurrence that is not there is told with the range") {
+TEST_CASE("a missing index or occurrence is reported with the range") {
   const TokenizedText text = words("The cat sat");
   CHECK(failure(text, "3") ==
         "query 3: expected an index from 0 to 2 (-1 is the last); the tokens are 0 \"The\", "
@@ -150,7 +150,7 @@ TEST_CASE("an index or an occurrence that is not there is told with the range") 
         "query 1: expected an index from 0 to 0 (-1 is the last); the only token is 0 \"cat\"");
 }
 
-TEST_CASE("what a terminal could obey does not reach the messages") {
+TEST_CASE("control sequences do not reach the messages") {
   const TokenizedText text = make_tokenizer("chars")->tokenize(
       "a\x1b"
       "a\x1b");
@@ -158,7 +158,7 @@ TEST_CASE("what a terminal could obey does not reach the messages") {
   CHECK(failure(text, "\x1b[2J").find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a word that several tokens have can mean all of them") {
+TEST_CASE("a word shared by several tokens can mean all of them") {
   using Indices = std::vector<std::size_t>;
   const TokenizedText text = words("the cat saw the dog and the cat");
   const TokenChoices all = choose_tokens(text, "the", "hide");
@@ -172,7 +172,7 @@ TEST_CASE("a word that several tokens have can mean all of them") {
   CHECK_THROWS_AS(choose_tokens(text, "cow", "hide"), Error);
 }
 
-TEST_CASE("words of a text are the tokens they lie in, whatever these are") {
+TEST_CASE("words of a text are found by the tokens that contain them, for any tokenizer") {
   using Indices = std::vector<std::size_t>;
   TokenizedText text{"The catfish saw the cat; the cat ran", {}};
   text.tokens = {{0, "<s>", 0, 0},    {1, "The", 0, 3},    {2, " cat", 3, 7},   {3, "fish", 7, 11},

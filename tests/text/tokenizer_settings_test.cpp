@@ -1,4 +1,4 @@
-// Files beside a tokenizer: its class, tokens that they add, settings that change its ids.
+// Files next to a tokenizer: its class, added tokens, settings that change its ids.
 #include <doctest/doctest.h>
 
 #include <initializer_list>
@@ -32,7 +32,7 @@ class Folder {
     options.parse_special = true;
     return described(load_tokenizer(folder_.path())->tokenize(text, options));
   }
-  // What load_tokenizer() says, behind the folder.
+  // load_tokenizer()'s message, after the folder.
   std::string refusal() const {
     try {
       load_tokenizer(folder_.path());
@@ -60,7 +60,7 @@ Folder word_piece() {
   return Folder({{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n<c>\n"}});
 }
 
-// Llama's: a ▁ in front of a text, and in place of each space.
+// Llama's: a ▁ before a text, and instead of each space.
 Folder llama() {
   return Folder({{"tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers": [
       {"type": "Prepend", "prepend": "▁"},
@@ -91,7 +91,7 @@ Folder tokenizer_json() {
 
 }  // namespace
 
-TEST_CASE("a class is that of the settings, else of config.json, else of its model_type") {
+TEST_CASE("the class comes from the settings, else from config.json, else from its model_type") {
   const Folder folder = byte_level();
   const std::string plain = "6=ab[0,2)";
   const std::string surrounded = "0=<s>[0,0)! 6=ab[0,2) 1=</s>[2,2)!";
@@ -111,7 +111,7 @@ TEST_CASE("a class is that of the settings, else of config.json, else of its mod
   CHECK(folder.tokens("ab") == plain);
 }
 
-TEST_CASE("the tokens around a text are those that are named: RoBERTa's and BERT's") {
+TEST_CASE("the tokens around a text are the named ones: RoBERTa's and BERT's") {
   const Folder roberta = byte_level();
   roberta.write("config.json", R"({"model_type": "roberta"})");
   roberta.write("special_tokens_map.json", R"({"cls_token": "<c>", "sep_token": "<new>"})");
@@ -121,7 +121,7 @@ TEST_CASE("the tokens around a text are those that are named: RoBERTa's and BERT
   CHECK(bert.tokens("a!") == "7=<c>[0,0)! 5=a[0,1) 6=b[1,2)! 3=[SEP][2,2)!");
 }
 
-TEST_CASE("RoBERTa's <mask> takes the space before it, unless its flags are said") {
+TEST_CASE("RoBERTa's <mask> includes the space before it, unless its flags are given") {
   const Folder folder = byte_level();
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
   CHECK(folder.tokens("a <mask>") == "3=a[0,1) 5= [1,2) 2=<mask>[2,8)!");
@@ -136,7 +136,7 @@ TEST_CASE("RoBERTa's <mask> takes the space before it, unless its flags are said
         "0=<s>[0,0)! 3=a[0,1) 5= [1,2) 2=<mask>[2,8)!");
 }
 
-TEST_CASE("flags of special tokens are obeyed as special_tokens_map.json says them") {
+TEST_CASE("flags of special tokens are taken from special_tokens_map.json") {
   const Folder folder = byte_level();
   folder.write("special_tokens_map.json", R"({"mask_token": {"content": "<mask>", "lstrip": true,
       "rstrip": true, "single_word": true}})");
@@ -144,14 +144,14 @@ TEST_CASE("flags of special tokens are obeyed as special_tokens_map.json says th
   CHECK(folder.tokens("a<mask>b").find("=<mask>") == std::string::npos);
 }
 
-TEST_CASE("added_tokens.json has the tokens of files before added_tokens_decoder") {
+TEST_CASE("added_tokens.json has the tokens of files older than added_tokens_decoder") {
   const std::string_view added = R"({"<user>": 9, "bb": 8})";
   const Folder folder = byte_level();
   folder.write("added_tokens.json", added);
   CHECK(folder.tokens("ab<user>bb") == "6=ab[0,2) 9=<user>[2,8) 8=bb[8,10)");
   folder.write("special_tokens_map.json", R"({"additional_special_tokens": ["<user>"]})");
   CHECK(folder.tokens("<user>bb") == "9=<user>[0,6)! 8=bb[6,8)");
-  // Newer files say all of it in one place.
+  // Newer files have all of it in one place.
   folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"11": {"content": "ba"}}})");
   CHECK(folder.tokens("ba bb") == "11=ba[0,2) 5= [2,3) 4=b[3,4) 4=b[4,5)");
 
@@ -162,7 +162,7 @@ TEST_CASE("added_tokens.json has the tokens of files before added_tokens_decoder
   CHECK_THROWS_AS(load_tokenizer(bert.folder().path()), Error);
 }
 
-TEST_CASE("named tokens that a vocabulary lacks are behind it, in transformers' order") {
+TEST_CASE("named tokens missing in a vocabulary come after it, in transformers' order") {
   const Folder folder = byte_level();
   folder.write("tokenizer_config.json",
                R"({"additional_special_tokens": ["<x>", {"content": "<y>"}],
@@ -194,7 +194,7 @@ TEST_CASE("tokens that only the settings have are added to those of tokenizer.js
 
 // transformers' PreTrainedTokenizerFast adds these once more, and Hugging Face's tokenizers take
 // the flags of the last.
-TEST_CASE("flags that added_tokens_decoder says go before those of tokenizer.json") {
+TEST_CASE("flags in added_tokens_decoder take precedence over those of tokenizer.json") {
   const Folder folder = tokenizer_json();
   CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[3,6)! 2=x[8,9)");
   folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"3":
@@ -204,13 +204,13 @@ TEST_CASE("flags that added_tokens_decoder says go before those of tokenizer.jso
       {"content": "<s>", "single_word": true}}})");
   CHECK(folder.tokens("a<s>x").find("3=<s>") == std::string::npos);
   CHECK(folder.tokens("a <s> x") == "1=a[0,1) 3=<s>[2,5)! 2=x[6,7)");
-  // transformers 5 reads tokenizer.json's again where nothing else has ids.
+  // transformers 5 reads tokenizer.json's again if nothing else has ids.
   folder.write("tokenizer_config.json",
                R"({"bos_token": {"content": "<s>", "lstrip": true, "rstrip": true}})");
   CHECK(folder.tokens("a  <s>  x") == "1=a[0,1) 3=<s>[3,6)! 2=x[8,9)");
 }
 
-// LlamaTokenizer of transformers 4 and 5 makes its stages anew.
+// LlamaTokenizer of transformers 4 and 5 rebuilds its stages.
 TEST_CASE("add_prefix_space of Llama's tokenizer may not contradict tokenizer.json") {
   const Folder folder = llama();
   const auto write = [&folder](const std::string& kind, const char* adds) {
@@ -244,8 +244,8 @@ TEST_CASE("add_prefix_space of Llama's tokenizer may not contradict tokenizer.js
   }
 }
 
-// transformers: model_input_names, and a model takes types that it is not given for 0.
-TEST_CASE("types of tokens are all 0 where the tokenizer gives a model none") {
+// transformers: model_input_names; a model treats missing types as 0.
+TEST_CASE("types of tokens are all 0 if the tokenizer gives a model none") {
   const Folder folder = pairs();
   const auto tokens = [&folder](const std::string& settings) {
     folder.write("tokenizer_config.json", settings);
@@ -265,7 +265,7 @@ TEST_CASE("types of tokens are all 0 where the tokenizer gives a model none") {
       "model_input_names": ["token_type_ids"]})") == two_types);
 }
 
-TEST_CASE("settings and classes that make other ids than attnviz knows are refused by name") {
+TEST_CASE("settings and classes that would lead to other ids are refused by name") {
   const Folder bert = word_piece();
   bert.write("tokenizer_config.json", R"({"do_basic_tokenize": false})");
   CHECK(bert.refusal().find("tokenizer_config.json: do_basic_tokenize: expected true") == 0);
@@ -289,7 +289,7 @@ TEST_CASE("settings and classes that make other ids than attnviz knows are refus
     clip.write("tokenizer_config.json", std::string(R"({"tokenizer_class": ")") + name + "\"}");
     CHECK(clip.refusal().empty());
   }
-  // tokenizer.json says all of it.
+  // tokenizer.json has all of it.
   const Folder json = tokenizer_json();
   json.write("tokenizer_config.json",
              R"({"tokenizer_class": "CLIPTokenizer", "never_split": ["a"]})");

@@ -38,7 +38,7 @@ std::string decoded(std::string_view decoder, const Strings& pieces) {
 
 }  // namespace
 
-TEST_CASE("Split: what becomes of the places, as Hugging Face documents it") {
+TEST_CASE("Split: the behaviours for matches, as documented by Hugging Face") {
   const auto split = [](std::string_view behavior) {
     return words(R"({"type": "Split", "pattern": {"String": "-"}, "behavior": ")" +
                      std::string(behavior) + R"(", "invert": false})",
@@ -60,7 +60,7 @@ TEST_CASE("Split: patterns are regular expressions with Unicode classes, and may
               "b\xC3") == Strings{"a", "b"});
 }
 
-TEST_CASE("pre-tokenizers cut where their names say") {
+TEST_CASE("pre-tokenizers cut as their names say") {
   CHECK(words(R"({"type": "Whitespace"})", "Hey, you_2!  猫") ==
         Strings{"Hey", ",", "you_2", "!", "猫"});
   CHECK(words(R"({"type": "Whitespace"})", "हिन्दी, e\u0301") == Strings{"हिन्दी", ",", "e\u0301"});
@@ -86,7 +86,7 @@ TEST_CASE("ByteLevel: GPT-2's pattern, and a character a byte") {
         Strings{"aĠb"});
 }
 
-TEST_CASE("ByteLevel: every byte has a character, which leads back to it") {
+TEST_CASE("ByteLevel: every byte has a character, which maps back to it") {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string piece(byte_level_character(static_cast<unsigned char>(byte)));
     CHECK(byte_level_decoded(piece) == std::string(1, static_cast<char>(byte)));
@@ -131,7 +131,7 @@ TEST_CASE("normalizers change what their names say") {
   CHECK(normalized(R"({"type": "ByteLevel"})", "a é") == "aĠÃ©");
 }
 
-TEST_CASE("a prefix at the beginning only: what was left out in front still counts as one") {
+TEST_CASE("a prefix only at the beginning: text removed before it still counts as a beginning") {
   const auto prepended = [](std::size_t offset) {
     AlignedText text("  a", offset);
     SpaceNormalization spaces;
@@ -144,7 +144,7 @@ TEST_CASE("a prefix at the beginning only: what was left out in front still coun
   CHECK(prepended(4) == "a");
 }
 
-TEST_CASE("normalizers keep bytes that are no UTF-8") {
+TEST_CASE("normalizers keep bytes that are not UTF-8") {
   for (const char* type : {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt",
                            "BertNormalizer", "Strip"}) {
     CAPTURE(type);
@@ -153,7 +153,7 @@ TEST_CASE("normalizers keep bytes that are no UTF-8") {
   }
 }
 
-TEST_CASE("charsmap: the longest entry is replaced, and knows its place") {
+TEST_CASE("charsmap: the longest entry is replaced, and keeps its position") {
   // A double array with one entry, "A": its node is 0x41 (root offset 0), its value at 0x41 ^ 0x40.
   std::vector<std::uint32_t> units(0x42, 0);
   units[0x41] = (0x40u << 10) | 0x100u | 0x41u;
@@ -240,7 +240,7 @@ TEST_CASE("templates put special tokens around one text and around two") {
   CHECK(post.pair[4].segment == 0);
 }
 
-TEST_CASE("a stage or behaviour that there is not is named, with those that there are") {
+TEST_CASE("an unknown stage or behaviour is named, with the known ones") {
   const auto message = [](auto read, std::string_view json) {
     const JsonTree tree = JsonTree::parse(json, "t.json");
     try {
@@ -262,7 +262,7 @@ TEST_CASE("a stage or behaviour that there is not is named, with those that ther
             .find("t.json: pattern.Regex: expected a regular expression") == 0);
 }
 
-TEST_CASE("a regular expression that takes too many steps ends, and is told") {
+TEST_CASE("a regular expression that takes too many steps is stopped and reported") {
   const Regex hostile("(a+)+$", "t.json: pattern: ");
   CHECK(hostile.find_all("baa") == std::vector<ByteRange>{{1, 3}});
   CHECK_THROWS_WITH_AS(hostile.find_all(std::string(5000, 'a') + "b"),
@@ -293,7 +293,7 @@ TEST_CASE("steps of a regular expression are counted over all texts") {
 }
 
 TEST_CASE("ordinary texts of any length take few steps of a regular expression") {
-  // As Llama 3's, which is known, but for the group around it.
+  // Like Llama 3's known pattern, except for the group around it.
   const Regex words(
       "(?:(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
       " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)",
@@ -305,13 +305,13 @@ TEST_CASE("ordinary texts of any length take few steps of a regular expression")
   CHECK(words.find_all(text).size() > 100'000);
 }
 
-TEST_CASE("a regular expression that goes on without going back ends within a second") {
+TEST_CASE("a regular expression that continues without backtracking is stopped within a second") {
   struct Slow {
     std::string_view pattern;
     std::size_t n_bytes;
   };
-  // What is in a look-around or an atomic group is gone through again and again without going back,
-  // and so is a* before another character; references and empty rounds have a length of their own.
+  // Contents of a look-around or an atomic group are repeated without backtracking, and so is a*
+  // before another character; references and empty rounds have their own length.
   for (const Slow& slow :
        {Slow{"(?:(?=(?>a*))(?>aa?)){3000}[yz]", 5000}, Slow{"(?>(?:(?=(?>a*))a)*)[xz]", 5000},
         Slow{"(?>(?:(?=(?>(?:(?=(?>a*))a)*))a)*)[xz]", 800}, Slow{"(a)\\1{60000}b", 100'000},
@@ -323,7 +323,7 @@ TEST_CASE("a regular expression that goes on without going back ends within a se
     CAPTURE(slow.pattern);
     const Regex regex(slow.pattern, "");
     const test::Stopwatch watch;
-    // What a pattern ends with is there, or the whole text would be passed at once.
+    // The pattern's last character occurs in the text, or the whole text would be skipped at once.
     try {
       const std::string text = std::string(slow.n_bytes, 'a') + "c.xyb";
       const std::size_t n_found = regex.find_all(text).size();
@@ -336,7 +336,7 @@ TEST_CASE("a regular expression that goes on without going back ends within a se
   }
 }
 
-TEST_CASE("a regular expression of too many rounds, or of what hides repeats, is refused") {
+TEST_CASE("a regular expression with too many repetitions, even hidden ones, is refused") {
   const std::string text(8000, 'b');
   for (const std::string& pattern :
        {std::string("(?:(?:a?){1000}){100000}"),
@@ -367,11 +367,11 @@ TEST_CASE("a regular expression of too many rounds, or of what hides repeats, is
     CHECK(refusal(std::string("(?<!") + item + ")c").find("in a look-behind") != std::string::npos);
   }
   CHECK(refusal("[[:a.:]]").find("without [:a.:], found") != std::string::npos);
-  // Numbers that are no repeats: of a character, of a class, in an escape that is none.
+  // Numbers that are not repetitions: literal, in a class, in an escape that is not one.
   CHECK(Regex("[\\x{99999}]{2,9}\\p{Lu}{1,3}|\\{70000}", "").find_all("{70000}").size() == 1);
 }
 
-TEST_CASE("a regular expression means the same however its repeats and groups are written") {
+TEST_CASE("a regular expression means the same however its repetitions and groups are written") {
   using Ranges = std::vector<ByteRange>;
   CHECK(Regex("(?:a{2}){2}+|b*?c", "").find_all("aaaaaaaabbc") == Ranges{{0, 8}, {8, 11}});
   CHECK(Regex("a(?#(*FAIL\\) comment)+(?:(?#b)|b)", "").find_all("aaab") == Ranges{{0, 3}});
@@ -385,7 +385,7 @@ TEST_CASE("a regular expression means the same however its repeats and groups ar
         Ranges{{0, 2}, {2, 4}, {4, 7}});
 }
 
-TEST_CASE("a class of punctuation holds symbols where it is one") {
+TEST_CASE("a class of punctuation includes symbols if it is a POSIX class") {
   CHECK(Regex("[[:punct:]]", "").find_all("a$") == std::vector<ByteRange>{{1, 2}});
   CHECK(Regex("[[:^punct:]]", "").find_all("a$") == std::vector<ByteRange>{{0, 1}});
   CHECK(Regex("\\[:punct:]", "").find_all("[:punct:]") == std::vector<ByteRange>{{0, 9}});
@@ -395,7 +395,7 @@ TEST_CASE("a class of punctuation holds symbols where it is one") {
   CHECK(Regex("[a[]b[:punct:]]]", "").find_all("$b") == std::vector<ByteRange>{{0, 1}, {1, 2}});
 }
 
-TEST_CASE("a regular expression that takes too long at every word ends as early as in one") {
+TEST_CASE("a regular expression that takes too long at every word is stopped as early as in one") {
   std::string text;
   for (int i = 0; i < 20'000; ++i) {
     text += std::string(30, 'a') + "b ";

@@ -97,7 +97,7 @@ TEST_CASE("ids without a vocabulary count pieces in order of first appearance") 
   CHECK(text.tokens[3].id == 2);
 }
 
-TEST_CASE("ids are the vocabulary's; unknown pieces are numbered behind it") {
+TEST_CASE("ids are the vocabulary's; unknown pieces are numbered after it") {
   const Strings vocabulary = {"cat", "the"};
   const TokenizedText text = make_tokenizer("words", vocabulary)->tokenize("the big cat, the");
   const std::vector<TokenId> expected = {1, 2, 0, 3, 1};
@@ -131,7 +131,7 @@ TEST_CASE("empty and blank texts have no words") {
   CHECK(pieces("chars", "").empty());
 }
 
-TEST_CASE("an unknown tokenizer is a usage error that guesses what was meant") {
+TEST_CASE("an unknown tokenizer is a usage error with a suggestion") {
   CHECK_THROWS_WITH_AS(
       make_tokenizer("word"),
       "tokenizer \"word\": expected words, chars or bytes (did you mean \"words\"?)", Error);

@@ -10,7 +10,7 @@
 namespace attnviz {
 namespace {
 
-// A token a character; capitals are what a tokenizer adds.
+// One token per character; capitals are added by the tokenizer.
 TokenizedText text_of(std::string_view characters) {
   TokenizedText text{std::string(characters), {}};
   for (std::size_t i = 0; i < characters.size(); ++i) {
@@ -37,7 +37,7 @@ constexpr auto kRight = TruncateSide::kRight;
 
 }  // namespace
 
-TEST_CASE("truncated: the side that was asked for goes, and what the tokenizer added stays") {
+TEST_CASE("truncated: the requested side is removed, and added tokens stay") {
   CHECK(cut("abcde", 3, kLeft) == "cde");
   CHECK(cut("abcde", 3, kRight) == "abc");
   CHECK(cut("BabcdeE", 4, kLeft) == "BdeE");
@@ -45,12 +45,12 @@ TEST_CASE("truncated: the side that was asked for goes, and what the tokenizer a
   CHECK(cut("BabE", 2, kRight) == "BE");
 }
 
-TEST_CASE("truncated: a text that fits stays as it is") {
+TEST_CASE("truncated: a text that fits is unchanged") {
   CHECK(cut("abc", 3, kLeft) == "abc");
   CHECK(cut("", 0, kLeft).empty());
 }
 
-TEST_CASE("truncated: of a pair the longer text loses first, then the second") {
+TEST_CASE("truncated: in a pair the longer text is cut first, then the second") {
   CHECK(cut("CabcdeSfgS", 9, kRight) == "CabcdSfgS");
   CHECK(cut("CabcdeSfgS", 7, kRight) == "CabSfgS");
   CHECK(cut("CabcdeSfgS", 6, kRight) == "CabSfS");

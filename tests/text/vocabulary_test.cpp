@@ -19,7 +19,7 @@ namespace attnviz {
 
 namespace {
 
-// Eight bytes for which hash_of's last steps are gone back from a hash.
+// Eight bytes found by inverting hash_of's last steps.
 std::string piece_of_hash(std::uint32_t hash, std::uint32_t number) {
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
   std::uint64_t inverse = 1;
@@ -38,7 +38,7 @@ std::string piece_of_hash(std::uint32_t hash, std::uint32_t number) {
 
 }  // namespace
 
-TEST_CASE("vocabulary: pieces are found by their ids and texts, however many there are") {
+TEST_CASE("vocabulary: any number of pieces are found by their ids and texts") {
   constexpr std::uint32_t kCount = 300000;
   Vocabulary vocabulary;
   for (std::uint32_t id = 0; id < kCount; ++id) {
@@ -49,7 +49,7 @@ TEST_CASE("vocabulary: pieces are found by their ids and texts, however many the
   CHECK_FALSE(vocabulary.find("p300000"));
 }
 
-TEST_CASE("vocabulary: pieces that nobody made to hash alike are taken") {
+TEST_CASE("vocabulary: pieces that collide by chance are accepted") {
   const auto letter = [](std::uint32_t number) {  // of three bytes
     const std::uint32_t code = 0x4E00 + number;
     return std::string{static_cast<char>(0xE0 | code >> 12),
@@ -72,7 +72,7 @@ TEST_CASE("vocabulary: pieces that nobody made to hash alike are taken") {
   }
 }
 
-TEST_CASE("vocabulary: pieces that were made to hash alike are refused, not searched for ever") {
+TEST_CASE("vocabulary: pieces constructed to collide are refused, not searched for ever") {
   REQUIRE(hash_of(piece_of_hash(0, 1)) == 0);
   REQUIRE(hash_of(piece_of_hash(0, 123456)) == 0);
   CHECK(hash_of(piece_of_hash(0, 1), 5) != hash_of(piece_of_hash(0, 123456), 5));
@@ -90,8 +90,8 @@ TEST_CASE("vocabulary: pieces that were made to hash alike are refused, not sear
   CHECK(count < 5000);
 }
 
-TEST_CASE("vocabulary: what is not there is not searched for in half of the pieces") {
-  // One long run: each piece lies where it belongs.
+TEST_CASE("vocabulary: a missing piece is not searched for in half of the pieces") {
+  // One long run: each piece is in its own slot.
   constexpr std::uint32_t kCount = 60'000;
   Vocabulary vocabulary;
   for (std::uint32_t id = 0; id < kCount; ++id) {
@@ -108,7 +108,7 @@ TEST_CASE("vocabulary: what is not there is not searched for in half of the piec
   CHECK(watch.is_in_time());
 }
 
-TEST_CASE("a vocabulary finds its pieces; of one that comes twice, the last counts") {
+TEST_CASE("a vocabulary finds its pieces; if one occurs twice, the last counts") {
   Vocabulary vocabulary;
   for (TokenId id = 0; id < 1000; ++id) {
     CHECK(vocabulary.add("piece" + std::to_string(id), id));
@@ -123,8 +123,8 @@ TEST_CASE("a vocabulary finds its pieces; of one that comes twice, the last coun
   CHECK_THROWS_AS(vocabulary.add("x", Vocabulary::kMostIds), Error);
 }
 
-// As npm's tokenizers 0.23.2 has them.
-TEST_CASE("a piece twice in a vocabulary: the last id counts, and the last score") {
+// As in npm's tokenizers 0.23.2.
+TEST_CASE("a piece that occurs twice in a vocabulary: the last id counts, and the last score") {
   const auto ids = [](const std::string& model) {
     std::vector<TokenId> all;
     for (const Token& token :

@@ -20,7 +20,7 @@ export function byteCharacters() {
 }
 
 /**
- * What the bytes of a token say, as attnviz' JSON has it: text, or `<F0 9F>` when they are no
+ * The bytes of a token as attnviz' JSON has them: text, or `<F0 9F>` when they are not
  * UTF-8. (attnviz writes only the invalid ones so; the demo's pieces are either ASCII or one byte.)
  * @param {number[]} bytes
  * @returns {string}

@@ -26,7 +26,7 @@ import { addInPlace, linear, rmsNorm, softmaxInPlace } from "./operations.js";
 /**
  * @typedef {object} LiveRun
  * @property {LiveHead[][]} heads   [layer][head]
- * @property {Float32Array} stream  [n, d_model], behind the last layer
+ * @property {Float32Array} stream  [n, d_model], after the last layer
  */
 
 /** @typedef {(layer: number, head: number) => boolean} IsLeftOut */
@@ -86,7 +86,7 @@ function attentionWeights(q, k, dHead) {
   const scale = 1 / Math.sqrt(dHead);
   const weights = new Float32Array(n * n);
   for (let query = 0; query < n; ++query) {
-    // Keys behind the query stay 0: a model that saw them would know what it is to predict.
+    // Keys after the query stay 0: a model that saw them would know what it is to predict.
     for (let key = 0; key <= query; ++key) {
       let score = 0;
       for (let i = 0; i < dHead; ++i) {
@@ -124,7 +124,7 @@ function gatherValues({ weights, v }, head, { dModel, dHead }, context) {
  * what it gathers is 0.
  * @param {LlamaModel} model
  * @param {LlamaLayer} layer
- * @param {Float32Array} x  [n, d_model], behind the norm
+ * @param {Float32Array} x  [n, d_model], after the norm
  * @param {(head: number) => boolean} isLeftOut
  * @returns {{change: Float32Array, heads: LiveHead[]}} change [n, d_model]: what they add
  */
@@ -154,7 +154,7 @@ function attentionOfLayer(model, layer, x, isLeftOut) {
  * down(silu(gate x) · up x), where silu(z) = z / (1 + e⁻ᶻ). Source: Shazeer 2020 (SwiGLU).
  * @param {LlamaModel} model
  * @param {LlamaLayer} layer
- * @param {Float32Array} x  [n, d_model], behind the norm
+ * @param {Float32Array} x  [n, d_model], after the norm
  * @returns {Float32Array}  [n, d_model]
  */
 function mlpOfLayer(model, layer, x) {
@@ -190,7 +190,7 @@ export function runLlama(model, ids, isLeftOut) {
 }
 
 /**
- * Where the largest numbers stand, the largest first, of equal ones the first. Sorting all of them
+ * The places of the largest numbers, the largest first, and the first of equal ones. Sorting all of them
  * would take longer than a layer.
  * @param {Float32Array} x
  * @param {number} count
@@ -213,7 +213,7 @@ function placesOfLargest(x, count) {
 }
 
 /**
- * The tokens that the model holds most probable behind a token, the likeliest first. The logit of
+ * The tokens that the model finds most probable after a token, the likeliest first. The logit of
  * a token is the product of its embedding and the stream; probabilities are the softmax of all.
  * @param {LlamaModel} model
  * @param {LiveRun} run

@@ -36,8 +36,8 @@ import { createTokenizer } from "./tokenizer.js";
  * @property {OfHead} q        [n, d_head], as the scores see them: turned by their positions
  * @property {OfHead} k        [n, d_head], likewise
  * @property {OfHead} v        [n, d_head]
- * @property {LivePrediction[]} prediction  the 5 most probable tokens behind the last
- * @property {(position: number, count: number) => LivePrediction[]} predict  … behind any token
+ * @property {LivePrediction[]} prediction  the 5 most probable tokens after the last
+ * @property {(position: number, count: number) => LivePrediction[]} predict  … after any token
  */
 
 /**
@@ -50,7 +50,7 @@ import { createTokenizer } from "./tokenizer.js";
  * @property {(text: string) => LiveTokens} tokenize
  * @property {(text: string, options?: {without?: [number, number][]}) => LiveResult} run
  *   Throws an Error, whose message a reader may see, for a blank text, for one of more than
- *   nContext tokens, and for heads that there are not: `attnviz` refuses these, too.
+ *   nContext tokens, and for heads that do not exist: `attnviz` refuses these, too.
  */
 
 const WARM_UP_TEXT = "The cat sat on the mat because it was tired.";
@@ -68,7 +68,7 @@ function tokensThatFit(text, tokenizer, nContext) {
   }
   /** @type {(count: string) => Error} */
   const tooLong = (count) =>
-    new Error(`The text has ${count} tokens, but the model's context ends at ${nContext}: ` +
+    new Error(`The text has ${count} tokens, but the model's context is ${nContext} tokens: ` +
               "shorten the text");
   // A book that was pasted by mistake is not worth cutting into tokens.
   if (text.length > nContext * tokenizer.longestPiece) {
@@ -138,7 +138,7 @@ export async function createLive(live, getBlob) {
     };
   }
 
-  // Engines compile what has run for a while: better now than when somebody waits for a text.
+  // Engines compile what has run for a while: better now than while a reader waits for a text.
   run(WARM_UP_TEXT);
   return {
     nLayers: model.layers.length,

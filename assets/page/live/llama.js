@@ -21,7 +21,7 @@
  */
 
 /**
- * Matrices are [d_out, d_in]. Heads stand below each other: rows h · d_head to
+ * Matrices are [d_out, d_in]. Heads lie below each other: rows h · d_head to
  * (h + 1) · d_head - 1 of wQ, wK and wV make the query, key and value of head h, and the same
  * columns of wO read what it has gathered.
  * @typedef {object} LlamaLayer
@@ -80,7 +80,7 @@ function checkConfig(config) {
 function takeTensor(tensors, name, shape) {
   const tensor = tensors.get(name);
   if (tensor === undefined) {
-    throw new Error(`model: there is no tensor ${name}`);
+    throw new Error(`model: tensor ${name} is missing`);
   }
   if (tensor.shape.join() !== shape.join()) {
     throw new Error(`model: ${name}: expected the shape ${shape}, found ${tensor.shape}`);

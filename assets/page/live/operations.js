@@ -20,7 +20,7 @@ export function linear(x, weights, dIn) {
   const y = new Float32Array(n * dOut);
   const last = dOut - 1;
   for (let row = 0; row < dOut; row += 4) {
-    // Where dOut is no multiple of 4, the last row is computed again.
+    // Where dOut is not a multiple of 4, the last row is computed again.
     const row1 = Math.min(row + 1, last);
     const row2 = Math.min(row + 2, last);
     const row3 = Math.min(row + 3, last);

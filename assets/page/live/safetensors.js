@@ -39,12 +39,12 @@ function halfPrecisionValues() {
 function readTensorHeader(file) {
   const sizeBytes = 8;
   if (file.byteLength < sizeBytes) {
-    throw new Error("weights: no safetensors file: it has fewer than 8 bytes");
+    throw new Error("weights: not a safetensors file: it has fewer than 8 bytes");
   }
   const headerSize = Number(new DataView(file).getBigUint64(0, true));
   const numbersBegin = sizeBytes + headerSize;
   if (numbersBegin > file.byteLength) {
-    throw new Error("weights: no safetensors file: the header is longer than the file");
+    throw new Error("weights: not a safetensors file: the header is longer than the file");
   }
   const text = new TextDecoder().decode(new Uint8Array(file, sizeBytes, headerSize));
   return { header: JSON.parse(text), numbersBegin };

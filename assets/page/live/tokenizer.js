@@ -29,7 +29,7 @@ import { byteCharacters, textOfBytes, visibleText } from "./byte_alphabet.js";
  * The tokens of a text; every list has one entry a token. `begin` and `end` are places in the
  * UTF-8 bytes of the text, as `attnviz tokenize --json` has them in "ranges".
  * @typedef {object} LiveTokens
- * @property {string[]} text     " cat"; bytes that are no character alone: "<F0>"
+ * @property {string[]} text     " cat"; bytes that are not a character alone: "<F0>"
  * @property {string[]} label    "␣cat"
  * @property {number[]} id
  * @property {number[]} begin
@@ -40,7 +40,7 @@ import { byteCharacters, textOfBytes, visibleText } from "./byte_alphabet.js";
 /**
  * @typedef {object} Tokenizer
  * @property {(text: string) => LiveTokens} tokenize  of any string, also an empty one
- * @property {(id: number) => string} textOf          what a token says: " cat"
+ * @property {(id: number) => string} textOf          the text of a token: " cat"
  * @property {(id: number) => string} labelOf         the same with all made visible: "␣cat"
  * @property {number} longestPiece                    bytes
  */
@@ -101,7 +101,7 @@ function cutWords(text, pattern) {
 
 /**
  * Merges the characters of a word. Each round takes, of all pairs of neighbours, the one that was
- * learned first, and merges it wherever it stands: a pair never comes back, so that there are
+ * learned first, and merges it wherever it occurs: a pair never comes back, so that there are
  * fewer rounds than merges.
  * @param {string[]} symbols
  * @param {Map<string, number>} ranks
@@ -147,7 +147,7 @@ function wordPieces(word, pairs) {
 }
 
 /**
- * The ids of special tokens that stand before the text.
+ * The ids of special tokens that precede the text.
  * @param {TokenizerFile} file
  * @returns {number[]}
  */

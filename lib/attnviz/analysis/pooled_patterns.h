@@ -38,9 +38,9 @@ class EntryNumbers {
         list_(std::make_shared<const std::vector<std::size_t>>(std::move(list))) {}
 
   /// For keys after a learned sink, which is the first entry and has no number.
-  static EntryNumbers behind_sink() noexcept { return EntryNumbers(kSink); }
+  static EntryNumbers after_sink() noexcept { return EntryNumbers(kSink); }
   /// The numbers of `list` after a learned sink.
-  static EntryNumbers behind_sink(std::vector<std::size_t> list) {
+  static EntryNumbers after_sink(std::vector<std::size_t> list) {
     list.insert(list.begin(), kSink);
     return EntryNumbers(std::move(list));
   }

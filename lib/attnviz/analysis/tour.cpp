@@ -114,11 +114,11 @@ class Measure {
       }
     }
     const Sentence example = sentence(kPronounExample, kBeforePronoun[0]);
-    const LookScore told = scores[0].score(scores[1].best().head);
+    const LookScore score = scores[0].score(scores[1].best().head);
     constexpr double kLeast = 1.0 / 3.0;
     const bool has_job =
-        told.n_looks > 0 && 4 * told.n_won >= 3 * told.n_looks && told.weight >= kLeast;
-    return shown(has_job ? std::optional(told) : std::nullopt, example.text,
+        score.n_looks > 0 && 4 * score.n_won >= 3 * score.n_looks && score.weight >= kLeast;
+    return shown(has_job ? std::optional(score) : std::nullopt, example.text,
                  [&example](const TokenizedText& text) { return pronoun_looks(text, example); });
   }
 

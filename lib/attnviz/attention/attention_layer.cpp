@@ -151,7 +151,7 @@ class AttentionRun {
         ++count;
       }
       const ProjectedHeads projected = project(heads.first(count));
-      tell_values(heads.first(count), projected);
+      report_values(heads.first(count), projected);
       attend(heads.first(count), projected);
       heads = heads.subspan(count);
     }
@@ -163,7 +163,7 @@ class AttentionRun {
     });
   }
 
-  void tell_values(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
+  void report_values(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
     std::vector<HeadValues> wanted;
     for (std::size_t index = 0; index < heads.size(); ++index) {
       if (observer_.wants_values({layer_, heads[index]})) {

@@ -79,7 +79,7 @@ Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max
                    RunObserver* observer, ConstMatrix encoded)
     : model_(model),
       request_(std::move(request)),
-      observer_(observer == nullptr ? nobody_ : *observer),
+      observer_(observer == nullptr ? no_observer_ : *observer),
       cache_(checked_cache(model, request_, max_tokens)) {
   memory_.cache = &cache_;
   memory_.cross.encoded = encoded;
@@ -99,16 +99,16 @@ MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   if (!cache_.continues() && !cache_.return_to_mark()) {
     const std::size_t n_before = cache_.n_tokens();
     cache_.set_tokens(0);
-    run_behind(std::span(text).first(n_before));
+    run_uncached(std::span(text).first(n_before));
     cache_.mark();
   }
-  MatrixBuffer stream = run_behind(text);
+  MatrixBuffer stream = run_uncached(text);
   ids_ = std::move(text);
   turned_for_ = ids_.size();
   return stream;
 }
 
-MatrixBuffer Decoding::run_behind(std::span<const std::uint32_t> text) {
+MatrixBuffer Decoding::run_uncached(std::span<const std::uint32_t> text) {
   ModelInput input;
   input.first_position = cache_.n_tokens();
   input.ids = text.subspan(input.first_position);

@@ -68,11 +68,11 @@ class Decoding {
   // Runs the text extended by `ids`; returns the last layer's stream of at least these tokens.
   MatrixBuffer append(std::span<const std::uint32_t> ids);
   // Runs the tokens of the text that are not yet in the cache.
-  MatrixBuffer run_behind(std::span<const std::uint32_t> text);
+  MatrixBuffer run_uncached(std::span<const std::uint32_t> text);
 
   const Model& model_;
   AttentionRequest request_;
-  RunObserver nobody_;
+  RunObserver no_observer_;
   RunObserver& observer_;
   std::unique_ptr<Intervener> changes_;  // made from the first tokens that are fed
   KeyValueCache cache_;

@@ -230,13 +230,13 @@ void add_cross(const WatchedLayer& run, const AttentionRequest& request, Matrix 
     return;
   }
   LayerMemory& memory = run.memory;
-  const bool norms_behind = run.model.config.order == LayerOrder::kPostNorm;
-  const ConstMatrix look = norms_behind ? x : normed(cross.norm, x, run.n_threads, memory);
+  const bool norms_after = run.model.config.order == LayerOrder::kPostNorm;
+  const ConstMatrix look = norms_after ? x : normed(cross.norm, x, run.n_threads, memory);
   const Matrix added = shaped(memory.added, x.rows, x.cols);
   attend_across(run.model, {run.layer, look, memory.n_before()}, request, run.observer,
                 memory.cross, added);
   kernels::add(added, x);
-  if (norms_behind) {
+  if (norms_after) {
     norm_rows(cross.norm, x, run.n_threads, x);
   }
 }

@@ -102,11 +102,11 @@ bool ProjectedHeads::goes_with_next(std::size_t product) const noexcept {
   if (!is_quantised(weight.type)) {
     return false;
   }
-  StoredMatrix behind = weight;
-  behind.data = static_cast<const std::byte*>(weight.data) +
-                weight.cols * stored_bytes(weight.type, weight.stride);
-  behind.cols = next_weight.cols;
-  return next_weight == behind && next_bias.empty() == bias.empty() &&
+  StoredMatrix after = weight;
+  after.data = static_cast<const std::byte*>(weight.data) +
+               weight.cols * stored_bytes(weight.type, weight.stride);
+  after.cols = next_weight.cols;
+  return next_weight == after && next_bias.empty() == bias.empty() &&
          next_bias.data() == bias.data() + bias.size();
 }
 

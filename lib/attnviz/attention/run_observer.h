@@ -180,18 +180,20 @@ class ObserverGroup : public RunObserver {
   explicit ObserverGroup(std::vector<RunObserver*> observers);
 
   bool wants(std::size_t layer, LayerStep step) const override;
-  void stream(const RunPlace& at, ConstMatrix x) override { tell(&RunObserver::stream, at, x); }
+  void stream(const RunPlace& at, ConstMatrix x) override { notify(&RunObserver::stream, at, x); }
   void decay(const RunPlace& at, ConstMatrix log_alpha) override {
-    tell(&RunObserver::decay, at, log_alpha);
+    notify(&RunObserver::decay, at, log_alpha);
   }
-  void gates(const RunPlace& at, ConstMatrix open) override { tell(&RunObserver::gates, at, open); }
-  void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
-  void states(const RunPlace& at, ConstMatrix s) override { tell(&RunObserver::states, at, s); }
-  void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
+  void gates(const RunPlace& at, ConstMatrix open) override {
+    notify(&RunObserver::gates, at, open);
+  }
+  void contexts(const RunPlace& at, Matrix z) override { notify(&RunObserver::contexts, at, z); }
+  void states(const RunPlace& at, ConstMatrix s) override { notify(&RunObserver::states, at, s); }
+  void attention(const RunPlace& at, Matrix a) override { notify(&RunObserver::attention, at, a); }
   void router(const RunPlace& at, const RoutedTokens& routed) override {
-    tell<const RoutedTokens&>(&RunObserver::router, at, routed);
+    notify<const RoutedTokens&>(&RunObserver::router, at, routed);
   }
-  void mlp(const RunPlace& at, Matrix y) override { tell(&RunObserver::mlp, at, y); }
+  void mlp(const RunPlace& at, Matrix y) override { notify(&RunObserver::mlp, at, y); }
   bool wants_values(HeadId head) const override;
   void values(std::size_t layer, std::span<const HeadValues> heads) override;
   bool hides(HeadId head) const override;
@@ -200,7 +202,8 @@ class ObserverGroup : public RunObserver {
  private:
   // Calls the observers that want the step.
   template <class Values>
-  void tell(void (RunObserver::*step)(const RunPlace&, Values), const RunPlace& at, Values values) {
+  void notify(void (RunObserver::*step)(const RunPlace&, Values), const RunPlace& at,
+              Values values) {
     for (RunObserver* observer : observers_) {
       if (observer->wants(at.layer, at.step)) {
         (observer->*step)(at, values);

@@ -24,7 +24,7 @@ bool is_none(const IndexRange& range) noexcept {
 }
 
 // Returns the first of the rising ranges that ends after `key`.
-auto first_behind(std::span<const IndexRange> ranges, std::size_t key) noexcept {
+auto first_after(std::span<const IndexRange> ranges, std::size_t key) noexcept {
   return std::upper_bound(
       ranges.begin(), ranges.end(), key,
       [](std::size_t number, const IndexRange& one) { return number < one.end; });
@@ -98,7 +98,7 @@ std::vector<KnockOut> in_every(const std::set<std::vector<KnockOut>>& sets) {
 HiddenKeys::HiddenKeys(std::span<const std::span<const IndexRange>> lists,
                        std::size_t key) noexcept {
   for (const std::span<const IndexRange> list : lists) {
-    const auto begin = first_behind(list, key);
+    const auto begin = first_after(list, key);
     if (begin != list.end()) {
       lists_[n_lists_++] = std::span(begin, list.end());
     }
@@ -180,17 +180,17 @@ HiddenEdges::HiddenEdges(std::span<const KnockOut> edges, std::size_t n_queries,
 
 std::span<const std::span<const IndexRange>> HiddenEdges::lists_of(
     std::size_t query) const noexcept {
-  const auto behind = std::ranges::upper_bound(turns_, query);
-  if (behind == turns_.begin() || behind == turns_.end()) {
+  const auto after = std::ranges::upper_bound(turns_, query);
+  if (after == turns_.begin() || after == turns_.end()) {
     return {};
   }
-  const auto band = static_cast<std::size_t>(behind - turns_.begin()) - 1;
+  const auto band = static_cast<std::size_t>(after - turns_.begin()) - 1;
   return std::span(lists_).subspan(first_list_[band], first_list_[band + 1] - first_list_[band]);
 }
 
 bool HiddenEdges::has(std::size_t query, std::size_t key) const noexcept {
   return std::ranges::any_of(lists_of(query), [key](std::span<const IndexRange> list) {
-    const auto range = first_behind(list, key);
+    const auto range = first_after(list, key);
     return range != list.end() && range->has(key);
   });
 }

@@ -70,7 +70,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
     std::string_view why;
   };
   constexpr std::string_view kEmbeddings = "the embeddings say it";
-  constexpr std::string_view kLayers = "the layers' tensors say it";
+  constexpr std::string_view kLayers = "the layers' tensors give it";
   const LayerWeights& layer = model.first_attention();
   const Size sizes[] = {
       {"vocab_size", model.embeddings.rows, kEmbeddings},
@@ -147,7 +147,8 @@ FamilyNames names_at(const JsonNode& node, const JsonNode& config, FamilyNames f
 Verdict judge(const JsonNode& node, const JsonNode& config, const FamilyNames& family,
               const Model& model) {
   if (const auto problem = class_problem(node, names_at(node, config, family))) {
-    return problem->empty() ? Verdict{"model_type says it"} : Verdict{"", *problem};
+    return problem->empty() ? Verdict{"model_type gives the same information"}
+                            : Verdict{"", *problem};
   }
   if (node.key() == "layer_types" &&
       all_are(node, [](std::string_view one) { return one == "full_attention"; })) {

@@ -6,11 +6,11 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::string_view kTraining = "how the model was trained";
+constexpr std::string_view kTraining = "used only in training";
 constexpr std::string_view kSaving = "how the file was written";
 constexpr std::string_view kRunning = "how another program runs the model";
 constexpr std::string_view kGenerating = "how another program generates texts";
-constexpr std::string_view kToken = "the id of a token";
+constexpr std::string_view kToken = "not needed: the tokenizer adds its own tokens";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
 // Without the architecture prefix.
@@ -76,7 +76,7 @@ constexpr IgnorableKey kConfigKeys[] = {
     {"dropatt", kTraining},
     {"dropout_p", kTraining},
     {"dropout_rate", kTraining},
-    {"dtype", "the tensors say it"},
+    {"dtype", "the tensors give it"},
     {"early_stopping", kGenerating},
     {"embedding_multiplier", kNeutral, 1.0},
     {"encoder_no_repeat_ngram_size", kGenerating},
@@ -94,7 +94,7 @@ constexpr IgnorableKey kConfigKeys[] = {
     {"init_device", kRunning},
     {"init_std", kTraining},
     {"initializer_*", kTraining},
-    {"intermediate_size", "the tensors say it"},
+    {"intermediate_size", "the tensors give it"},
     {"interpolate_factor", kNeutral, 1.0},
     {"is_llama_config", kSaving},
     {"key_multiplier", kNeutral, 1.0},
@@ -134,7 +134,7 @@ constexpr IgnorableKey kConfigKeys[] = {
     {"norm_type", kNeutral, {}, "layer_norm"},
     {"normalize_attention_scores", kNeutral, 1.0},
     {"num_beam*", kGenerating},
-    {"num_key_value_heads", "the tensors say it"},
+    {"num_key_value_heads", "the tensors give it"},
     {"num_labels", kOtherTask},
     {"num_logits_to_keep", kRunning},
     {"num_mtp_modules", kMultiToken},
@@ -193,7 +193,7 @@ constexpr IgnorableKey kConfigKeys[] = {
     {"top_k", kGenerating},
     {"top_p", kGenerating},
     {"topk_group", kNeutral, 1.0},
-    {"torch_dtype", "the tensors say it"},
+    {"torch_dtype", "the tensors give it"},
     {"torchscript", kRunning},
     {"transformers.js_config", kSaving},
     {"transformers_version", kSaving},

@@ -152,8 +152,8 @@ std::string_view WeightReader::why_ignorable(std::string_view name) const {
     return found == storage_->ignorable.end() ? std::string_view() : found->why;
   };
   for (std::string_view prefix = prefix_; !prefix.empty(); prefix = without_last_part(prefix)) {
-    const bool is_behind = name.starts_with(prefix);
-    if (const auto found = is_behind ? why(name.substr(prefix.size())) : ""; !found.empty()) {
+    const bool has_prefix = name.starts_with(prefix);
+    if (const auto found = has_prefix ? why(name.substr(prefix.size())) : ""; !found.empty()) {
       return found;
     }
   }

@@ -164,10 +164,10 @@ std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId>
       run.interventions.knock_outs.empty()) {
     return {};
   }
-  return attnviz::edges_hidden_in(run.interventions, heads_behind(heads));
+  return attnviz::edges_hidden_in(run.interventions, source_heads(heads));
 }
 
-std::vector<HeadId> AttentionDocument::heads_behind(std::span<const HeadId> heads) const {
+std::vector<HeadId> AttentionDocument::source_heads(std::span<const HeadId> heads) const {
   if (!average) {
     return {heads.begin(), heads.end()};
   }
@@ -386,11 +386,11 @@ void name_means(AttentionDocument& document) {
     switch (document.average->over) {
       case AverageOver::kHeads:
         pattern.title =
-            fmt::format("L{} mean of {}", pattern.head.layer, counted(heads.size(), "head"));
+            fmt::format("L{}, average of {}", pattern.head.layer, counted(heads.size(), "head"));
         break;
       case AverageOver::kLayers:
         pattern.title =
-            fmt::format("H{} mean of {}", pattern.head.head, counted(layers.size(), "layer"));
+            fmt::format("H{}, average of {}", pattern.head.head, counted(layers.size(), "layer"));
         break;
       case AverageOver::kAll:
         pattern.title = document.is_rollout()

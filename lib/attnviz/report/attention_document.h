@@ -209,7 +209,7 @@ struct AttentionDocument {
   }
 
   /// The heads of the model that the patterns of `heads` are made of.
-  std::vector<HeadId> heads_behind(std::span<const HeadId> heads) const;
+  std::vector<HeadId> source_heads(std::span<const HeadId> heads) const;
 
   /// The visible cells in the patterns of all of `heads`, at least one: the mask of the first head
   /// (all keys if it is unknown) minus hidden edges. An edge between words is hidden if it is

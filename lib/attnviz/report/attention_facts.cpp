@@ -114,7 +114,7 @@ std::string rope_words(const AttentionVariant& variant) {
 
 }  // namespace
 
-std::vector<InfoFact> told(std::vector<InfoFact> facts) {
+std::vector<InfoFact> known_facts(std::vector<InfoFact> facts) {
   std::erase_if(facts, [](const InfoFact& fact) { return fact.text.empty(); });
   return facts;
 }
@@ -248,10 +248,10 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info) {
   const auto values = [](const AttentionVariant& variant) {
     return fmt::format("{}{}", variant.values_are_keys ? "K = V, by the same matrix" : "",
                        !variant.value_norm       ? ""
-                       : variant.values_are_keys ? "; each head's are normed"
-                                                 : "each head's are normed");
+                       : variant.values_are_keys ? "; each head's are normalised"
+                                                 : "each head's are normalised");
   };
-  return told(
+  return known_facts(
       {{"no attention", other_mixers(model, /*are_beside=*/false)},
        {"beside heads", other_mixers(model, /*are_beside=*/true)},
        {"keys", model.shares_keys() ? by_layers(model, keys) : ""},

@@ -43,7 +43,7 @@ std::string layer_list(std::span<const std::size_t> layers);
 std::vector<InfoFact> attention_facts(const ModelInfo& info);
 
 /// The facts whose text is not empty.
-std::vector<InfoFact> told(std::vector<InfoFact> facts);
+std::vector<InfoFact> known_facts(std::vector<InfoFact> facts);
 
 /// 10,000 or 0.125.
 std::string decimal(double number);

@@ -95,11 +95,11 @@ Heatmap diff_map(const DiffDocument& document, bool fit_unit) {
   map.notes.push_back("B: " + name(document.names[1]));
   map.notes.push_back(alignment_note(document));
   map.notes.insert(map.notes.end(), document.notes.begin(), document.notes.end());
-  map.notes.push_back(document.is_same_attention()
-                          ? same_attention_sentence(document)
-                          : fmt::format("the largest: head {} with {:.3g} bits (0: the same, 1: "
-                                        "nothing in common)",
-                                        head_name(document.heads[best].head), largest));
+  map.notes.push_back(
+      document.is_same_attention()
+          ? same_attention_sentence(document)
+          : fmt::format("the largest: head {} with {:.3g} bits (0: the same, 1: no overlap)",
+                        head_name(document.heads[best].head), largest));
   std::erase(map.notes, "");
   return map;
 }

@@ -99,7 +99,7 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
 std::string random_baseline_note(const HeadsDocument& document) {
   const auto* const probes = std::get_if<ProbeSource>(&document.source);
   if (probes == nullptr) {
-    return "heads are identified only on random tokens: leave the text out";
+    return "heads are identified only on random tokens: to identify them, leave out the text";
   }
   if (std::ranges::any_of(probes->texts,
                           [](const auto& text) { return text.size() < kShortestNamedProbe; })) {
@@ -119,8 +119,8 @@ std::string random_baseline_note(const HeadsDocument& document) {
   std::string reasons;
   if (!alike.empty()) {
     reasons = fmt::format(
-        "{} (so few keys are visible that spreading attention evenly scores as high as random "
-        "weights ever did)",
+        "{} (so few keys are visible that a head that spreads its attention evenly scores as high "
+        "as the best head with random weights)",
         joined(alike, "and"));
   }
   if (!unseen.empty()) {
@@ -200,7 +200,7 @@ std::string largest_words(const HeadsDocument& document, Score score) {
   }
   const auto* const name = std::ranges::find(kHeadNames, score, &HeadName::score);
   if (name != kHeadNames.end() && document.judges(*name)) {
-    words += fmt::format("; {} needs {}", name->name, name->at_least);
+    words += fmt::format("; {}: from {}", name->name, name->at_least);
   }
   return words;
 }

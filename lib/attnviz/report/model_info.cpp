@@ -56,7 +56,7 @@ std::string norm_words(const Model& model) {
   }
   if (model.layers.front().after_attention_norm.present()) {
     text += model.layers.front().attention_norm.present()
-                ? "; the outputs of attention and MLP are normed, too"
+                ? "; the outputs of attention and MLP are normalised, too"
                 : "; on the outputs of attention and MLP, not on their inputs";
   }
   return text;
@@ -130,7 +130,7 @@ std::string vocabulary_words(const ModelInfo& info) {
 
 std::string head_words(const ModelShape& shape) {
   const LayerShape& layer = shape.first_attention();
-  std::string text = fmt::format("{} a layer", grouped(layer.n_heads()));
+  std::string text = fmt::format("{} per layer", grouped(layer.n_heads()));
   const auto is_as_first = [&layer](const LayerShape& other) {
     return other.n_heads() == layer.n_heads() && other.n_kv_heads() == layer.n_kv_heads();
   };
@@ -198,7 +198,7 @@ std::string expert_words(const ModelInfo& info) {
     n_layers += layer.n_experts > 0 ? layer.n_layers : 0;
   }
   const std::string where = n_layers == info.shape.n_layers()
-                                ? "a layer"
+                                ? "per layer"
                                 : fmt::format("in each of {}", counted(n_layers, "layer"));
   std::string text =
       fmt::format("{} {}, of which each token uses {}; d_ff {}, {}", grouped(routed->n_experts),
@@ -301,18 +301,18 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info) {
       {"experts", expert_words(info)}};
   if (info.model == nullptr) {
     facts.push_back({"not counted", "biases, norms, positions"});
-    return told(std::move(facts));
+    return known_facts(std::move(facts));
   }
   const Model& model = *info.model;
   const bool is_alone = model.config.order == LayerOrder::kAttentionOnly && !model.config.residual;
   facts.push_back({"positions", position_words(model)});
   facts.push_back({"norms", norm_words(model)});
   const LayerWeights& first = model.first_attention();
-  const bool norms_behind = model.config.order == LayerOrder::kPreNorm &&
-                            !first.attention_norm.present() && first.after_attention_norm.present();
-  facts.push_back({"order", is_alone       ? "only attention, without a residual connection"
-                            : norms_behind ? "attention, norm, add; MLP, norm, add"
-                                           : std::string(word_for(kOrders, model.config.order))});
+  const bool norms_after = model.config.order == LayerOrder::kPreNorm &&
+                           !first.attention_norm.present() && first.after_attention_norm.present();
+  facts.push_back({"order", is_alone      ? "only attention, without a residual connection"
+                            : norms_after ? "attention, norm, add; MLP, norm, add"
+                                          : std::string(word_for(kOrders, model.config.order))});
   if (model.embedding_scale != 1.0f) {
     facts.push_back(
         {"embeddings", fmt::format("scaled {} {}", "×", decimal(model.embedding_scale))});
@@ -338,10 +338,10 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info) {
                                    grouped(model.layer_embeddings.norm.weight.size()))});
   }
   if (model.embedding_norm.present()) {
-    facts.push_back({"embeddings", "normed before the first layer"});
+    facts.push_back({"embeddings", "normalised before the first layer"});
   }
   facts.push_back({"output", output_words(info)});
-  return told(std::move(facts));
+  return known_facts(std::move(facts));
 }
 
 std::vector<InfoFact> tokenizer_facts(const ModelInfo& info) {
@@ -357,13 +357,13 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info) {
   if (!entries.empty() && n_vocab > 0 && tokenizer.n_entries != n_vocab) {
     entries += fmt::format(" (the model has {})", counted_large(n_vocab, "embedding"));
   }
-  return told({{"kind", tokenizer.kind},
-               {"entries", std::move(entries)},
-               {"special", special_words(tokenizer)},
-               {"adds", info.model->config.is_transformer() ? added_words(tokenizer) : ""},
-               {"chat", tokenizer.chat_template.empty()
-                            ? ""
-                            : fmt::format("a template in {}", tokenizer.chat_template)}});
+  return known_facts({{"kind", tokenizer.kind},
+                      {"entries", std::move(entries)},
+                      {"special", special_words(tokenizer)},
+                      {"adds", info.model->config.is_transformer() ? added_words(tokenizer) : ""},
+                      {"chat", tokenizer.chat_template.empty()
+                                   ? ""
+                                   : fmt::format("a template in {}", tokenizer.chat_template)}});
 }
 
 std::vector<InfoFact> weights_facts(const ModelInfo& info) {

@@ -97,13 +97,13 @@ std::string_view what_it_is(const InformativeHead& choice) {
 
 std::string reason(const AttentionDocument& document, const InformativeHead& choice) {
   if (choice.n_counted == 0) {
-    return "The text is too short to compare the heads; this is the first one.";
+    return "The text is too short to find the most informative head.";
   }
   const auto percent = [](double share) { return percentage(static_cast<float>(share)); };
   if (!choice.qualifies()) {
     return fmt::format(
-        "No head stands out: in none do many tokens attend to different words (not counted: {}). "
-        "This one comes closest, with {} of its attention.",
+        "No head stands out: in none does what a token attends to depend much on the word (not "
+        "counted: {}). This one comes closest, with a score of {}.",
         not_counted(document), percent(choice.score));
   }
   const std::string query = named_token(document.query_tokens[choice.query], choice.query);
@@ -127,15 +127,16 @@ std::string reason(const AttentionDocument& document, const InformativeHead& cho
     return fmt::format("The pronoun {}.", example);
   }
   if (choice.n_counted == 1) {
-    return example + "; no other token of this short text counts.";
+    return example + ". The text is too short to compare other tokens.";
   }
-  const std::string mean =
-      dropout > 0.0f
-          ? std::string()
-          : fmt::format(
-                " On average a token puts {} of its attention on its word (not counted: {}).",
-                percent(choice.share), not_counted(document));
-  return fmt::format("Here each token attends to a different word: {}.{}", example, mean);
+  const std::string mean = dropout > 0.0f
+                               ? std::string()
+                               : fmt::format(
+                                     " On average, {} of a token's attention goes to the one word "
+                                     "it attends to most (not counted: {}).",
+                                     percent(choice.share), not_counted(document));
+  return fmt::format("What a token attends to here depends on the word: for example, {}.{}",
+                     example, mean);
 }
 
 }  // namespace
@@ -221,17 +222,17 @@ Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<do
   const auto [first, last] = std::ranges::minmax(heads, {}, &HeadId::layer);
   // Head numbers from files can be arbitrarily large.
   constexpr std::size_t kMostCells = std::size_t{1} << 20;
-  const std::size_t layers_behind = last.layer - first.layer;
-  const std::size_t heads_behind = last_head.head - first_head.head;
-  if (layers_behind >= kMostCells || heads_behind >= kMostCells / (layers_behind + 1)) {
+  const std::size_t layer_span = last.layer - first.layer;
+  const std::size_t head_span = last_head.head - first_head.head;
+  if (layer_span >= kMostCells || head_span >= kMostCells / (layer_span + 1)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("picture: a map of heads from {} to {} would have more than {} cells",
                             head_name({first.layer, first_head.head}),
                             head_name({last.layer, last_head.head}), kMostCells));
   }
   const std::size_t first_layer = first.layer;
-  const std::size_t n_layers = layers_behind + 1;
-  const std::size_t n_heads = heads_behind + 1;
+  const std::size_t n_layers = layer_span + 1;
+  const std::size_t n_heads = head_span + 1;
   struct Cells {
     MatrixBuffer values;
     std::vector<bool> is_there;

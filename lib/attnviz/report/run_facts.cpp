@@ -198,7 +198,7 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
     note += (note.empty() ? "heads identified on random tokens: " : ", ") + name + bearers.heads;
     note += bearers.count > kMost ? fmt::format(" and {} more", bearers.count - kMost) : "";
   }
-  return note.empty() ? "heads identified on random tokens: none of these" : note;
+  return note.empty() ? "heads identified on random tokens: none of those shown" : note;
 }
 
 std::optional<Mask> LayerFacts::mask() const noexcept {
@@ -307,7 +307,7 @@ std::string unknown_keys_note(std::span<const std::string> keys) {
 std::vector<std::string> model_notes(const ModelFacts& facts) {
   std::vector<std::string> lines;
   if (facts.random) {
-    lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
+    lines.emplace_back("RANDOM WEIGHTS: the patterns mean nothing");
   }
   for (const std::string& note :
        {origin_note(facts), random_embeddings_note(facts), unknown_keys_note(facts.unknown_keys)}) {
@@ -338,7 +338,7 @@ std::vector<std::string> run_notes(const RunFacts& facts) {
   std::ranges::move(left_out_notes(facts), std::back_inserter(lines));
   if (!std::ranges::all_of(facts.interventions.ablations, &Ablation::mlp)) {
     lines.emplace_back(
-        "heads that are taken out still have attention, but their output does not depend on it");
+        "ablated heads still have attention, but their output does not depend on it");
   }
   return lines;
 }

@@ -132,11 +132,12 @@ std::string rollout_note(const AttentionDocument& document) {
   const std::string heads =
       fmt::format("the {} of its heads{}", rollout.over == RolloutOver::kMean ? "mean" : "largest",
                   rollout.weighted ? ", weighted by value norms" : "");
-  return fmt::format(
-      "rollout through {} ({}): each {}", through, counted(document.average->heads.size(), "head"),
-      rollout.residual == 0.0f ? heads + ", without the residual stream"
-                               : fmt::format("{:.3g} the residual stream, {:.3g} {}",
-                                             rollout.residual, 1.0f - rollout.residual, heads));
+  return fmt::format("rollout through {} ({}): each layer is {}", through,
+                     counted(document.average->heads.size(), "head"),
+                     rollout.residual == 0.0f
+                         ? heads + ", without the residual stream"
+                         : fmt::format("{:.3g} × the residual stream + {:.3g} × {}",
+                                       rollout.residual, 1.0f - rollout.residual, heads));
 }
 
 std::vector<std::string> notes(const AttentionDocument& document) {
@@ -172,7 +173,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back(rollout_note(document));
   }
   if (document.run.mask && is_attention) {
-    lines.push_back((is_before_mask(document.kind) ? "scores before the mask: " : "mask ") +
+    lines.push_back((is_before_mask(document.kind) ? "scores before the mask, mask " : "mask ") +
                     document.run.mask->name());
   }
   if (document.kind != PatternKind::kRouter) {

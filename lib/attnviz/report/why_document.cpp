@@ -84,7 +84,7 @@ std::string why_title(const WhyDocument& document) {
 
 std::string hidden_words_note(const WhyDocument& document) {
   const bool looks_ahead = document.run.mask && document.run.mask->looks_ahead();
-  return fmt::format("later tokens cannot attend to it{}",
+  return fmt::format("later tokens cannot attend to the word{}",
                      looks_ahead ? "; earlier ones still can" : "");
 }
 
@@ -116,8 +116,9 @@ std::string words_lesson(const WhyDocument& document) {
     return {};
   }
   return fmt::format(
-      "Apart from the last word, {} gets the most attention ({}): without it ln p changes by {}. "
-      "The prediction depends most on {} ({}), which gets {} of the attention.",
+      "Among the words that can be hidden, {} gets the most attention ({}), but hiding it changes "
+      "ln p by {}. The prediction depends most on the word {}: hiding it changes ln p by {}. It "
+      "gets {} of the attention.",
       quoted_token(seen->text), percentage(static_cast<float>(seen->attention)),
       signed_number(*seen->log_probability_change), quoted_token(needed->text),
       signed_number(*needed->log_probability_change),
@@ -220,7 +221,7 @@ std::size_t begin_of_word(const TokenizedText& text, const Token& token) {
 
 // The byte that decides which sentence a token belongs to. White space counts from its first byte
 // and so belongs to the text before it.
-std::size_t byte_told_by(const TokenizedText& text, const Token& token) {
+std::size_t deciding_byte(const TokenizedText& text, const Token& token) {
   const std::size_t begin = begin_of_word(text, token);
   return begin < token.end ? begin : token.begin;
 }
@@ -256,7 +257,7 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
       static_cast<Sentence&>(sentence) = cut[i];
       const auto is_before = [&](std::size_t byte) {
         const Token& next = prompt.tokens[token];
-        return next.added || byte_told_by(prompt, next) < document.begin + byte;
+        return next.added || deciding_byte(prompt, next) < document.begin + byte;
       };
       while (token < prompt.size() && is_before(cut[i].begin)) {
         ++token;
@@ -264,9 +265,10 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
       sentence.tokens.first = token;
       // A prompt cut at its beginning may start in the middle of a sentence.
       if (token < prompt.size() && is_first_said(prompt, token)) {
-        const std::size_t told = byte_told_by(prompt, prompt.tokens[token]);
+        const std::size_t first_byte = deciding_byte(prompt, prompt.tokens[token]);
         sentence.begin =
-            std::clamp(told, document.begin + cut[i].begin, document.begin + end) - document.begin;
+            std::clamp(first_byte, document.begin + cut[i].begin, document.begin + end) -
+            document.begin;
       }
       place.move_to(sentence.begin);
       sentence.line = place.line();
@@ -350,7 +352,7 @@ std::string cite_conclusion(const CiteDocument& document) {
   const auto n_matter = std::ranges::count_if(places, [&](const CiteDocument::Place& place) {
     return document.matters(document.at(place).effect.log_probability_change);
   });
-  const std::string times = fmt::format("{:g} × less probable", document.least_factor);
+  const std::string times = fmt::format("{:g} times less probable", document.least_factor);
   if (!document.change_without_all) {
     return fmt::format("What the answer rests on is unknown: no part of any {} can be hidden.",
                        document.piece());
@@ -359,25 +361,24 @@ std::string cite_conclusion(const CiteDocument& document) {
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
-        "The answer rests most on {}{}, {}: when the answer cannot attend to it, it is {} "
-        "probable. {} of {} {} ({}, or more); when it cannot attend to any of them, it is {} "
-        "probable.",
+        "The answer rests most on {}{}, {}: hiding it makes the answer {}. {} of {} {} (a {} "
+        "matters if hiding it makes the answer at least {}); hiding all of them makes it {}.",
         document.documents[best.document].name, document.begin_at(best),
         in_quotes(in_one_line(document.text_at(best))),
-        factor_words(*document.at(best).effect.log_probability_change), n_matter,
-        counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter", times,
-        factor_words(all));
+        probability_words(*document.at(best).effect.log_probability_change), n_matter,
+        counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter",
+        document.piece(), times, probability_words(all));
   }
   if (document.matters(all)) {
     return fmt::format(
-        "No single {} matters: hiding one never makes the answer {}. When the answer cannot attend "
-        "to any of them, it is {} probable: it rests on several together.",
-        document.piece(), times, factor_words(all));
+        "No single {} matters: hiding one never makes the answer as much as {}. Hiding all of them "
+        "makes it {}: it rests on several together.",
+        document.piece(), times, probability_words(all));
   }
   return fmt::format(
-      "No {} matters: hiding one never makes the answer {}, and when it cannot attend to any of "
-      "them, it is {} probable.",
-      document.piece(), times, factor_words(all));
+      "No {} matters: hiding one never makes the answer as much as {}, and hiding all of them "
+      "makes it {}.",
+      document.piece(), times, probability_words(all));
 }
 
 }  // namespace attnviz

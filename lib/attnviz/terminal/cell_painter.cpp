@@ -163,7 +163,7 @@ void CellPainter::bar(Line& line, std::size_t columns) const {
 std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
   const auto [low, high] = end_labels(scale_, open_, charset_.is_ascii());
   if (options_.style == TerminalStyle::kMask) {
-    return Line("# = sees");
+    return Line("# = visible");
   }
   if (options_.style == TerminalStyle::kNumbers) {
     // Colours show shares; the numbers are weights.
@@ -212,11 +212,11 @@ std::vector<Line> CellPainter::legend(const std::string& masked_name, std::strin
   }
   const bool has_shares = value_name.starts_with("share of");
   // Numbers are shares as well, if the values themselves are shares.
-  const bool says_kind = options_.style != TerminalStyle::kMask &&
-                         (options_.style != TerminalStyle::kNumbers || colored() ||
-                          (has_shares && scale_.kind != ScaleKind::kRowMax));
+  const bool shows_kind = options_.style != TerminalStyle::kMask &&
+                          (options_.style != TerminalStyle::kNumbers || colored() ||
+                           (has_shares && scale_.kind != ScaleKind::kRowMax));
   if (const std::string_view kind = has_shares ? value_name : word_for(kScaleNames, scale_.kind);
-      says_kind && !kind.empty()) {
+      shows_kind && !kind.empty()) {
     items.emplace_back(fit_width(kind, columns, ""));
   }
   if (!masked_name.empty()) {

@@ -177,7 +177,7 @@ std::size_t room_beside(const InspectionStyle& style, std::size_t label_width) {
   return style.options.columns - std::min(style.options.columns - 1, used);
 }
 
-std::string told_gap(const InspectionStyle& style, std::size_t count) {
+std::string gap_text(const InspectionStyle& style, std::size_t count) {
   return fmt::format("{0} {1} more {0}", style.charset.ellipsis(), count);
 }
 
@@ -192,7 +192,7 @@ std::size_t share_room(const InspectionStyle& style, std::size_t label_width,
   const std::size_t beside =
       std::max(block.weight_columns, std::string_view("weight").size()) + 2 * kColumnGap;
   const std::size_t half = (room - std::min(room, beside)) / 2;
-  const std::size_t least = display_width(told_gap(style, size)) + 2 * kColumnGap + 2 * number;
+  const std::size_t least = display_width(gap_text(style, size)) + 2 * kColumnGap + 2 * number;
   const std::size_t whole = size * (number + kColumnGap) - kColumnGap;
   return whole > room && half >= least ? half : room;
 }
@@ -258,10 +258,10 @@ std::string vector_text(const InspectionStyle& style, std::span<const float> val
   std::size_t shown = (room + kColumnGap) / slot;
   std::string gap;
   if (shown < values.size()) {
-    const std::size_t taken = display_width(told_gap(style, values.size())) + kColumnGap;
+    const std::size_t taken = display_width(gap_text(style, values.size())) + kColumnGap;
     if (room >= taken + width) {
       shown = (room - taken + kColumnGap) / slot;
-      gap = told_gap(style, values.size() - shown);
+      gap = gap_text(style, values.size() - shown);
     } else {
       const std::size_t short_gap = display_width(style.charset.ellipsis()) + kColumnGap;
       shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kColumnGap) / slot);

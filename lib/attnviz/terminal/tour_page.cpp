@@ -154,7 +154,7 @@ std::string largest_share(const TokenNames& names, std::span<const float> weight
   const std::string sunk =
       sink > 0.0f ? fmt::format(", and {} on the learned sink", percentage(sink, decimals)) : "";
   if (std::count(weights.begin(), weights.end(), *largest) > 1) {
-    return fmt::format("{} gives no token more than {}{}", who, share, sunk);
+    return fmt::format("{} puts no more than {} on any token{}", who, share, sunk);
   }
   return sink > *largest
              ? fmt::format(
@@ -216,7 +216,7 @@ std::string vectors_heading(const Tour& tour) {
   return fmt::format(
       "embedding{}{}{}",
       tour.embedding_scale == 1.0f ? std::string() : fmt::format(" · {:.4g}", tour.embedding_scale),
-      tour.adds_positions ? " + position" : "", tour.norms_embeddings ? ", normed" : "");
+      tour.adds_positions ? " + position" : "", tour.norms_embeddings ? ", normalised" : "");
 }
 
 TextTable token_table(const TourPage& page, std::size_t n_shown) {
@@ -281,7 +281,7 @@ std::string sameness(const TourPage& page) {
     }
   }
   if (const auto twins = case_twins(tour.text)) {
-    return fmt::format("{} and {} are two tokens with two ids: capital letters count.",
+    return fmt::format("{} and {} are different tokens with different ids: capital letters matter.",
                        names.quoted(twins->first), names.quoted(twins->second));
   }
   return tour.adds_positions
@@ -308,11 +308,10 @@ std::string why_this_head(const Tour& tour) {
   if (tour.n_heads == 1) {
     return ", the only one";
   }
-  return tour.pronoun.found ? fmt::format(
-                                  ", the one of {} heads that best separates what \"it\" stands "
-                                  "for from another noun",
-                                  tour.n_heads)
-                            : fmt::format(", one of {} heads", tour.n_heads);
+  return tour.pronoun.found
+             ? fmt::format(", the one of {} heads that best finds the noun that \"it\" stands for",
+                           tour.n_heads)
+             : fmt::format(", one of {} heads", tour.n_heads);
 }
 
 std::string what_is_below(const Tour& tour, std::size_t layer) {
@@ -364,8 +363,8 @@ void tour_tokens(TourPage& page) {
                   [](const Token& token) { return token.text.starts_with(' '); });
   if (has_space) {
     words += fmt::format(
-        " {} is the space before a word, which is part of its token; the next screens do not show "
-        "it.",
+        " {} marks the space before a word. The space is part of the token; the next screens do "
+        "not show it.",
         page.style.charset.space());
   }
   if (tour.n_whole > text.size()) {
@@ -382,8 +381,8 @@ void tour_vectors(TourPage& page) {
   const Inspection& head = tour.inspection;
   const std::size_t layer = head.head.layer;
   page.paragraph(
-      fmt::format("Attention lets tokens look at each other. Each head has three {}matrices, which "
-                  "turn every token's vector into three short vectors:",
+      fmt::format("Attention lets tokens look at each other. A model has layers, each with heads. "
+                  "A head has three {}matrices that turn a token's vector into three others:",
                   tour.is_trained  ? "learned "
                   : tour.is_random ? "random "
                                    : ""));
@@ -396,12 +395,12 @@ void tour_vectors(TourPage& page) {
                   {"value v", page.style.role(InspectionRole::kValue)}};
   roles.columns = {{{},
                     {{"what the token looks for", {}},
-                     {"what it offers to be found by", {}},
+                     {"what it can be found by", {}},
                      {"what it passes on when it is found", {}}},
                     false}};
   page.table(roles);
   page.paragraph(
-      fmt::format("Head {} is layer {}, head {} (counted from 0){}. Token {}, {}, at this head:",
+      fmt::format("Head {} is layer {}, head {} (counted from 0){}. Token {}, {}, in this head:",
                   head_title(head.head), layer, head.head.head, why_this_head(tour), tour.query(),
                   fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
   const auto row = [&tour](ConstMatrix vectors) { return vectors.row(tour.query()); };
@@ -414,8 +413,8 @@ void tour_vectors(TourPage& page) {
       "and W_V, it becomes {}.",
       layer, what_is_below(tour, layer), head.d_model(),
       head.latents.present()
-          ? "Rescaled (normed), reduced to fewer numbers that all heads share, and multiplied"
-      : head.norm.present() ? "Rescaled (normed) and multiplied"
+          ? "Normalised, reduced to fewer numbers that all heads share, and multiplied"
+      : head.norm.present() ? "Normalised and multiplied"
                             : "Multiplied",
       head.d_head() == head.d_value()
           ? fmt::format("q, k and v, {} each", counted(head.d_head(), "number"))
@@ -427,8 +426,8 @@ void tour_vectors(TourPage& page) {
     }
     page.paragraph(
         "The order of words matters, too. So q and k are rotated, two numbers at a time, by angles "
-        "that grow with the position (RoPE): their product then depends on the distance between "
-        "the two tokens.");
+        "that grow with the position (RoPE): their dot product (next screen) then depends on the "
+        "distance between the two tokens.");
     page.vectors({{"q rotated", row(head.q.view()), InspectionRole::kQuery},
                   {"k rotated", row(head.k.view()), InspectionRole::kKey}});
   }

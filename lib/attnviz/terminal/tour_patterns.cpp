@@ -64,8 +64,8 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   const bool has_sink = tour.inspection.sink.has_value();
   std::string words = fmt::format(
-      "{} sees only itself and gets all of the weight{}.", page.names.quoted(0),
-      has_sink ? " except what goes to the head's learned sink, which is not a token" : "");
+      "{} sees only itself, so all of its weight is there{}.", page.names.quoted(0),
+      has_sink ? ", except what goes to the head's learned sink, which is not a token" : "");
   if (!tour.text.tokens.front().added || tour.text.size() < 2) {
     return words;
   }
@@ -81,11 +81,11 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   const std::string average = percentage(static_cast<float>(tour.first_share));
   words += " It has no meaning, so heads that find nothing can put their weight there: ";
   const std::string over =
-      fmt::format("averaged over all {} heads and every later token", tour.n_heads);
-  return words + (most == 0
-                      ? fmt::format("{}, {}.", average, over)
-                      : fmt::format("here {} puts {} on it; {} it is {}.", page.names.quoted(most),
-                                    percentage(weights(most, 0)), over, average));
+      fmt::format("on average over all {} heads and all later tokens", tour.n_heads);
+  return words +
+         (most == 0 ? fmt::format("it gets {} {}.", average, over)
+                    : fmt::format("here {} puts {} on it; {}, it gets {}.", page.names.quoted(most),
+                                  percentage(weights(most, 0)), over, average));
 }
 
 // The keys of one query with their weights below them, and dots below hidden keys.
@@ -114,7 +114,7 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
   const float weight = head.weights[head.look.key];
   const bool is_largest = std::count_if(head.weights.begin(), head.weights.end(),
                                         [weight](float other) { return other >= weight; }) == 1;
-  const std::string words = fmt::format("{} gives {} to {}{}", names.quoted(head.look.query),
+  const std::string words = fmt::format("{} puts {} on {}{}", names.quoted(head.look.query),
                                         percentage(weight), names.quoted(head.look.key), whom);
   return is_largest
              ? words + "."
@@ -123,7 +123,7 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
 }
 
 // The words after the query, which it cannot see.
-std::string unseen_words(const TourHead& head, const TokenNames& names) {
+std::string unseen_words(const TourHead& head) {
   if (head.look.query + 1 >= head.text.size()) {
     return {};
   }
@@ -131,8 +131,7 @@ std::string unseen_words(const TourHead& head, const TokenNames& names) {
   std::string_view rest =
       source.substr(std::min(source.size(), head.text.tokens[head.look.query].end));
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return fmt::format(" It cannot see \"{}\", which comes after {}.", rest,
-                     names.quoted(head.look.query));
+  return fmt::format(" It cannot see \"{}\", which comes later.", rest);
 }
 
 std::vector<const TourHead*> found_heads(const Tour& tour) {
@@ -149,10 +148,10 @@ std::string same_head_words(const Tour& tour) {
       return other->score.head == head->score.head;
     });
     if (n_jobs > 1) {
-      return fmt::format(" {} does {}.", head_title(head->score.head),
+      return fmt::format(" {} is the best at {}.", head_title(head->score.head),
                          n_jobs == 3         ? "all three"
                          : found.size() == 2 ? "both"
-                                             : "two of them");
+                                             : "two");
     }
   }
   return {};
@@ -184,7 +183,7 @@ void show_head(TourPage& page, const TourHead& head, const std::string& what,
   page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), kBold);
   page.table(row_of(page, head, names));
   page.paragraph(example_words(head, names, whom) +
-                 (page.tour.is_causal ? unseen_words(head, names) : std::string()));
+                 (page.tour.is_causal ? unseen_words(head) : std::string()));
 }
 
 }  // namespace
@@ -202,7 +201,7 @@ void tour_mask(TourPage& page) {
   page.blank();
   page.table(triangle(page, n));
   page.paragraph(
-      fmt::format("A dot is a masked cell, 0 less than half a percent. Later tokens are masked "
+      fmt::format("A dot is a masked cell; 0 is less than half a percent. Later tokens are masked "
                   "(score −∞ before softmax): {}.{}",
                   tour.is_trained ? "the model must predict them without seeing them"
                                   : "no token sees later ones",
@@ -217,30 +216,31 @@ void tour_mask(TourPage& page) {
 void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
   const std::size_t n_jobs = found_heads(tour).size();
-  const std::string in_sentences = fmt::format(
-      "in sentences (its figures come from {} other sentences)", tour.pronoun.score.n_looks);
-  const std::string in_list =
-      fmt::format("in a list of {} words, repeated once", tour.n_list_words);
+  const bool has_list_jobs = tour.previous.found || tour.induction.found;
+  const std::string tests = fmt::format(
+      "{}{}{}",
+      has_list_jobs ? fmt::format("on a list of {} words, repeated once", tour.n_list_words) : "",
+      has_list_jobs && tour.pronoun.found ? ", or (pronoun) " : "",
+      tour.pronoun.found ? fmt::format("on {} other sentences", tour.pronoun.score.n_looks) : "");
   page.paragraph(fmt::format(
-      "{} For {}, this is the head of {} that does it best: {}{}{}.{}",
-      tour.is_trained ? "Nothing assigns jobs to heads: they emerge in training."
+      "{} Here is the best of {} heads for {}, tested {}.{}",
+      tour.is_trained ? "Nothing assigns jobs to heads: the jobs emerge in training."
                       : "Heads get their jobs in training; these weights were made by hand.",
+      tour.n_heads,
       n_jobs == 3   ? "each of three jobs"
       : n_jobs == 2 ? "each of two jobs"
                     : "one job",
-      tour.n_heads, tour.previous.found || tour.induction.found ? in_list : "",
-      tour.pronoun.found && n_jobs > 1 ? ", or " : "", tour.pronoun.found ? in_sentences : "",
-      same_head_words(tour)));
+      tests, same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   if (tour.previous.found) {
     show_head(page, tour.previous,
-              fmt::format("previous token: {} of the weight is on the previous token (here {}).",
+              fmt::format("previous token: {} of the weight is on it ({} in screen 1's text).",
                           share(tour.previous.score.weight), share(tour.previous_share)),
               ", the token before it");
   }
   if (tour.induction.found) {
     show_head(page, tour.induction,
-              fmt::format("induction: {} is on the token that followed the same token earlier.",
+              fmt::format("induction: {} is on the token after an earlier copy of this token.",
                           share(tour.induction.score.weight)),
               ": what followed once may follow again");
   }
@@ -250,8 +250,9 @@ void tour_heads(TourPage& page) {
         page, tour.pronoun,
         fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
                     share(pronoun.rival)),
-        fmt::format(", its meaning; in {} of {} sentences the animal gets more than the place",
-                    pronoun.n_won, pronoun.n_looks));
+        fmt::format(
+            ", which it stands for; in {} of {} sentences the animal gets more than the place",
+            pronoun.n_won, pronoun.n_looks));
   }
   if (const std::string missing = missing_words(page); !missing.empty()) {
     page.blank();

@@ -170,8 +170,8 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
     return std::max(row.sink, *std::max_element(row.weights.begin(), row.weights.end()));
   };
   std::string words = fmt::format(
-      "Before softmax the scores can be divided by a temperature T. Here, the row of {} in head "
-      "{} again; T = 1 is screen 3.",
+      "Before softmax, the scores can be divided by a temperature T. Here is the row of {} in head "
+      "{} again; T = 1 gives the weights of screen 3.",
       names.quoted(tour.query()), head_title(tour.inspection.head));
   if (largest(cold) > largest(warm)) {
     words += fmt::format(
@@ -185,8 +185,8 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
                                                             : "all scores are nearly equal");
   }
   words +=
-      " Chat programs apply the same temperature to the next token's scores. Entropy measures how "
-      "spread out a row is: 0 bits when one token has all the weight";
+      " Chat programs use a temperature in the same way, but on the scores of the next token. "
+      "Entropy measures how spread out a row is: 0 bits when one token has all the weight";
   return words + (n_keys < 2 ? std::string(".")
                              : fmt::format(", {:.2f} bits when {} share it equally",
                                            std::log2(static_cast<double>(n_keys)), n_keys) +
@@ -308,8 +308,8 @@ void tour_scores(TourPage& page) {
   const std::size_t n_keys = keys.size();
   const std::string who = page.names.quoted(head.query);
   page.paragraph(fmt::format(
-      "Head {}: which tokens does {} look at? q·k multiplies its query by a token's key, number by "
-      "number, and adds the products: the better the two match, the larger the sum.",
+      "Head {}: which tokens does {} look at? q·k (dot product) multiplies its query by a token's "
+      "key, number by number, and adds the products: the better the two match, the larger the sum.",
       head_title(head.head), who));
   page.blank();
   const std::size_t n_most = page.rows(kMostRows);
@@ -330,12 +330,11 @@ void tour_scores(TourPage& page) {
       std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
   page.table(rows.take({{}, "sum", {}, {}, head.sum, fmt::format("{:.1f}%", 100.0 * total)}));
   page.paragraph(fmt::format(
-      "A sum of {} grows with their number; {} it does not. {}Softmax turns each s into e^(s − "
-      "max), divided by the sum of them all. {}{}.{}",
-      counted(head.d_head(), "product"),
-      root == 0 ? fmt::format("multiplied by {:.4g}, this model's own factor,", head.own_scale)
-                : fmt::format("divided by √{}", root),
-      later,
+      "{} keeps sums of {} small. {}Softmax divides each e^(s − max), max being the largest s, by "
+      "the sum of them all. {}{}.{}",
+      root == 0 ? fmt::format("Multiplying by {:.4g}, this model's own factor,", head.own_scale)
+                : fmt::format("Dividing by √{}", root),
+      counted(head.d_head(), "product"), later,
       head.sink ? "The sink is a number that this head learned: its share goes to no token. " : "",
       largest_share(page.names, head.weights, head.query, 1, sink.weight),
       missed_words(page, head)));
@@ -347,8 +346,8 @@ void tour_scores(TourPage& page) {
           ? std::string()
           : fmt::format("; a gate then lets ({}) of it through", first_numbers(page, head.context)),
       page.tour.has_output
-          ? fmt::format("W_O maps this to {} numbers, which are added to x.", head.d_model())
-          : "This is the head's output: these weights have no W_O."));
+          ? fmt::format("A fourth matrix, W_O, makes it {} numbers, added to x.", head.d_model())
+          : "These weights have no W_O."));
 }
 
 void tour_temperature(TourPage& page) {

@@ -377,11 +377,11 @@ std::vector<std::size_t> word_numbers(const TokenizedText& text) {
     std::optional<std::size_t> word;
     if (place) {
       // The last word that begins at or before the position; a piece may begin inside a word.
-      const auto behind = std::upper_bound(
+      const auto after = std::upper_bound(
           words.tokens.begin(), words.tokens.end(), *place,
           [](std::size_t at, const Token& candidate) { return at < candidate.begin; });
-      if (behind != words.tokens.begin()) {
-        word = static_cast<std::size_t>(behind - words.tokens.begin()) - 1;
+      if (after != words.tokens.begin()) {
+        word = static_cast<std::size_t>(after - words.tokens.begin()) - 1;
       }
     }
     const bool is_its_space = space != nullptr && place == token.begin && space->end == token.begin;

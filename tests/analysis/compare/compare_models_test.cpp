@@ -40,7 +40,7 @@ Runs runs_of(const Model& a, const Model& b, const std::vector<std::uint32_t>& i
 
 }  // namespace
 
-TEST_CASE("streams and predictions: a model and itself are exactly the same") {
+TEST_CASE("streams and predictions: a model compared with itself is exactly the same") {
   const Model demo = demo_model();
   const Runs runs = runs_of(demo, demo, {0, 5, 17, 3});
   REQUIRE(runs.departures.size() == demo.n_layers() + 1);
@@ -52,7 +52,7 @@ TEST_CASE("streams and predictions: a model and itself are exactly the same") {
   CHECK(runs.kl_bits == std::vector<double>(4, 0.0));
 }
 
-TEST_CASE("predictions: KL in bits by plain loops over the vocabulary") {
+TEST_CASE("predictions: KL in bits agrees with plain loops over the vocabulary") {
   const Model demo = demo_model();
   Model other = demo;
   other.embedding_scale = 0.7f;
@@ -82,7 +82,7 @@ TEST_CASE("predictions: KL in bits by plain loops over the vocabulary") {
   }
 }
 
-TEST_CASE("two files of one model: their streams agree but for rounding") {
+TEST_CASE("two files of one model: their streams agree up to rounding") {
   if (!std::filesystem::exists(kShared / "gguf" / "models")) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
@@ -95,7 +95,7 @@ TEST_CASE("two files of one model: their streams agree but for rounding") {
   }
 }
 
-TEST_CASE("different_settings: none of a model and itself; what was changed is named once") {
+TEST_CASE("different_settings: none between a model and itself; each change is named once") {
   const Model demo = demo_model();
   CHECK(different_settings(demo, demo).empty());
   Model other = demo;
@@ -112,7 +112,7 @@ TEST_CASE("different_settings: none of a model and itself; what was changed is n
                                  "norms' kind or epsilon"});
 }
 
-TEST_CASE("require_same_heads: other numbers of layers or heads are refused") {
+TEST_CASE("require_same_heads: different numbers of layers or heads are refused") {
   const Model model = random_model({.n_layers = 2, .n_heads = 2}, 1);
   CHECK_THROWS_WITH_AS(require_same_heads(model, random_model({.n_layers = 3, .n_heads = 2}, 1)),
                        doctest::Contains("2 layers and 3"), Error);

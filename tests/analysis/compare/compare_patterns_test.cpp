@@ -75,7 +75,7 @@ Model reference_model(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("js_divergence_bits: the same rows 0, disjoint ones 1, and one by hand") {
+TEST_CASE("js_divergence_bits: 0 for equal rows, 1 for disjoint ones, and one computed by hand") {
   const float a[] = {0.5f, 0.5f, 0.0f, 0.0f};
   const float b[] = {0.0f, 0.0f, 0.25f, 0.75f};
   const float none[] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -89,7 +89,7 @@ TEST_CASE("js_divergence_bits: the same rows 0, disjoint ones 1, and one by hand
         doctest::Approx(0.5 * std::log2(4.0 / 3.0) + 0.25 * std::log2(2.0 / 3.0) + 0.25));
 }
 
-TEST_CASE("PatternComparison: a run and itself differ nowhere, whatever the threads") {
+TEST_CASE("PatternComparison: a run does not differ from itself, for any number of threads") {
   const test::Pieces pieces(150);
   const Model model = random_model({.n_layers = 2, .n_heads = 3}, /*seed=*/4);
   const ModelInput input{std::span<const std::string_view>(pieces)};
@@ -102,7 +102,7 @@ TEST_CASE("PatternComparison: a run and itself differ nowhere, whatever the thre
   }
 }
 
-TEST_CASE("PatternComparison: the numbers of plain loops, whatever the threads") {
+TEST_CASE("PatternComparison: agrees with plain loops, for any number of threads") {
   constexpr std::size_t kTokens = 150;
   const test::Pieces pieces(kTokens);
   const ModelInput input{std::span<const std::string_view>(pieces)};
@@ -140,7 +140,8 @@ TEST_CASE("PatternComparison: the numbers of plain loops, whatever the threads")
   }
 }
 
-TEST_CASE("PatternComparison: a query that sees two keys in one run only is counted, whichever") {
+TEST_CASE(
+    "PatternComparison: a query that sees two keys in only one run is counted, whichever it is") {
   const test::Pieces pieces(3);
   const ModelInput input{std::span<const std::string_view>(pieces)};
   const Model causal = random_model({}, /*seed=*/4);
@@ -163,13 +164,13 @@ TEST_CASE("PatternComparison: one token alone has no divergence") {
   CHECK(!differences(model, input, model, input).front().js_bits);
 }
 
-TEST_CASE("RestrictSink: rows and columns of chosen tokens, scaled to sum to 1") {
+TEST_CASE("RestrictSink: rows and columns of chosen tokens, rescaled to sum to 1") {
   PatternStore store({{0, 0}}, 2);
   const std::size_t tokens[] = {1, 3};
   RestrictSink sink(store, tokens, 4);
   const float rows[] = {1, 0, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0, 1, 0, 0.25f, 0.25f, 0.25f, 0.25f};
   sink.rows({0, 0}, 0, 0, {rows, 2, 4, 4});
-  const float last[] = {0.25f, 0.25f, 0.5f};  // of the keys from 1 on
+  const float last[] = {0.25f, 0.25f, 0.5f};  // for the keys from 1 on
   sink.rows({0, 0}, 3, 1, {last, 1, 3, 3});
   const ConstMatrix found = store.pattern({0, 0});
   CHECK(found(0, 0) == 1.0f);
@@ -178,7 +179,7 @@ TEST_CASE("RestrictSink: rows and columns of chosen tokens, scaled to sum to 1")
   CHECK(found(1, 1) == doctest::Approx(2.0 / 3.0));
 }
 
-TEST_CASE("diff: float64 numbers of an independent implementation") {
+TEST_CASE("diff: agrees with an independent float64 implementation") {
   const std::filesystem::path folder = ATTNVIZ_SOURCE_DIR "/../shared/reference/why";
   if (!std::filesystem::exists(folder)) {
     MESSAGE("SKIPPED: no ../shared/reference/why");
@@ -206,22 +207,22 @@ TEST_CASE("diff: float64 numbers of an independent implementation") {
       check_near(*head.js_bits, at("js_bits"));
       check_near(head.js_bits_max.value(), at("js_bits_max"));
       check_near(static_cast<double>(head.largest_change), at("max_change"));
-      // Of two keys one gains what the other loses, and what is the same changes nowhere.
+      // One of two keys gains what the other loses, and equal rows change nowhere.
       const bool is_tie = at("max_change_at")[0] == 1 || at("max_change") < 1e-6;
       CHECK((is_tie || json{head.query, head.key} == at("max_change_at")));
     }
   }
 }
 
-TEST_CASE("PatternComparison: what goes to a learned sink is one more key's") {
+TEST_CASE("PatternComparison: the share of a learned sink counts as one more key") {
   PatternStore first({{0, 0}}, 2);
   const std::vector<float> before = {1.0f, 0.0f, 0.5f, 0.5f};
   first.rows({0, 0}, 0, 0, {before.data(), 2, 2, 2});
   const std::vector<std::size_t> tokens = all_tokens(2);
   const ComparedRun seen{tokens, [](HeadId) { return Mask{}; }};
   PatternComparison second(first, seen, seen);
-  // The same shares of the tokens, and half of all to the sink: 0.5 · 1 bit of KL to the mean
-  // there.
+  // The same shares among the tokens, but half of everything goes to the sink: 0.5 · 1 bit of KL to
+  // the mean there.
   const std::vector<float> after = {1.0f, 0.0f, 0.25f, 0.25f};
   const std::vector<float> sinks = {0.0f, 0.5f};
   second.sinks({0, 0}, 0, sinks);

@@ -21,7 +21,7 @@ namespace {
 
 const std::filesystem::path kReference = ATTNVIZ_SOURCE_DIR "/../shared/reference";
 
-// A copy of the numbers of a matrix, of which one is changed.
+// A copy of a matrix's numbers with one of them changed.
 StoredMatrix changed(test::ModelBuilder& owner, const StoredMatrix& matrix, float by) {
   const ConstMatrix floats = matrix.as_floats();
   std::vector<float> numbers;
@@ -32,7 +32,7 @@ StoredMatrix changed(test::ModelBuilder& owner, const StoredMatrix& matrix, floa
   return owner.keep(std::move(numbers), floats.rows, floats.cols);
 }
 
-// The tensors that are not the same, or that one model alone has.
+// The tensors that differ, or that only one model has.
 std::vector<TensorDifference> different(const Model& a, const Model& b) {
   std::vector<TensorDifference> found;
   for (TensorDifference& tensor : compare_tensors(a, b, 1)) {
@@ -45,7 +45,8 @@ std::vector<TensorDifference> different(const Model& a, const Model& b) {
 
 }  // namespace
 
-TEST_CASE("compare_tensors: a model and itself are the same; one changed number is its share") {
+TEST_CASE(
+    "compare_tensors: a model equals itself; one changed number gives its relative difference") {
   const Model a = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/3);
   for (const TensorDifference& tensor : compare_tensors(a, a, 3)) {
     CHECK(tensor.relative == 0.0);
@@ -74,7 +75,7 @@ TEST_CASE("compare_tensors: a model and itself are the same; one changed number 
   CHECK(n_different == 1);
 }
 
-TEST_CASE("compare_tensors: biases, norms and what one model alone has") {
+TEST_CASE("compare_tensors: biases, norms and tensors that only one model has") {
   test::ModelBuilder a(2, 4);
   a.add_layer({{2, 2}, {2, 2}}, test::OutputForm::kPerLayer);
   a.model.layers[0].attention_norm.weight = a.keep({1.0f, 2.0f, 2.0f, 4.0f});
@@ -87,7 +88,7 @@ TEST_CASE("compare_tensors: biases, norms and what one model alone has") {
   CHECK(found[0].name == "attention_norm");
   CHECK(*found[0].relative == doctest::Approx(1.0 / 5.0));  // √(1 + 4 + 4 + 16) = 5
 
-  // Stored less 1, as Gemma does: the same norm.
+  // Stored minus 1, as Gemma does: the same norm.
   b.layers[0].attention_norm.weight = a.keep({0.0f, 1.0f, 1.0f, 3.0f});
   b.layers[0].attention_norm.weight_offset = 1.0f;
   CHECK(different(a.model, b).empty());
@@ -169,11 +170,11 @@ TEST_CASE("compare_tensors: two files of one model are the same, rounded ones ne
   for (const TensorDifference& tensor : compare_tensors(base, rounded, 2)) {
     CAPTURE(tensor.name);
     REQUIRE(tensor.relative);
-    CHECK(*tensor.relative < 0.15);  // a block's 16 steps reach to its largest number
+    CHECK(*tensor.relative < 0.15);  // a block's 16 steps reach up to its largest number
   }
 }
 
-TEST_CASE("compare_tensors: of other numbers of experts it says that they differ") {
+TEST_CASE("compare_tensors: different numbers of experts are reported") {
   const Model none = random_model({.n_layers = 1, .n_heads = 1}, /*seed=*/3);
   test::ModelBuilder owner(1, 4);
   Mlp expert;

@@ -26,7 +26,7 @@ TokenizedText words(const std::vector<std::string>& pieces) {
 
 }  // namespace
 
-TEST_CASE("align_tokens: by position at one length, else what both have in order") {
+TEST_CASE("align_tokens: by position at equal lengths, else by the longest common subsequence") {
   const TokenAlignment same =
       align_tokens(words({"The", "cat", "sat"}), words({"A", "cat", "ran"}));
   CHECK(same.by_position);
@@ -50,7 +50,7 @@ TEST_CASE("align_tokens: by position at one length, else what both have in order
   CHECK_THROWS_AS(align_tokens(words({"a"}), words({"a"})), Error);
 }
 
-TEST_CASE("align_tokens: of all that two texts have in order the most") {
+TEST_CASE("align_tokens: no common subsequence of two texts is longer") {
   const std::vector<float> numbers = test::random_values(2000, 7);
   const auto text = [&](std::size_t first, std::size_t count) {
     std::vector<std::string> letters;
@@ -59,7 +59,7 @@ TEST_CASE("align_tokens: of all that two texts have in order the most") {
     }
     return letters;
   };
-  // Whether the letters of `one` whose bits are set stand in `other`, in order.
+  // Whether the letters of `one` whose bits are set occur in `other`, in order.
   const auto has = [](const std::vector<std::string>& one, std::size_t chosen,
                       const std::vector<std::string>& other) {
     auto next = other.begin();

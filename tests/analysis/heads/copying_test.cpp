@@ -30,7 +30,7 @@ Model model_named(const std::string& name) {
 }
 
 // One head of width 2 that passes on its value, with as many tokens as dimensions, and W_U = W_E.
-// `value` is W_V W_O, all that is not the identity.
+// `value` is W_V W_O; everything else is the identity.
 test::ModelBuilder copier(std::vector<float> value) {
   test::ModelBuilder builder(2, 2);
   builder.model.config.order = LayerOrder::kPreNorm;
@@ -47,7 +47,7 @@ test::ModelBuilder copier(std::vector<float> value) {
 
 }  // namespace
 
-TEST_CASE("copying: what numpy finds in float64, of every family's norms") {
+TEST_CASE("copying: agrees with numpy in float64, for every family's norms") {
   const nlohmann::json expected = test::read_json(kReference / "heads/copying.json");
   REQUIRE(expected.size() == 6);
   for (const auto& item : expected.items()) {
@@ -69,7 +69,8 @@ TEST_CASE("copying: what numpy finds in float64, of every family's norms") {
   }
 }
 
-TEST_CASE("copying: 1 for a head that passes on what it sees, -1 for its opposite, 0 for a turn") {
+TEST_CASE(
+    "copying: 1 for a head that passes on what it sees, -1 for its opposite, 0 for a rotation") {
   const auto score = [](std::vector<float> value) {
     return copying_scores(copier(std::move(value)).model, {{0, 0}}, 1).front();
   };
@@ -80,7 +81,9 @@ TEST_CASE("copying: 1 for a head that passes on what it sees, -1 for its opposit
   CHECK_FALSE(score({0, 0, 0, 0}));
 }
 
-TEST_CASE("copying: quantised embeddings that the unembedding shares count as their numbers") {
+TEST_CASE(
+    "copying: quantised embeddings shared with the unembedding count as the numbers they stand "
+    "for") {
   Model model = demo_model();
   const std::size_t d_model = model.config.d_model;
   constexpr std::size_t kVocabulary = 1100, kBlock = 32;
@@ -104,20 +107,20 @@ TEST_CASE("copying: quantised embeddings that the unembedding shares count as th
   CHECK(found == copying_scores(model, {{2, 1}, {3, 3}}, 1));
 }
 
-TEST_CASE("copying: of numbers that are not finite there is none, and the head is named") {
+TEST_CASE("copying: numbers that are not finite give no score, and the head is named") {
   test::ModelBuilder builder = copier({std::numeric_limits<float>::infinity(), 0, 0, 1});
   CHECK_THROWS_WITH_AS(copying_scores(builder.model, {{0, 0}}, 1),
                        doctest::Contains("head 0.0: a number of W_O W_U W_E W_V is not finite"),
                        Error);
 }
 
-TEST_CASE("copying: a model without an unembedding, or with more behind it, has none") {
+TEST_CASE("copying: a model without an unembedding, or with layers after it, has no score") {
   CHECK(copying_scores(random_model({}, 1), {{0, 0}}, 1).empty());
   CHECK(copying_scores(load_hugging_face(kReference / "models/bert-pair"), {{0, 0}}, 1).empty());
   CHECK(copying_scores(load_hugging_face(kReference / "models/roberta-mlm"), {{0, 0}}, 1).empty());
 }
 
-TEST_CASE("copying: values of another layer are read behind that layer's norm") {
+TEST_CASE("copying: values of another layer are read after that layer's norm") {
   test::ModelBuilder builder = copier({1, 0, 0, 1});
   std::vector<LayerWeights>& layers = builder.model.layers;
   layers.front().attention_norm.kind = NormKind::kRms;

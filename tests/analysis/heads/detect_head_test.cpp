@@ -38,7 +38,7 @@ void check_measures(const DetectHead& heads, DetectionPattern pattern, const jso
 
 }  // namespace
 
-TEST_CASE("detect_head: of hand-built patterns, what TransformerLens itself returned") {
+TEST_CASE("detect_head: for hand-built patterns, what TransformerLens itself returned") {
   std::map<std::string, json> patterns;
   const json given = test::read_json(test::kHeadsReference / "patterns.json");
   for (const json& one : given["cases"]) {
@@ -62,7 +62,7 @@ TEST_CASE("detect_head: of hand-built patterns, what TransformerLens itself retu
   }
 }
 
-TEST_CASE("detect_head: weights above 1, which dropout leaves, are as far from 1 as they are") {
+TEST_CASE("detect_head: weights above 1, as dropout makes them, count by their distance from 1") {
   const ScoredTokens tokens(std::vector<TokenId>{5, 6});
   DetectHead heads({{0, 0}}, tokens);
   const std::vector<float> weights = {1.0f, 0.0f, 2.0f, 0.0f};

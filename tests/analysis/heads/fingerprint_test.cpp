@@ -9,7 +9,7 @@
 
 namespace attnviz {
 
-TEST_CASE("model_fingerprint: every part that scores may depend on is in it") {
+TEST_CASE("model_fingerprint: it covers every part that scores may depend on") {
   test::ModelBuilder builder(1, 2);
   builder.add_layer({{2, 2}}, test::OutputForm::kPerLayer);
   Model& model = builder.model;

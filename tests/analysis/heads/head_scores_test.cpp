@@ -47,7 +47,7 @@ void check_value(const std::string& what, const std::optional<double>& found, co
 
 }  // namespace
 
-TEST_CASE("head scores: of hand-built patterns, what independent programs find") {
+TEST_CASE("head scores: for hand-built patterns, what independent programs find") {
   const json cases = test::read_json(test::kHeadsReference / "patterns.json")["cases"];
   REQUIRE(cases.size() == 40);
   for (const json& one : cases) {
@@ -75,7 +75,7 @@ TEST_CASE("head scores: of hand-built patterns, what independent programs find")
   }
 }
 
-TEST_CASE("head scores: what dropout leaves may be large") {
+TEST_CASE("head scores: weights scaled up by dropout may be large") {
   const ScoredTokens tokens(2, {});
   ScoreTally tally(tokens, Mask());
   const double rows[] = {0.0, 3000.0, 1000.0};
@@ -85,7 +85,7 @@ TEST_CASE("head scores: what dropout leaves may be large") {
   CHECK(tally.values()[Score::kFirst] == 3000.0);
 }
 
-TEST_CASE("head scores: a weight below 0 or one that is no number is refused by its place") {
+TEST_CASE("head scores: a weight below 0 or not a number is refused with its position") {
   const ScoredTokens tokens({1, 2, 3});
   ScoreTally tally(tokens, Mask());
   const double rows[] = {0.5, -0.25, std::nan("")};
@@ -95,7 +95,7 @@ TEST_CASE("head scores: a weight below 0 or one that is no number is refused by 
                        "query 2, key 2: expected a weight from 0 to 2^24, found nan", Error);
 }
 
-TEST_CASE("head scores: what a learned sink gets is a weight, too") {
+TEST_CASE("head scores: the share of a learned sink is a weight, too") {
   const ScoredTokens tokens({1, 2, 3});
   ScoreTally tally(tokens, Mask());
   for (const float odd : {-1.0f, 3e38f, std::nanf("")}) {
@@ -103,7 +103,8 @@ TEST_CASE("head scores: what a learned sink gets is a weight, too") {
   }
 }
 
-TEST_CASE("head scores: without ids nothing is said of repetitions, without marks of punctuation") {
+TEST_CASE(
+    "head scores: without ids repetitions have no score, without marks punctuation has none") {
   const ScoredTokens tokens(3, {});
   ScoreTally tally(tokens, Mask());
   for (std::size_t query = 0; query < 3; ++query) {
@@ -116,7 +117,7 @@ TEST_CASE("head scores: without ids nothing is said of repetitions, without mark
   CHECK(!found[Score::kPunctuation].has_value());
 }
 
-TEST_CASE("head scores: a head that says the first copy again retrieves all of it") {
+TEST_CASE("head scores: a head that repeats the first copy retrieves all of it") {
   ScoredTokens::Options options;
   options.copied = {.begin = 1, .size = 3};
   const ScoredTokens tokens({9, 4, 5, 6, 4, 5, 6}, options);
@@ -129,14 +130,14 @@ TEST_CASE("head scores: a head that says the first copy again retrieves all of i
   for (std::size_t query = 0; query < 3; ++query) {
     look(query, 0);
   }
-  look(3, 1);  // 4 is to be said
+  look(3, 1);  // 4 is to be repeated
   look(4, 2);  // 5
-  look(5, 0);  // 6 stands at 3
-  look(6, 3);  // nothing is to be said any more
+  look(5, 0);  // 6 is at 3
+  look(6, 3);  // nothing is left to be repeated
   CHECK(*tally.values()[Score::kRetrieval] == doctest::Approx(2.0 / 3.0));
 }
 
-TEST_CASE("head scores: a hidden key is one that the query does not see") {
+TEST_CASE("head scores: a hidden key counts as one that the query does not see") {
   const ScoredTokens tokens({5, 6, 7, 8});
   // Query 2 sees itself alone, which leaves it no choice; query 3 does not see the first key.
   const Visibility seen({}, {{{2, 3}, {0, 2}, {}, {}}, {{3, 4}, {0, 1}, {}, {}}}, 4, 4);
@@ -158,7 +159,7 @@ TEST_CASE("head scores: a hidden key is one that the query does not see") {
   CHECK(*uniform[Score::kEntropyFraction] == doctest::Approx(1.0));
 }
 
-TEST_CASE("head scores: the band is left where a query sees nothing beyond it") {
+TEST_CASE("head scores: the band is skipped where a query sees nothing beyond it") {
   ScoredTokens::Options options;
   options.band = 1;
   const ScoredTokens tokens(4, options);
@@ -173,7 +174,7 @@ TEST_CASE("head scores: the band is left where a query sees nothing beyond it") 
   CHECK(!band_of({{}, {{{2, 4}, {0, 2}, {}, {}}}, 4, 4}));
 }
 
-TEST_CASE("head scores: rows in blocks, from any side, give the same bits") {
+TEST_CASE("head scores: rows in blocks, in any order, give bit-identical scores") {
   const ScoredTokens tokens({1, 2, 1, 2, 1});
   const std::vector<HeadId> heads = {{0, 0}};
   const float weights[5][5] = {{1.0f},
@@ -190,7 +191,7 @@ TEST_CASE("head scores: rows in blocks, from any side, give the same bits") {
   for (const auto& [key, score] : kScoreNames) {
     CHECK(whole.scores({0, 0})[score] == parts.scores({0, 0})[score]);
   }
-  SUBCASE("norms of transformed values weigh the keys") {
+  SUBCASE("keys are weighted by the norms of transformed values") {
     const std::vector<double> norms = {0.0, 1.0, 1.0, 1.0, 1.0};
     HeadScores weighted(heads, tokens, causal, [&norms](HeadId) { return std::span(norms); });
     weighted.rows({0, 0}, 0, 0, all);

@@ -11,7 +11,7 @@
 
 namespace attnviz {
 
-TEST_CASE("known heads: 26 of GPT-2 small have the names that Wang et al. gave them") {
+TEST_CASE("known heads: 26 heads of GPT-2 small have the names that Wang et al. gave them") {
   std::map<std::string, std::size_t> counts;
   for (std::size_t layer = 0; layer < 12; ++layer) {
     for (std::size_t head = 0; head < 12; ++head) {
@@ -30,7 +30,7 @@ TEST_CASE("known heads: 26 of GPT-2 small have the names that Wang et al. gave t
   CHECK_FALSE(known_name(KnownModel::kGpt2, {0, 0}));
 }
 
-TEST_CASE("known heads: a model of another family or shape is refused with what it should be") {
+TEST_CASE("known heads: a model of another family or shape is refused with the expected one") {
   RandomShape shape;
   shape.n_layers = 12;
   shape.n_heads = 12;

@@ -94,11 +94,11 @@ void check_model(const Model& model, const fs::path& reference) {
 
 }  // namespace
 
-TEST_CASE("head scores: the demo model's, as they are and by transformed values") {
+TEST_CASE("head scores: the demo model's, plain and weighted by transformed values") {
   check_model(demo_model(), test::kHeadsReference / "demo.json");
 }
 
-TEST_CASE("head scores: other models'") {
+TEST_CASE("head scores: those of other models") {
   if (!fs::exists(kShared)) {
     MESSAGE("SKIPPED: no ../shared/reference");
     return;

@@ -1,4 +1,4 @@
-// Names: perfect heads earn exactly theirs, random ones none.
+// Names: perfect heads are identified by exactly theirs, random ones by none.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 namespace attnviz {
 namespace {
 
-// Which one key a query looks at; kNone: its head has nothing to look at.
+// The one key that a query looks at; kNone: its head has nothing to look at.
 using Look = std::size_t (*)(const ScoredTokens& tokens, std::size_t query);
 
-// Of a head that puts all of each row's weight on one key: where it has nothing to look at, on the
-// first.
+// Scores of a head that puts all of each row's weight on one key: the first where it has nothing to
+// look at.
 ScoreValues scores_of(const ScoredTokens& tokens, Look look) {
   ScoreTally tally(tokens, Mask());
   for (std::size_t query = 0; query < tokens.size(); ++query) {
@@ -79,7 +79,7 @@ struct RandomKind {
 
 }  // namespace
 
-TEST_CASE("names: a perfect head scores its ceiling on a probe and earns its name alone") {
+TEST_CASE("names: a perfect head reaches the maximal score on a probe and gets its name alone") {
   const ScoredTokens tokens = tokens_of_probe();
   for (const Perfect& perfect : kPerfect) {
     CAPTURE(perfect.name);
@@ -89,7 +89,7 @@ TEST_CASE("names: a perfect head scores its ceiling on a probe and earns its nam
   }
 }
 
-TEST_CASE("names: none of 544 random heads earns one on a probe") {
+TEST_CASE("names: none of 544 random heads gets one on a probe") {
   constexpr RandomKind kKinds[] = {
       {Positions::kNone, 16, 0, 8},        {Positions::kNone, 12, 0, 64},
       {Positions::kSinusoidal, 16, 0, 16}, {Positions::kSinusoidal, 24, 0, 8},

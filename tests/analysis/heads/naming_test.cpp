@@ -1,4 +1,4 @@
-// What heads are called: measured, and known of the embedded model.
+// Names of heads: measured ones, and the known ones of the embedded model.
 #include "attnviz/analysis/heads/head_names.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ std::string joined(const std::vector<NamedHead>& named) {
 
 }  // namespace
 
-TEST_CASE("naming: the embedded model's heads are those that are measured") {
+TEST_CASE("naming: the embedded model's known heads are those that are measured") {
   const Model model = demo_model();
   const auto tokenizer = demo_tokenizer();
   AttentionRequest request;
@@ -35,7 +35,7 @@ TEST_CASE("naming: the embedded model's heads are those that are measured") {
   CHECK(done == std::vector{0.25, 0.5, 0.75, 1.0});
 }
 
-TEST_CASE("naming: random heads have no name, with a narrow window neither") {
+TEST_CASE("naming: random heads have no name, nor do they with a narrow window") {
   RandomShape shape;
   shape.n_layers = 2;
   shape.n_heads = 4;
@@ -47,7 +47,7 @@ TEST_CASE("naming: random heads have no name, with a narrow window neither") {
 }
 
 TEST_CASE(
-    "naming: what is judged is up to the probe, and to what looking at all alike earns there") {
+    "naming: what is judged depends on the probe, and on the score of uniform attention there") {
   TokenizedText probe;
   probe.tokens.resize(100);
   const HeadName& induction = *head_name_called("induction");

@@ -1,4 +1,4 @@
-// What lessons measure and compare, against theory and double loops.
+// What lessons measure and compare, against theory and plain loops in double.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -37,7 +37,7 @@ double phi(float x) {
 
 }  // namespace
 
-TEST_CASE("normal numbers: mean 0, variance 1, the same from the same name") {
+TEST_CASE("normal numbers: mean 0, variance 1, the same for the same name") {
   std::vector<float> numbers(100'001);
   fill_normal(RandomBits({7}), numbers);
   double sum = 0.0, squares = 0.0, fourths = 0.0;
@@ -56,7 +56,7 @@ TEST_CASE("normal numbers: mean 0, variance 1, the same from the same name") {
   CHECK(std::equal(again.begin(), again.end(), numbers.begin()));
 }
 
-TEST_CASE("scaling: products of random vectors have variance d, and 1 over the root of d") {
+TEST_CASE("scaling: products of random vectors have variance d, divided by √d variance 1") {
   const std::array<std::size_t, 4> sizes = {1, 8, 64, 300};
   const std::vector<ScalingPoint> points = measure_scaling(sizes, 42);
   REQUIRE(points.size() == 4);
@@ -73,7 +73,7 @@ TEST_CASE("scaling: products of random vectors have variance d, and 1 over the r
   CHECK(points.back().scaled.entropy_bits > 4.0);  // of 5
 }
 
-TEST_CASE("sharpness: the largest weight and the entropy of a row by hand") {
+TEST_CASE("sharpness: the largest weight and the entropy of a row, computed by hand") {
   const std::vector<float> scores = {0.0f, static_cast<float>(std::log(3.0))};
   const Sharpness sharp = sharpness(scores, 1.0);
   CHECK(sharp.largest == doctest::Approx(0.75));
@@ -83,7 +83,7 @@ TEST_CASE("sharpness: the largest weight and the entropy of a row by hand") {
   CHECK(sharpness(one, 1.0).entropy_bits == 0.0);
 }
 
-TEST_CASE("compared attention: softmax weights are those of double loops and of the engine") {
+TEST_CASE("compared attention: softmax weights agree with double loops and with the engine") {
   const Model model = demo_model();
   const TokenizedText text = demo_tokenizer()->tokenize("The cat sat on the mat");
   const InputColumns input(text);
@@ -98,7 +98,7 @@ TEST_CASE("compared attention: softmax weights are those of double loops and of 
                                                      1.0 / std::sqrt(32.0), kCausal)) < 1e-6);
 }
 
-TEST_CASE("compared attention: the wide head is one head of all columns") {
+TEST_CASE("compared attention: the wide head is one head with all columns") {
   const std::size_t n = 5;
   std::vector<HeadRows> heads;
   std::vector<float> wide_query(n * 7), wide_key(n * 7);
@@ -121,7 +121,7 @@ TEST_CASE("compared attention: the wide head is one head of all columns") {
   CHECK(test::largest_difference(wide_head_weights(heads, kCausal).view(), expected) < 1e-6);
 }
 
-TEST_CASE("linear attention: weights of a double loop, and contexts without any weight") {
+TEST_CASE("linear attention: weights from a double loop, and contexts without computing weights") {
   constexpr std::size_t kTokens = 9, kWidth = 5, kValues = 3;
   const auto q = test::random_values(kTokens * kWidth, 1);
   const auto k = test::random_values(kTokens * kWidth, 2);
@@ -155,7 +155,7 @@ TEST_CASE("linear attention: weights of a double loop, and contexts without any 
   CHECK(largest_departure(mixing.view(), value, moved.view()) == doctest::Approx(0.25));
 }
 
-TEST_CASE("linear attention: elu(x) + 1 is above 0, and meets itself at 0") {
+TEST_CASE("linear attention: elu(x) + 1 is above 0, and continuous at 0") {
   CHECK(elu_plus_one(0.0) == 1.0);
   CHECK(elu_plus_one(2.5) == 3.5);
   CHECK(elu_plus_one(-1.0) == doctest::Approx(std::exp(-1.0)));
@@ -191,14 +191,14 @@ TEST_CASE("cost: three plain loops and the engine's blocks give the same context
   }
 }
 
-TEST_CASE("cost: points double, memory of the whole matrix is n², and time is kept to") {
+TEST_CASE("cost: points double, memory of the whole matrix is n², and the time limit is kept") {
   CostRequest request;
   request.first = 16;
   request.last = 64;
-  double told = 0.0;
-  request.report = [&told](double done) {
-    CHECK(done >= told);
-    told = done;
+  double progress = 0.0;
+  request.report = [&progress](double done) {
+    CHECK(done >= progress);
+    progress = done;
   };
   const std::vector<CostPoint> points = measure_cost(request);
   REQUIRE(points.size() == 3);
@@ -206,13 +206,13 @@ TEST_CASE("cost: points double, memory of the whole matrix is n², and time is k
   CHECK(points[2].naive_bytes == 64 * 64 * 4);
   CHECK(points[0].naive_seconds > 0.0);
   CHECK(points[0].blocked_seconds > 0.0);
-  CHECK(told == 1.0);
+  CHECK(progress == 1.0);
   request.report = {};
-  request.seconds = 0.0;  // only the first is begun
+  request.seconds = 0.0;  // only the first is started
   CHECK(measure_cost(request).size() == 1);
 }
 
-TEST_CASE("cache: multiplications by hand, as sums over the steps") {
+TEST_CASE("cache: multiplications counted by hand, as sums over the steps") {
   const PassCosts costs{100.0, 3.0, 20.0};
   double with = 0.0, without = 0.0;
   for (int t = 1; t <= 7; ++t) {
@@ -235,7 +235,7 @@ TEST_CASE("cache: GPT-2 small multiplies with its 85 million weights, and keeps 
   gpt2.d_ff = 3072;
   gpt2.tied = true;
   ModelShape shape = model_shape(gpt2);
-  shape.layers.front().mlp_biases = 3072 + 768;  // are added, not multiplied with
+  shape.layers.front().mlp_biases = 3072 + 768;  // are added, not multiplied
   const PassCosts costs = pass_costs(shape);
   CHECK(costs.token == 12.0 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
   CHECK(costs.edge == 12.0 * 2.0 * 768);
@@ -247,15 +247,15 @@ TEST_CASE("cache: both ways of reading a text are measured, step by step") {
   const Model model = demo_model();
   const std::vector<std::uint32_t> ids = demo_tokenizer()->tokenize("The cat sat").ids();
   AttentionRequest request;
-  double told = 0.0;
-  request.report = [&told](double done) { told = done; };
+  double progress = 0.0;
+  request.report = [&progress](double done) { progress = done; };
   const GenerationTimes times = measure_generation(model, ids, request);
   REQUIRE(times.with_cache.size() == ids.size());
   REQUIRE(times.without_cache.size() == ids.size());
   CHECK(std::is_sorted(times.with_cache.begin(), times.with_cache.end()));
   CHECK(std::is_sorted(times.without_cache.begin(), times.without_cache.end()));
   CHECK(times.with_cache.front() > 0.0);
-  CHECK(told == 1.0);
+  CHECK(progress == 1.0);
 }
 
 }  // namespace attnviz

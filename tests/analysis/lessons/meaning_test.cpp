@@ -1,4 +1,4 @@
-// A word's vectors, against a run in double loops and cosines of another loop.
+// A word's vectors, against a run in double loops and cosines from another loop.
 #include "attnviz/analysis/lessons/lesson_numbers.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@
 namespace attnviz {
 namespace {
 
-// All rows of the stream where a layer begins or the last one ends.
+// All rows of the stream before a layer or after the last one.
 class AllRows : public RunObserver {
  public:
   explicit AllRows(std::size_t n_layers) : n_layers_(n_layers) {}
@@ -40,7 +40,7 @@ TokenizedText demo_text(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("meaning: the mean of a word's rows as the next layer gets them") {
+TEST_CASE("meaning: the mean of a word's rows as the next layer receives them") {
   const Model model = demo_model();
   const TokenizedText text = demo_text("He sat on the bank of the river");
   const InputColumns input(text);
@@ -60,7 +60,7 @@ TEST_CASE("meaning: the mean of a word's rows as the next layer gets them") {
   }
 }
 
-TEST_CASE("meaning: before the first layer a word is the same wherever it stands") {
+TEST_CASE("meaning: before the first layer a word has the same vector at every position") {
   const Model model = demo_model();
   const TokenizedText a = demo_text("The cat sat"), b = demo_text("Once he saw a cat");
   const WordPlace in_a = place_of_word(a, "cat", "word"), in_b = place_of_word(b, "cat", "word");
@@ -70,7 +70,7 @@ TEST_CASE("meaning: before the first layer a word is the same wherever it stands
   CHECK(cosine(of_a.view().row(4), of_b.view().row(4)).value() < 0.99);
 }
 
-TEST_CASE("meaning: cosines are those of a plain loop, and none is made of zeros") {
+TEST_CASE("meaning: cosines agree with a plain loop, and zero vectors have none") {
   const auto a = test::random_values(33, 1), b = test::random_values(33, 2);
   double product = 0.0, of_a = 0.0, of_b = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("meaning: cosines are those of a plain loop, and none is made of zeros
   CHECK(!cosine(x, zero));
 }
 
-TEST_CASE("meaning: a word of several tokens, one of several places, and several words") {
+TEST_CASE("meaning: a word of several tokens, a word with several occurrences, and several words") {
   const TokenizedText pieces = demo_text("The zyxwvut sat");
   CHECK(place_of_word(pieces, "zyxwvut", "word").tokens.size() > 1);
   const TokenizedText twice = demo_text("The cat saw the cat");
@@ -104,7 +104,7 @@ TEST_CASE("meaning: a word of several tokens, one of several places, and several
   CHECK_THROWS_AS(place_of_word(twice, "cat#3", "word"), Error);
 }
 
-TEST_CASE("meaning: a last layer without W_O leaves no stream to look at") {
+TEST_CASE("meaning: a last layer without W_O leaves no stream to compare") {
   const Model model = random_model({.n_layers = 1, .n_heads = 2, .d_model = 12, .d_head = 4}, 1);
   const TokenizedText text = make_tokenizer("words")->tokenize("the cat sat");
   const std::vector<std::size_t> tokens = {1};

@@ -1,4 +1,4 @@
-// Softmax step by step, against numbers by hand and Python's math module.
+// Softmax step by step, against numbers computed by hand and with Python's math module.
 #include "attnviz/analysis/lessons/lesson_numbers.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ SoftmaxSteps steps_of(const std::vector<double>& scores, double by = 1.0, double
 
 }  // namespace
 
-TEST_CASE("softmax steps: a textbook's row, divided by the root of 128") {
+TEST_CASE("softmax steps: a textbook's row, divided by √128") {
   const SoftmaxSteps steps = steps_of({2.1, 8.7, 3.2}, 11.31);
   // python3: [math.exp(s / 11.31) for s in (2.1, 8.7, 3.2)] over their sum
   CHECK(steps.weights[0] == doctest::Approx(0.25675).epsilon(1e-4));
@@ -45,13 +45,13 @@ TEST_CASE("softmax steps: equal scores share evenly, at the largest entropy") {
   CHECK(steps_of({5.0}).entropy_bits == 0.0);
 }
 
-TEST_CASE("softmax steps: a temperature divides, too") {
+TEST_CASE("softmax steps: the temperature is a further divisor") {
   const SoftmaxSteps steps = steps_of({1.0, 3.0}, 2.0, 0.5);
   CHECK(steps.divided[1] == doctest::Approx(3.0));
   CHECK(steps.weights[1] == doctest::Approx(1.0 / (1.0 + std::exp(-2.0))));
 }
 
-TEST_CASE("softmax steps: the naive form fails above and below what a float's exp has") {
+TEST_CASE("softmax steps: the naive form fails where a float's exp overflows or underflows") {
   const SoftmaxSteps above = steps_of({1000.0, 1001.0, -1000.0});
   REQUIRE(above.naive);
   CHECK(above.naive->overflows());
@@ -68,7 +68,7 @@ TEST_CASE("softmax steps: the naive form fails above and below what a float's ex
   CHECK(steps_of({89.0, 80.0}).naive);
 }
 
-TEST_CASE("softmax steps: masked scores weigh nothing, and a masked row has no weights") {
+TEST_CASE("softmax steps: masked scores get weight 0, and a fully masked row has no weights") {
   const SoftmaxSteps some = steps_of({-kInfinity, 0.0, -kInfinity});
   CHECK(some.weights == std::vector<double>{0.0, 1.0, 0.0});
   CHECK(some.is_masked(0));
@@ -82,7 +82,7 @@ TEST_CASE("softmax steps: masked scores weigh nothing, and a masked row has no w
   CHECK(!none.naive);
 }
 
-TEST_CASE("softmax steps: what is no score, and no divisor, is refused") {
+TEST_CASE("softmax steps: invalid scores and divisors are refused") {
   CHECK_THROWS_AS(steps_of({}), Error);
   CHECK_THROWS_AS(steps_of({1.0, std::nan("")}), Error);
   CHECK_THROWS_AS(steps_of({kInfinity}), Error);

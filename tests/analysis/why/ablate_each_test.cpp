@@ -1,5 +1,4 @@
-// Heads, layers and MLPs taken out one by one, against float64 numbers, double loops and whole
-// runs.
+// Heads, layers and MLPs removed one by one, against float64 numbers, double loops and whole runs.
 #include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +30,7 @@ void check_effect(const PredictionChange& found, const json& expected) {
   CHECK(found.top.id == expected["top"].get<std::uint32_t>());
 }
 
-// In the order in which they are asked for.
+// In the order of the request.
 std::vector<json> expected_effects(const json& numbers) {
   std::vector<json> all;
   const json& heads = numbers["heads"];
@@ -64,7 +63,7 @@ std::vector<double> divergences(const test::Rows& base, const test::Rows& change
 
 }  // namespace
 
-TEST_CASE("ablate_each: each head, MLP and layer has the effect of float64 numbers") {
+TEST_CASE("ablate_each: the effects of each head, MLP and layer agree with float64 numbers") {
   for (const test::WhyCase& one : test::why_cases()) {
     CAPTURE(one.numbers["model"].dump());
     for (const bool by_mean : {false, true}) {
@@ -82,7 +81,7 @@ TEST_CASE("ablate_each: each head, MLP and layer has the effect of float64 numbe
   }
 }
 
-TEST_CASE("ablate_each: what is taken out stands in the order of the parts, by layer, then head") {
+TEST_CASE("ablate_each: removed parts are listed in the order of parts, by layer, then head") {
   const Model model = test::prediction_model(LayerOrder::kPreNorm);
   const TokenizedText text = test::text_of({0, 0, 0, 0, 0});
   constexpr AblatedPart kParts[] = {AblatedPart::kMlps, AblatedPart::kHeads};
@@ -94,7 +93,7 @@ TEST_CASE("ablate_each: what is taken out stands in the order of the parts, by l
   CHECK(order == "m0 m1 m2 00 10 01 11 02 12 ");
 }
 
-TEST_CASE("ablate_each: heads, MLPs and layers taken out in double loops") {
+TEST_CASE("ablate_each: heads, MLPs and layers removed, against double loops") {
   for (const LayerOrder order : {LayerOrder::kPreNorm, LayerOrder::kParallel, LayerOrder::kPostNorm,
                                  LayerOrder::kAttentionOnly}) {
     const Model model = test::prediction_model(order);
@@ -132,7 +131,7 @@ TEST_CASE("ablate_each: heads, MLPs and layers taken out in double loops") {
   }
 }
 
-TEST_CASE("ablate_each: on top of what is taken out already, as whole runs have it") {
+TEST_CASE("ablate_each: on top of earlier removals it agrees with whole runs") {
   const Model model = demo_model();
   const std::vector<std::uint32_t> ids = {0, 322, 1081, 3945, 4296, 2216, 3875, 777, 14, 3945};
   Interventions given{{{1, 2, false, true}, {2, {}, true, false}}, {{{5}, {2, 4}, {1, 3}, {}}}};
@@ -153,7 +152,7 @@ TEST_CASE("ablate_each: on top of what is taken out already, as whole runs have 
     for (const AblationEffect& one : effects) {
       CAPTURE(one.what.layer);
       Interventions both = given;
-      both.ablations.insert(both.ablations.begin(), one.what);  // what was given is made last
+      both.ablations.insert(both.ablations.begin(), one.what);  // the given interventions come last
       const MatrixBuffer changed = last_of(both);
       const PredictionChange expected = prediction.changes_to(changed.view()).front();
       test::check_why(one.change.log_probability, expected.log_probability);
@@ -162,7 +161,7 @@ TEST_CASE("ablate_each: on top of what is taken out already, as whole runs have 
   }
 }
 
-TEST_CASE("ablate_each: a part that is out already changes nothing, and stays as it is out") {
+TEST_CASE("ablate_each: a part already removed changes nothing, and stays removed as it was") {
   const Model model = demo_model();
   const TokenizedText text = test::text_of({0, 322, 1081, 3945, 4296, 2216, 3875, 777, 14, 3945});
   const auto effects_with = [&](const std::vector<Ablation>& out, bool by_mean) {
@@ -175,7 +174,7 @@ TEST_CASE("ablate_each: a part that is out already changes nothing, and stays as
            effect.change.kl_bits_mean == 0.0;
   };
   for (const bool by_mean : {false, true}) {
-    // One head, one MLP and a layer's attention, replaced in the other way than parts are.
+    // One head, one MLP and a layer's attention, replaced differently from the parts.
     const auto effects = effects_with(
         {{1, 3, false, !by_mean}, {2, {}, true, !by_mean}, {3, {}, false, !by_mean}}, by_mean);
     for (const AblationEffect& one : effects) {
@@ -186,7 +185,7 @@ TEST_CASE("ablate_each: a part that is out already changes nothing, and stays as
                                                 : one.what.layer == 3;
       CHECK(is_nothing(one) == is_out);
     }
-    // A layer whose heads are out one by one is out; with one of them left it is that head.
+    // A layer whose heads are all removed is removed; with one of them left it equals that head.
     std::vector<Ablation> heads;
     for (std::size_t head = 0; head < model.layers[1].heads.size(); ++head) {
       heads.push_back({1, head, false, !by_mean});
@@ -207,12 +206,12 @@ TEST_CASE("ablate_each: a part that is out already changes nothing, and stays as
   }
 }
 
-TEST_CASE("ablate_each: threads change no bit, and the share that is done grows to all") {
+TEST_CASE("ablate_each: bit-identical for any number of threads, and progress grows to 1") {
   const Model model = demo_model();
   const TokenizedText text = test::text_of({0, 322, 1081, 3945, 4296, 2216, 3875});
   AttentionRequest request;
-  std::vector<double> told;
-  request.report = [&](double done) { told.push_back(done); };
+  std::vector<double> progress;
+  request.report = [&](double done) { progress.push_back(done); };
   const auto alone = ablate_each(model, text, request, 7, kAllParts, false);
   request.report = {};
   request.n_threads = 2;
@@ -220,12 +219,12 @@ TEST_CASE("ablate_each: threads change no bit, and the share that is done grows 
   for (std::size_t i = 0; i < alone.size(); ++i) {
     CHECK(alone[i].change.kl_bits_mean == together[i].change.kl_bits_mean);
   }
-  CHECK(told.size() == alone.size());
-  CHECK(std::ranges::is_sorted(told));
-  CHECK(told.back() == 1.0);
+  CHECK(progress.size() == alone.size());
+  CHECK(std::ranges::is_sorted(progress));
+  CHECK(progress.back() == 1.0);
 }
 
-TEST_CASE("ablate_each: what cannot be asked is refused") {
+TEST_CASE("ablate_each: impossible requests are refused") {
   const Model model = test::prediction_model(LayerOrder::kPreNorm);
   const TokenizedText text = test::text_of({0, 0, 0, 0, 0});
   CHECK_THROWS_WITH_AS(ablate_each(model, text, {}, 11, kAllParts, false),

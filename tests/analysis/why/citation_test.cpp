@@ -1,4 +1,4 @@
-// What an answer rests on, against whole runs under the same knock-outs and double loops.
+// Which sentences an answer rests on, against whole runs with the same knock-outs and double loops.
 #include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
@@ -123,7 +123,7 @@ Ids mixed_ids(const Model& model, std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("citation: changes and attention are those of whole runs under the same knock-outs") {
+TEST_CASE("citation: changes and attention agree with whole runs with the same knock-outs") {
   for (const char* name :
        {"gpt2-tied", "llama-gqa-bias", "gemma2-softcap-window", "gpt-neox-parallel",
         "qwen3-qk-norm", "llama-rope-dynamic", "phi3-longrope-short", "mistral-window"}) {
@@ -144,7 +144,7 @@ TEST_CASE("citation: changes and attention are those of whole runs under the sam
   }
 }
 
-TEST_CASE("citation: interventions stay in force, means over prompt and answer among them") {
+TEST_CASE("citation: interventions stay in force, including means over prompt and answer") {
   const Model model = load_hugging_face(kFamilies + "llama-gqa-bias");
   const Ids ids = mixed_ids(model, 20);
   auto changes = std::make_shared<Interventions>();
@@ -162,10 +162,10 @@ TEST_CASE("citation: interventions stay in force, means over prompt and answer a
 TEST_CASE("citation: the token that predicts the answer is not hidden from itself") {
   const Model model = load_hugging_face(kFamilies + "gpt2-tied");
   const Ids ids = mixed_ids(model, 10);
-  std::vector<double> told;
+  std::vector<double> progress;
   AttentionRequest request;
-  request.report = [&](double done) { told.push_back(done); };
-  // Of the one query that there is nothing can be hidden; of one more token something can.
+  request.report = [&](double done) { progress.push_back(done); };
+  // From the only query nothing can be hidden; with one more token something can.
   const std::vector<IndexRange> spans = {{8, 9}, {7, 9}};
   const Citation one = cite(model, ids, 9, spans, request);
   CHECK_FALSE(one.spans[0].log_probability_change.has_value());
@@ -174,13 +174,13 @@ TEST_CASE("citation: the token that predicts the answer is not hidden from itsel
   CHECK(one.change_without_all.has_value());
   CHECK_FALSE(
       cite(model, ids, 9, std::span(spans).first(1), request).change_without_all.has_value());
-  CHECK(told.back() == doctest::Approx(1.0));
+  CHECK(progress.back() == doctest::Approx(1.0));
   // A second token of the answer looks at the first query from outside.
   const std::vector<IndexRange> last = {{7, 8}};
   CHECK(cite(model, ids, 8, last, {}).spans[0].log_probability_change.has_value());
 }
 
-TEST_CASE("citation: the same bits with any number of threads") {
+TEST_CASE("citation: bit-identical for any number of threads") {
   const Model model = load_hugging_face(kFamilies + "gemma2-softcap-window");
   const Ids ids = mixed_ids(model, 16);
   const std::vector<IndexRange> spans = {{0, 4}, {4, 9}, {9, 13}};
@@ -195,7 +195,7 @@ TEST_CASE("citation: the same bits with any number of threads") {
   }
 }
 
-TEST_CASE("citation: the attention of chosen heads is told by itself") {
+TEST_CASE("citation: the attention of chosen heads is reported separately") {
   const Model model = load_hugging_face(kFamilies + "gpt2-tied");
   const Ids ids = mixed_ids(model, 15);
   const std::vector<IndexRange> spans = {{0, 4}, {4, 9}};
@@ -217,7 +217,7 @@ TEST_CASE("citation: the attention of chosen heads is told by itself") {
   }
 }
 
-TEST_CASE("citation: of 20 sentences the one with the answer comes first, in 100 texts of 100") {
+TEST_CASE("citation: the one of 20 sentences with the answer comes first, in 100 of 100 texts") {
   const test::TemporaryFolder folder;
   test::write_retrieval_model(folder.path());
   const Model model = load_hugging_face(folder.path());
@@ -243,7 +243,7 @@ TEST_CASE("citation: of 20 sentences the one with the answer comes first, in 100
     n_most_attended += most - citation.spans.begin() == needle ? 1u : 0u;
     CHECK(change(*least) < -2.0);
     for (std::size_t i = 0; i < spans.size(); ++i) {
-      if (i != text.needle) {  // no other one matters
+      if (i != text.needle) {  // no other sentence matters
         CHECK(std::abs(change(citation.spans[i])) < 0.1);
       }
     }
@@ -252,17 +252,17 @@ TEST_CASE("citation: of 20 sentences the one with the answer comes first, in 100
   CHECK(n_most_attended >= 95);
 }
 
-TEST_CASE("citation: the work is told, and what cannot be asked is refused") {
+TEST_CASE("citation: progress is reported, and impossible requests are refused") {
   const Model model = load_hugging_face(kFamilies + "gpt2-tied");
   const Ids ids = mixed_ids(model, 10);
-  std::vector<double> told;
+  std::vector<double> progress;
   AttentionRequest request;
-  request.report = [&](double done) { told.push_back(done); };
+  request.report = [&](double done) { progress.push_back(done); };
   const std::vector<IndexRange> spans = {{0, 4}, {4, 8}};
   cite(model, ids, 8, spans, request);
-  REQUIRE(told.size() == 4);
-  CHECK(std::ranges::is_sorted(told));
-  CHECK(told.back() == doctest::Approx(1.0));
+  REQUIRE(progress.size() == 4);
+  CHECK(std::ranges::is_sorted(progress));
+  CHECK(progress.back() == doctest::Approx(1.0));
   CHECK_FALSE(cite(model, ids, 8, {}, {}).change_without_all.has_value());
 
   CHECK_THROWS_WITH_AS(cite(model, ids, 10, spans, {}), doctest::Contains("10 tokens and 0"),

@@ -1,4 +1,4 @@
-// Stretches of a text that later tokens do not see, against float64 numbers and double loops.
+// Spans of a text that are hidden from later tokens, against float64 numbers and double loops.
 #include "attnviz/analysis/why/prediction_change.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ std::vector<TokenSpan> all_spans() {
   return spans;
 }
 
-// Of the target 3 in double loops.
+// ln p of the target 3, in double loops.
 void check_spans(const Model& model, const AttentionRequest& request) {
   const std::vector<TokenSpan> spans = all_spans();
   const auto found = leave_one_out(model, kFive, request, 3, spans);
@@ -56,7 +56,8 @@ void check_spans(const Model& model, const AttentionRequest& request) {
 
 }  // namespace
 
-TEST_CASE("leave_one_out: the change of float64 numbers, none for what reaches the last token") {
+TEST_CASE(
+    "leave_one_out: changes agree with float64 numbers, with none for spans up to the last token") {
   for (const test::WhyCase& one : test::why_cases()) {
     CAPTURE(one.numbers["model"].dump());
     std::vector<TokenSpan> spans;
@@ -76,7 +77,7 @@ TEST_CASE("leave_one_out: the change of float64 numbers, none for what reaches t
   }
 }
 
-TEST_CASE("leave_one_out: every span of a text in double loops") {
+TEST_CASE("leave_one_out: every span of a text agrees with double loops") {
   for (const LayerOrder order :
        {LayerOrder::kPreNorm, LayerOrder::kPostNorm, LayerOrder::kAttentionOnly}) {
     for (const Positions positions : {Positions::kNone, Positions::kRope, Positions::kAlibi}) {
@@ -87,14 +88,14 @@ TEST_CASE("leave_one_out: every span of a text in double loops") {
   }
 }
 
-TEST_CASE("leave_one_out: tokens that look ahead change before the span, too") {
+TEST_CASE("leave_one_out: where tokens look ahead, tokens before the span change, too") {
   const Model model = test::prediction_model(LayerOrder::kPreNorm);
   AttentionRequest request;
   request.mask = Mask{MaskKind::kNone, 0};
   check_spans(model, request);
 }
 
-TEST_CASE("leave_one_out: on top of what is left out already") {
+TEST_CASE("leave_one_out: on top of earlier omissions") {
   const Model model = test::prediction_model(LayerOrder::kPreNorm);
   AttentionRequest request;
   request.interventions = std::make_shared<const Interventions>(
@@ -113,7 +114,7 @@ TEST_CASE("leave_one_out: on top of what is left out already") {
   test::check_why(*leave_one_out(model, kFive, request, 3, kSpan).front(), changed - base);
 }
 
-TEST_CASE("leave_one_out: what cannot be asked is refused, one token has nothing before it") {
+TEST_CASE("leave_one_out: impossible requests are refused; a single token has nothing before it") {
   const Model model = test::prediction_model(LayerOrder::kPreNorm);
   constexpr TokenSpan kPast[] = {{4, 6}};
   CHECK_THROWS_WITH_AS(leave_one_out(model, kFive, {}, 3, kPast),

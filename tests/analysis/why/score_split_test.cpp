@@ -1,5 +1,4 @@
-// Scores as sums of products of parts, against inspected scores, double loops and circuits that are
-// known.
+// Scores as sums of products of parts, against inspected scores, double loops and known circuits.
 #include "attnviz/analysis/why/attribution.h"
 
 #include <doctest/doctest.h>
@@ -50,7 +49,7 @@ std::string part_name(const StreamPart& part) {
   }
 }
 
-// The key's part with the largest share of the score, whatever in the query asks for it.
+// The key's part with the largest share of the score, over all parts of the query.
 std::string largest_key_part(const ScoreSplit& split) {
   const std::size_t n = split.key_parts.size();
   std::vector<double> shares(n);
@@ -61,7 +60,7 @@ std::string largest_key_part(const ScoreSplit& split) {
   return part_name(split.key_parts[static_cast<std::size_t>(largest)]);
 }
 
-// Against what inspect_heads() follows, by another route.
+// Against inspect_heads(), which computes it by another route.
 void check_score(const Model& model, const ModelInput& input, const TokenizedText& text,
                  HeadId head, std::size_t query, std::size_t key,
                  const AttentionRequest& request = {}) {
@@ -119,7 +118,7 @@ struct NaivePart {
   Vector vector;
 };
 
-// What stands in front of layer 2 at a token of a prediction_model().
+// The stream before layer 2 at a token of a prediction_model().
 std::vector<NaivePart> naive_parts(const Model& model, std::size_t token) {
   const test::NaiveResult result = test::naive_run(model);
   std::vector<NaivePart> parts = {{"embedding", in_doubles(model.inputs.row(token))}};
@@ -150,7 +149,7 @@ std::vector<NaivePart> naive_parts(const Model& model, std::size_t token) {
   return parts;
 }
 
-// Queries or keys of a head of layer 2 that come of the parts, and of the biases.
+// Contributions of the parts, and of the biases, to queries or keys of a head of layer 2.
 std::vector<NaivePart> naive_shares(const Model& model, std::size_t token, const Projection& to) {
   std::vector<NaivePart> parts = naive_parts(model, token);
   Vector bias = in_doubles(to.bias);
@@ -182,18 +181,18 @@ std::vector<NaivePart> naive_shares(const Model& model, std::size_t token, const
   return parts;
 }
 
-// Tokens D A B C A, each with a place of its own: [token 4 | token before 4 | place 5].
-//   head 0.0  looks at the place before and says which token stands there
-//   head 0.1  looks at all tokens alike and adds up which they are, where nobody reads
+// Tokens D A B C A, each at its own position: [token 4 | token before 4 | position 5].
+//   head 0.0  looks at the previous position and writes which token is there
+//   head 0.1  looks at all tokens uniformly and adds up which they are, where no head reads
 //   head 1.0  looks for those whose token before is its own token
 Model induction_circuit(ModelBuilder& builder) {
   constexpr std::size_t kWidth = 14, kTokens = 4, kPlaces = 5, kPlace = 8;
   constexpr std::size_t kText[] = {3, 0, 1, 2, 0};
-  const auto matrix = [&](std::size_t rows, std::size_t cols, auto place, std::size_t count,
+  const auto matrix = [&](std::size_t rows, std::size_t cols, auto cell_of, std::size_t count,
                           float value) {
     std::vector<float> all(rows * cols);
     for (std::size_t i = 0; i < count; ++i) {
-      const auto [row, col] = place(i);
+      const auto [row, col] = cell_of(i);
       all[row * cols + col] = value;
     }
     return builder.keep(std::move(all), rows, cols);
@@ -228,7 +227,7 @@ Model induction_circuit(ModelBuilder& builder) {
 
 }  // namespace
 
-TEST_CASE("score split: the products of every model's parts sum to the inspected score") {
+TEST_CASE("score split: for every model the products of parts sum to the inspected score") {
   std::size_t n_models = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(ATTNVIZ_SOURCE_DIR "/tests/reference/models")) {
@@ -249,7 +248,7 @@ TEST_CASE("score split: the products of every model's parts sum to the inspected
   }
 }
 
-TEST_CASE("score split: each part is that of double loops, biases come last") {
+TEST_CASE("score split: each part agrees with double loops, biases come last") {
   for (const LayerOrder order :
        {LayerOrder::kPreNorm, LayerOrder::kParallel, LayerOrder::kAttentionOnly}) {
     const Model model = test::prediction_model(order);
@@ -272,7 +271,7 @@ TEST_CASE("score split: each part is that of double loops, biases come last") {
   }
 }
 
-TEST_CASE("score split: positions, temperature, scale, norms of queries and what is left out") {
+TEST_CASE("score split: positions, temperature, scale, norms of queries and omitted parts") {
   for (const Positions positions :
        {Positions::kNone, Positions::kRope, Positions::kAlibi, Positions::kSinusoidal}) {
     ModelBuilder builder(1, 6);
@@ -303,7 +302,7 @@ TEST_CASE("score split: positions, temperature, scale, norms of queries and what
   }
 }
 
-TEST_CASE("score split: without a residual a layer reads what the one before gave, and no more") {
+TEST_CASE("score split: without a residual a layer reads only the output of the one before") {
   Model model = test::prediction_model(LayerOrder::kAttentionOnly);
   model.config.residual = false;
   check_score(model, test::Pieces(5), kFiveTokens, {2, 0}, 4, 1);
@@ -321,7 +320,7 @@ TEST_CASE("score split: an induction head looks for what a previous-token head w
   const ScoreSplit split = split_score(toy, kFiveTokens, {}, {1, 0}, 4, 2);
   CHECK(split.weight > 0.99);
   CHECK(largest_key_part(split) == "0.0");
-  // The query's token by what 0.0 says of the key's, over √4.
+  // The query's token times what head 0.0 wrote about the key's, divided by √4.
   CHECK(split.products[1] == doctest::Approx(10.0).epsilon(1e-6));
   CHECK(split.score == doctest::Approx(10.0).epsilon(1e-6));
 
@@ -335,7 +334,7 @@ TEST_CASE("score split: an induction head looks for what a previous-token head w
   }
 }
 
-TEST_CASE("score split: what cannot be asked is refused") {
+TEST_CASE("score split: impossible requests are refused") {
   const Model demo = demo_model();
   CHECK_THROWS_WITH_AS(split_score(demo, test::text_of({1, 2}), {}, {0, 0}, 1, 2),
                        "token 2: the text has 2 tokens", Error);

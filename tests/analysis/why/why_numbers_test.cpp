@@ -1,4 +1,4 @@
-// The logit lens and direct attribution, against float64 numbers of an independent implementation.
+// The logit lens and direct attribution, against an independent float64 implementation.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::string name_of(const LogitPart& part) {
 
 }  // namespace
 
-TEST_CASE("logit lens: probabilities and ranks of float64 numbers, at every point") {
+TEST_CASE("logit lens: probabilities and ranks agree with float64 numbers, at every point") {
   for (const test::WhyCase& one : test::why_cases()) {
     CAPTURE(one.numbers["model"].dump());
     const std::uint32_t target = one.numbers["target"];
@@ -74,7 +74,7 @@ TEST_CASE("logit lens: probabilities and ranks of float64 numbers, at every poin
   }
 }
 
-TEST_CASE("attribution: the parts of float64 numbers, which sum to the logit") {
+TEST_CASE("attribution: parts agree with float64 numbers, and sum to the logit") {
   for (const test::WhyCase& one : test::why_cases()) {
     CAPTURE(one.numbers["model"].dump());
     const LogitDirection target = logit_direction(one.model, one.numbers["target"]);
@@ -116,7 +116,7 @@ TEST_CASE("attribution: the parts of float64 numbers, which sum to the logit") {
   }
 }
 
-TEST_CASE("attribution: a value's bias counts as far as a learned sink lets keys have it") {
+TEST_CASE("attribution: a value's bias counts for the share that a learned sink leaves to keys") {
   test::ModelBuilder builder(2, 2);
   builder.add_layer({{2, 2}});
   Model& model = builder.model;
@@ -152,7 +152,7 @@ TEST_CASE("attribution: a value's bias counts as far as a learned sink lets keys
   }
 }
 
-TEST_CASE("attribution and lens: what cannot be asked is refused") {
+TEST_CASE("attribution and lens: impossible requests are refused") {
   const Model demo = demo_model();
   const TokenizedText text = text_of({0, 5, 7});
   const std::vector<LogitDirection> directions = {logit_direction(demo, 5)};

@@ -1,4 +1,4 @@
-// What the parts of a layer are said to need, against what they take.
+// The memory that the parts of a layer are estimated to need, against what they take.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<std::uint32_t> some_ids(std::size_t count) {
   return ids;
 }
 
-// The model of one layer that `fits`.
+// The model of one layer for which `fits` is true.
 template <class Fits>
 Model one_layer(const char* name, Fits fits) {
   Model model = load_hugging_face(kExperts / name);
@@ -57,9 +57,9 @@ TEST_CASE("cross_bytes is what a run over all layers keeps of the source") {
     input.ids = target;
     LayerMemory memory;
     memory.cross.encoded = encoded.view();
-    RunObserver nobody;
+    RunObserver idle_observer;
     run_layers(model, 0, embed(model, input), {model.n_layers() - 1, LayerReach::kWhole}, {},
-               nobody, memory);
+               idle_observer, memory);
     double taken = size_of(encoded) + size_of(memory.cross.contexts);
     for (const MatrixBuffer& queries : memory.cross.queries) {
       taken += size_of(queries);
@@ -72,11 +72,11 @@ TEST_CASE("cross_bytes is what a run over all layers keeps of the source") {
         taken += size_of(layer.values[head]);
       }
     }
-    const double told = cross_bytes(model, target.size(), source.size());
-    CHECK(told >= taken * kFloat);
-    CHECK(told < 1.2 * taken * kFloat);
+    const double estimate = cross_bytes(model, target.size(), source.size());
+    CHECK(estimate >= taken * kFloat);
+    CHECK(estimate < 1.2 * taken * kFloat);
     CHECK(continuation_bytes(model, 6, 4, 37) ==
-          continuation_bytes(model, 6, 4) + told - cross_bytes(model, 6, 0));
+          continuation_bytes(model, 6, 4) + estimate - cross_bytes(model, 6, 0));
   }
   CHECK(cross_bytes(load_hugging_face(kExperts / "qwen3.5"), 6, 37) == 0.0);
 }
@@ -94,7 +94,7 @@ TEST_CASE("layer_bytes counts output gates beside contexts") {
   CHECK(with - layer_bytes(model, 10) == 10.0 * width * kFloat);
 }
 
-TEST_CASE("layer_bytes counts learned residuals, and what layers take in of each token") {
+TEST_CASE("layer_bytes counts learned residuals, and the per-token inputs of layers") {
   Model model =
       one_layer("gemma3n", [](const LayerWeights& layer) { return layer.laurel.present(); });
   const double whole = layer_bytes(model, 10);
@@ -108,7 +108,7 @@ TEST_CASE("layer_bytes counts learned residuals, and what layers take in of each
   CHECK(without - layer_bytes(model, 10) == 10.0 * inputs * kFloat);
 }
 
-TEST_CASE("layer_bytes counts what a convolution makes, and keys that stay for other layers") {
+TEST_CASE("layer_bytes counts a convolution's output, and keys that are kept for other layers") {
   test::ModelBuilder builder(1, 4);
   builder.add_layer({{4, 3}}, test::OutputForm::kPerLayer);
   builder.add_layer({{4, 3}}, test::OutputForm::kPerLayer);

@@ -15,13 +15,13 @@ namespace attnviz {
 
 namespace {
 
-// Numbers between -1 and 1 without a pattern that a product could hide.
+// Numbers between -1 and 1, irregular enough to expose errors in a product.
 MatrixBuffer numbers(std::size_t rows, std::size_t cols, double seed) {
   MatrixBuffer matrix(rows, cols);
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t col = 0; col < cols; ++col) {
-      const auto place = static_cast<double>(row * cols + col + 1);
-      matrix.view()(row, col) = static_cast<float>(std::sin(seed + place * 1.7));
+      const auto index = static_cast<double>(row * cols + col + 1);
+      matrix.view()(row, col) = static_cast<float>(std::sin(seed + index * 1.7));
     }
   }
   return matrix;
@@ -80,7 +80,7 @@ std::vector<double> expected_row(const Weights& weights, std::span<const float> 
 
 }  // namespace
 
-TEST_CASE("mlp: with and without a gate, added or not, as the formula says") {
+TEST_CASE("mlp: with and without a gate, added or not, agrees with the formula") {
   constexpr float kBefore = 7.0f;
   for (const bool gated : {false, true}) {
     for (const bool add : {false, true}) {
@@ -102,8 +102,8 @@ TEST_CASE("mlp: with and without a gate, added or not, as the formula says") {
   }
 }
 
-TEST_CASE("mlp: gates that alternate with what they open give what two matrices give") {
-  constexpr std::size_t kModel = 104;  // so many multiply-adds that threads are used
+TEST_CASE("mlp: alternating gate and up columns give what two matrices give") {
+  constexpr std::size_t kModel = 104;  // enough multiply-adds for several threads
   constexpr std::size_t kWidth = 401;
   const Weights apart(kModel, kWidth, /*gated=*/true, Activation::kSilu);
   MatrixBuffer both(kModel, 2 * kWidth);
@@ -131,7 +131,7 @@ TEST_CASE("mlp: gates that alternate with what they open give what two matrices 
   }
 }
 
-TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") {
+TEST_CASE("mlp: a hidden layer computed in parts is bit-identical") {
   constexpr std::size_t kTokens = 2500;
   constexpr std::size_t kPart = 700;
   const MatrixBuffer x = numbers(kTokens, 4, 6.0);
@@ -152,7 +152,7 @@ TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") 
   }
 }
 
-TEST_CASE("mlp: of sparse gates about the share that is asked for is 0, of every token alike") {
+TEST_CASE("mlp: about the requested share of sparse gates is 0, for every token alike") {
   for (const double share : {0.05, 0.5, 0.95}) {
     CAPTURE(share);
     constexpr std::size_t kWidth = 1001;

@@ -1,4 +1,4 @@
-// Which experts a token gets: small cases by hand.
+// Which experts a token gets: small cases computed by hand.
 #include "attnviz/attention/parts/layer_parts.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// A router of as many experts as there are numbers in a row; its matrix is never looked at.
+// A router with as many experts as a row has numbers; its matrix is never read.
 Router router_of(std::size_t n_experts, RouterKind kind, std::size_t n_used) {
   static const float nothing = 0.0f;
   Router router;
@@ -40,7 +40,7 @@ void check_factors(const RoutedTokens& found, std::initializer_list<double> expe
 
 }  // namespace
 
-TEST_CASE("a softmax over all experts leaves factors that do not add up to 1, unless normed") {
+TEST_CASE("a softmax over all experts gives factors that do not add up to 1, unless normalized") {
   Router router = router_of(3, RouterKind::kSoftmax, 2);
   const double sum = std::exp(1.0) + std::exp(3.0) + std::exp(2.0);
   RoutedTokens found = routed(router, {1.0f, 3.0f, 2.0f});
@@ -52,7 +52,7 @@ TEST_CASE("a softmax over all experts leaves factors that do not add up to 1, un
   check_factors(routed(router, {1.0f, 3.0f, 2.0f}), {2.5 * first, 2.5 * (1.0 - first)});
 }
 
-TEST_CASE("a softmax over the chosen experts is one over all, normed") {
+TEST_CASE("a softmax over the chosen experts equals one over all, normalized") {
   Router all = router_of(4, RouterKind::kSoftmax, 2);
   all.normed = true;
   const Router chosen = router_of(4, RouterKind::kChosenSoftmax, 2);
@@ -63,7 +63,7 @@ TEST_CASE("a softmax over the chosen experts is one over all, normed") {
   check_factors(routed(all, logits), {1.0 / (1.0 + std::exp(-0.5)), 1.0 / (1.0 + std::exp(0.5))});
 }
 
-TEST_CASE("a bias changes which experts are chosen, and no factor") {
+TEST_CASE("a bias changes which experts are chosen, but not their factors") {
   Router router = router_of(3, RouterKind::kSigmoid, 1);
   const std::vector<float> bias = {0.0f, 0.0f, 1.0f};
   router.choice_bias = bias;
@@ -72,8 +72,9 @@ TEST_CASE("a bias changes which experts are chosen, and no factor") {
   check_factors(found, {0.5});  // σ(0)
 }
 
-TEST_CASE("experts are chosen in the groups whose best ones are the best together") {
-  // σ grows with z: the group of experts 2 and 3 has the best one, that of 0 and 1 the best two.
+TEST_CASE("experts are chosen from the groups with the largest sums of best scores") {
+  // σ grows with z: the group of experts 2 and 3 has the best single one, that of 0 and 1 the best
+  // two.
   Router router = router_of(4, RouterKind::kSigmoid, 2);
   router.n_groups = 2;
   router.n_used_groups = 1;
@@ -84,7 +85,7 @@ TEST_CASE("experts are chosen in the groups whose best ones are the best togethe
   CHECK(routed(router, logits).experts == Numbers{0, 1});
 }
 
-TEST_CASE("equal experts: the one with the smaller number, the same for every token") {
+TEST_CASE("equal experts: the one with the smaller index is chosen, for every token") {
   const Router router = router_of(3, RouterKind::kChosenSoftmax, 2);
   const RoutedTokens found = routed(router, {0.0f, 0.0f, 0.0f, 1.0f, 1.0f, 2.0f});
   CHECK(found.n_tokens() == 2);
@@ -99,7 +100,7 @@ TEST_CASE("numbers that are not finite give factors that are not") {
   }
 }
 
-TEST_CASE("scales of the experts' own change factors and their order, not who is chosen") {
+TEST_CASE("per-expert scales change factors and their order, but not the choice") {
   Router router = router_of(3, RouterKind::kSoftmax, 2);
   router.normed = true;
   std::vector<float> scale = {9.0f, 0.5f, 2.0f};

@@ -79,7 +79,7 @@ void fold_before(const Norm& norm, Matrix x) {
 }
 
 // Folds a norm into the rows that it reads.
-void fold_behind(const Norm& norm, Matrix x) {
+void fold_after(const Norm& norm, Matrix x) {
   for (std::size_t row = 0; row < x.rows && norm.present(); ++row) {
     const double mean = norm.kind == NormKind::kLayer ? mean_of(x.row(row)) : 0.0;
     for (std::size_t col = 0; col < x.cols; ++col) {
@@ -93,12 +93,12 @@ void fold_behind(const Norm& norm, Matrix x) {
 MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer, const LayerWeights& of_values) {
   MatrixBuffer result = to_floats(product);
   fold_before(layer.after_attention_norm, result.view());
-  fold_behind(of_values.attention_norm, result.view());
+  fold_after(of_values.attention_norm, result.view());
   if (const Latents& latents = of_values.latents; latents.present()) {
     MatrixBuffer narrow(result.rows(), latents.rank());
     kernels::matmul(std::as_const(result).view(),
                     latents.key_down.weight.col_block(0, latents.rank()), {}, narrow.view());
-    fold_behind(latents.key_norm, narrow.view());
+    fold_after(latents.key_norm, narrow.view());
     return narrow;
   }
   return result;

@@ -78,10 +78,10 @@ void check_shape(const Model& model, const ProbeShape& shape, std::size_t n_cand
 std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer* tokenizer,
                                        const ProbeShape& shape) {
   if (!model.inputs.empty()) {
-    throw Error(
-        ErrorKind::kUsage,
-        model.config.name +
-            ": has an input for each position but no vocabulary to test on; give its own text");
+    throw Error(ErrorKind::kUsage,
+                model.config.name +
+                    ": heads cannot be identified, because the model has no vocabulary from which "
+                    "to draw random tokens; for their scores, give its own text");
   }
   std::vector<Token> candidates =
       tokenizer == nullptr ? of_model(model, shape.length) : of_tokenizer(model, *tokenizer);

@@ -53,14 +53,14 @@ void attend_naively(ConstMatrix query, ConstMatrix key, ConstMatrix value, Matri
                     Matrix context, const ProgressReport& report) {
   const float scale = 1.0f / std::sqrt(static_cast<float>(query.cols));
   // Scores take about two thirds of the time.
-  const auto tell = [&](double begin, double end, std::size_t q) {
+  const auto report_row = [&](double begin, double end, std::size_t q) {
     constexpr std::size_t kOften = 64;  // rows
     if (report && q % kOften == 0) {
       report(begin + (end - begin) * static_cast<double>(q) / static_cast<double>(query.rows));
     }
   };
   for (std::size_t q = 0; q < query.rows; ++q) {  // scores
-    tell(0.0, 0.65, q);
+    report_row(0.0, 0.65, q);
     for (std::size_t k = 0; k < key.rows; ++k) {
       float score = 0.0f;
       for (std::size_t i = 0; i < query.cols; ++i) {
@@ -70,7 +70,7 @@ void attend_naively(ConstMatrix query, ConstMatrix key, ConstMatrix value, Matri
     }
   }
   for (std::size_t q = 0; q < query.rows; ++q) {  // softmax
-    tell(0.65, 0.75, q);
+    report_row(0.65, 0.75, q);
     const float largest = *std::ranges::max_element(weights.row(q));
     float sum = 0.0f;
     for (float& weight : weights.row(q)) {
@@ -82,7 +82,7 @@ void attend_naively(ConstMatrix query, ConstMatrix key, ConstMatrix value, Matri
     }
   }
   for (std::size_t q = 0; q < query.rows; ++q) {  // contexts
-    tell(0.75, 1.0, q);
+    report_row(0.75, 1.0, q);
     std::ranges::fill(context.row(q), 0.0f);
     for (std::size_t k = 0; k < key.rows; ++k) {
       for (std::size_t j = 0; j < value.cols; ++j) {
@@ -118,14 +118,14 @@ std::vector<CostPoint> measure_cost(const CostRequest& request) {
   std::vector<CostPoint> points;
   const CostClock::time_point begin = CostClock::now();
   double last_seconds = 0.0;
-  double told = 0.0;
+  double reported = 0.0;
   // The work grows with n².
-  const auto tell = [&](std::size_t n, double share) {
+  const auto report = [&](std::size_t n, double share) {
     const double whole = static_cast<double>(n) / static_cast<double>(request.last);
     const double done = whole * whole * (0.25 + 0.75 * share);
-    if (request.report && done > told) {
-      told = std::min(1.0, done);
-      request.report(told);
+    if (request.report && done > reported) {
+      reported = std::min(1.0, done);
+      request.report(reported);
     }
   };
   for (std::size_t n = request.first; n <= request.last; n *= 2) {
@@ -141,7 +141,7 @@ std::vector<CostPoint> measure_cost(const CostRequest& request) {
     point.naive_seconds = least_seconds([&] {
       MatrixBuffer weights(n, n);
       attend_naively(query.view(), key.view(), value.view(), weights.view(), context.view(),
-                     [&](double share) { tell(n, share); });
+                     [&](double share) { report(n, share); });
     });
     point.blocked_seconds = least_seconds([&] {
       point.blocked_bytes =
@@ -149,7 +149,7 @@ std::vector<CostPoint> measure_cost(const CostRequest& request) {
     });
     last_seconds = point.naive_seconds + point.blocked_seconds;
     points.push_back(point);
-    tell(n, 1.0);
+    report(n, 1.0);
   }
   return points;
 }

@@ -172,8 +172,8 @@ class OverviewBuilder {
     return static_cast<int>(row) * step_y() + static_cast<int>(n_blanks_before(row)) * blank_step();
   }
   std::size_t n_blanks_before(std::size_t row) const {
-    const auto behind = std::ranges::upper_bound(overview_.blanks, row, {}, &BlankLayers::row);
-    return static_cast<std::size_t>(behind - overview_.blanks.begin());
+    const auto after = std::ranges::upper_bound(overview_.blanks, row, {}, &BlankLayers::row);
+    return static_cast<std::size_t>(after - overview_.blanks.begin());
   }
   int grid_height() const { return row_y(places_.layers.size()) - px(kGutter); }
   int blank_width(const BlankLayers& blank) const {
@@ -259,8 +259,8 @@ class OverviewBuilder {
     const int text = px(kTextColumn);
     for (std::size_t i = 0; i < overview_.blanks.size(); ++i) {
       const BlankLayers& blank = overview_.blanks[i];
-      const std::size_t behind = n_blanks_before(blank.row) - i;
-      const int y = first_y + row_y(blank.row) - static_cast<int>(behind) * blank_step();
+      const std::size_t after = n_blanks_before(blank.row) - i;
+      const int y = first_y + row_y(blank.row) - static_cast<int>(after) * blank_step();
       const PixelRect rect = {first_x, y, std::max(width, blank_width(blank)), text_line()};
       layout_.blanks.push_back(rect);
       const std::string numbers = blank.numbers();

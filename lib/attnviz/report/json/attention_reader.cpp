@@ -191,7 +191,7 @@ void check_hidden_edges(const AttentionDocument& document, std::string_view name
                      "found {} of {}",
                      kMost, kMostPlaces, n_edges, numbers.n_places()));
   }
-  for (const HeadId head : document.heads_behind(heads_of(document))) {
+  for (const HeadId head : document.source_heads(heads_of(document))) {
     numbers.number(head);
     if (numbers.count() * n_edges > kMostInAll) {
       fail(ErrorKind::kMalformed, name,

@@ -118,12 +118,12 @@ Lesson cache_lesson(const LessonRequest& request) {
   lesson.figure = ChartFigure{
       {generation_chart(pass_costs(shapes[1].shape), 1024), time_chart(times)}, lesson.title, {}};
   std::array<LessonColumn, 7> columns = {LessonColumn{"model", "", {}},
-                                         LessonColumn{"with_cache", "x with", {}},
-                                         LessonColumn{"without_cache", "x without", {}},
-                                         LessonColumn{"saved_factor", "saved", {}},
-                                         LessonColumn{"bytes_per_token", "cache: a token", {}},
+                                         LessonColumn{"with_cache", "with", {}},
+                                         LessonColumn{"without_cache", "without", {}},
+                                         LessonColumn{"saved_factor", "ratio", {}},
+                                         LessonColumn{"bytes_per_token", "cache per token", {}},
                                          LessonColumn{"context", "context", {}},
-                                         LessonColumn{"bytes_at_context", "full", {}}};
+                                         LessonColumn{"bytes_at_context", "when full", {}}};
   for (const NamedShape& named : shapes) {
     const GenerationCosts sum = generation_costs(pass_costs(named.shape), kWritten);
     const std::size_t token = kept_bytes(named.shape, 1, kHalf);
@@ -136,7 +136,7 @@ Lesson cache_lesson(const LessonRequest& request) {
         LessonCell{named.name},
         count_cell(sum.with_cache, count_words(sum.with_cache)),
         count_cell(sum.without_cache, count_words(sum.without_cache)),
-        number_cell(factor, fmt::format("{:.0f}-fold", factor)),
+        number_cell(factor, fmt::format("{:.0f} ×", factor)),
         size(token),
         count_cell(static_cast<double>(named.shape.n_ctx), grouped(named.shape.n_ctx)),
         size(full)};
@@ -146,12 +146,12 @@ Lesson cache_lesson(const LessonRequest& request) {
   }
   lesson.table.assign(columns.begin(), columns.end());
   lesson.ends = {
-      fmt::format("x: multiplications to write {} tokens. Cache: keys and values of all layers, 16 "
-                  "bits each. Llama 3 8B keeps a quarter of what Llama 2 7B keeps for each token, "
-                  "because four heads share keys and values (grouped-query attention).",
+      fmt::format("With, without: multiplications to write {} tokens with and without the cache. "
+                  "Cache: keys and values of all layers, 16 bits each. Llama 3 8B keeps a quarter "
+                  "of what Llama 2 7B keeps, because four query heads share one head of keys and "
+                  "values (grouped-query attention).",
                   grouped(kWritten)),
-      fmt::format("The demo model writes {} tokens in {:.0f} ms with the cache and in {:.0f} ms "
-                  "without it.",
+      fmt::format("The demo model writes {} tokens in {:.0f} ms with the cache, {:.0f} ms without.",
                   times.with_cache.size(), 1e3 * times.with_cache.back(),
                   1e3 * times.without_cache.back())};
   return lesson;
@@ -229,13 +229,13 @@ Lesson cost_lesson(const LessonRequest& request) {
   lesson.seed = request.seed;
   lesson.says = {
       fmt::format("One head of width {}, one thread on this machine. Naive: three plain loops that "
-                  "keep the whole n x n matrix. Blocks: attnviz's engine, which computes a few "
+                  "keep the whole n × n matrix. Blocks: attnviz's engine, which computes a few "
                   "rows at a time in cache, with vector instructions, and does not keep them.",
                   wanted.d_head)};
   lesson.figure = ChartFigure{
       {log_chart("time", "time", ChartUnit::kSeconds, over_n("naive", 1, points, naive_seconds),
                  over_n("blocks", 0, points, blocked_seconds)),
-       log_chart("memory beside Q, K, V", "memory", ChartUnit::kBytes,
+       log_chart("memory besides Q, K, V", "memory", ChartUnit::kBytes,
                  over_n("naive", 1, points, naive_bytes),
                  over_n("blocks", 0, points, blocked_bytes))},
       lesson.title,
@@ -249,9 +249,9 @@ Lesson cost_lesson(const LessonRequest& request) {
       cost_column("blocked_bytes", "blocks: memory", points, blocked_bytes, rounded_bytes)};
   const Point& last = points.back();
   lesson.ends = {
-      fmt::format("Either way, twice the text is four times the work, because every token meets "
-                  "every other token. At n = {} blocks are {:.1f} times faster and need {} instead "
-                  "of {}: memory does not have to grow with n².",
+      fmt::format("Either way, a text twice as long takes four times the work, because every query "
+                  "is compared with every key. At n = {}, blocks are {:.1f} times as fast and need "
+                  "{} instead of {}: memory does not have to grow with n².",
                   grouped(last.n_tokens), last.naive_seconds / last.blocked_seconds,
                   rounded_bytes(last.blocked_bytes), rounded_bytes(last.naive_bytes))};
   return lesson;
@@ -298,10 +298,11 @@ Lesson scaling_lesson(const LessonRequest& request) {
   Lesson lesson;
   lesson.title = "scaling: why scores are divided by √d_head";
   lesson.seed = request.seed;
-  lesson.says = {fmt::format(
-      "q · k is a sum of d products. If the numbers have variance 1, each product has variance 1, "
-      "too, so the sum has variance d. Each point is measured on {} random pairs.",
-      grouped(samples.n_queries * samples.n_keys))};
+  lesson.says = {
+      fmt::format("q · k is a sum of d products. If the numbers are independent, with mean 0 and "
+                  "variance 1, each product has variance 1, too, so the sum has variance d. Each "
+                  "point is measured on {} random pairs.",
+                  grouped(samples.n_queries * samples.n_keys))};
   LineChart spread{
       "variance of q · k",
       {"d", ChartScale::kLog2},
@@ -313,7 +314,7 @@ Lesson scaling_lesson(const LessonRequest& request) {
   spread.x.is_count = true;
   fit_axes(spread);
   LineChart sharp{
-      fmt::format("largest weight of softmax over {} keys, mean", samples.n_keys),
+      fmt::format("largest weight of softmax over {} keys, on average", samples.n_keys),
       {"d", ChartScale::kLog2},
       {"largest weight"},
       {over_d("not divided", 0, points, [](const Point& p) { return p.plain.largest; }),
@@ -344,14 +345,15 @@ Lesson scaling_lesson(const LessonRequest& request) {
                       "entropy_bits_scaled", "divided", points, "{:.2f}",
                       [](const Point& p) { return p.scaled.entropy_bits; }, false)};
   const Point& wide = points.back();
-  lesson.ends = {
-      fmt::format("At d = {0} scores have a standard deviation of about {1:.0f} (√{0}): the "
-                  "largest weight is {2:.0f} %, and softmax has almost no gradient there. Divided "
-                  "by √d they have a standard deviation of 1 for any d, and the largest weight is "
-                  "{3:.0f} %. Entropy: {4:.2f} and {5:.2f} of at most {6:.0f} bits.",
-                  wide.d, std::sqrt(static_cast<double>(wide.d)), 100.0 * wide.plain.largest,
-                  100.0 * wide.scaled.largest, wide.plain.entropy_bits, wide.scaled.entropy_bits,
-                  std::log2(n_keys))};
+  lesson.ends = {fmt::format(
+      "At d = {0}, scores have a standard deviation of about {1:.0f} (√{0}): the largest weight is "
+      "{2:.0f} % on average, and softmax has almost no gradient there, which makes learning slow. "
+      "Divided by √d, they have a standard deviation of 1 for any d, and the largest weight is "
+      "{3:.0f} % on average. The entropy, which says how spread out the weights are, is {4:.2f} "
+      "bits without the division and {5:.2f} bits with it, of at most {6:.0f}.",
+      wide.d, std::sqrt(static_cast<double>(wide.d)), 100.0 * wide.plain.largest,
+      100.0 * wide.scaled.largest, wide.plain.entropy_bits, wide.scaled.entropy_bits,
+      std::log2(n_keys))};
   return lesson;
 }
 

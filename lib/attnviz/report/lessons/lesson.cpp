@@ -125,8 +125,8 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
   const auto end = document.cosine_at(last, apart.first, apart.second);
   if (first && end) {
     words.push_back(
-        fmt::format("{} and {}: {} in the embedding, {} after the last layer; 1 means the same "
-                    "direction, 0 means nothing in common.",
+        fmt::format("Texts {} and {}: {} in the embedding, {} after the last layer. A similarity "
+                    "of 1 means the same direction, 0 a right angle.",
                     apart.first + 1, apart.second + 1, two_decimals(*first), two_decimals(*end)));
   }
   const bool is_causal = !document.run.mask || !document.run.mask->looks_ahead();

@@ -42,8 +42,8 @@ struct LessonSummary {
 inline constexpr std::array<LessonSummary, kLessonChoices.size()> kLessonSummaries = {{
     {"why scores are divided by √d_head", "variance of q · k and sharpness of softmax, over d"},
     {"one wide head or many narrow ones, with the same parameters", "their patterns"},
-    {"linear attention, which never makes the n x n matrix", "its weights beside softmax's"},
-    {"how attention learns a token's position", "four kinds of positions, side by side"},
+    {"linear attention, which never makes the n × n matrix", "its weights beside softmax's"},
+    {"how attention takes positions into account", "four kinds of positions, side by side"},
     {"what attention costs as texts grow, measured here", "time and memory over n"},
     {"what keeping keys and values saves", "multiplications and time over the text's length"},
     {"which tokens can see which", "the masks, side by side"},

@@ -146,11 +146,11 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
       counts("parameters", "W_Q and W_K", {2.0 * n, 2.0 * n}),
       {"keys_looked_at", "keys a token looks at", {one_decimal(wide), one_decimal(narrow)}}};
   lesson.ends = {
-      "The wide head's score is the sum of the narrow heads' scores (over a larger √d): one "
+      "The wide head's score is the sum of the narrow heads' scores (divided by a larger √d): one "
       "softmax has to serve all of them at once. Each narrow head has its own softmax, so a token "
       "can look at more keys, for different reasons (the table counts keys that get at least a "
       "quarter of some head's attention, for tokens that see four or more). The price is a smaller "
-      "d_head, and so a coarser question."};
+      "d_head: each query has fewer numbers to say what it looks for."};
   return lesson;
 }
 
@@ -182,13 +182,13 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   patterns.push_back({"softmax(q · k ÷ √d)", std::move(by_softmax[sharpest]), mask});
   patterns.push_back({"φ(q) · φ(k) ÷ sum", std::move(linear), mask});
   Lesson lesson;
-  lesson.title = "linear: attention without the n x n matrix";
+  lesson.title = "linear: attention without the n × n matrix";
   lesson.says = {fmt::format(
-      "Both patterns use the same q and k, those of head {}.{} of the demo model. Softmax needs "
-      "every q · k. With φ(x) = elu(x) + 1 instead of exp, the sum over keys can be taken first: "
-      "it is enough to keep the sums of φ(k) v and of φ(k), d x d and d numbers, and to add one "
-      "token at each step, as an RNN does. This gives the same contexts without computing any "
-      "weight; here they differ by at most {:.0e} (Katharopoulos et al. 2020).",
+      "Both patterns use the q and k of head {}.{} of the demo model. Softmax needs every q · k. "
+      "With φ(q) · φ(k) instead of exp(q · k), and φ(x) = elu(x) + 1, the keys can be summed "
+      "first: two sums are enough, of φ(k) vᵀ (d × d numbers) and of φ(k) (d numbers), to which "
+      "each step adds one token, as in an RNN. This gives the same contexts as these weights, "
+      "without computing them; here they differ by at most {:.0e} (Katharopoulos et al. 2020).",
       kLayer, sharpest, departure)};
   lesson.figure = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   std::vector<double> lengths = {d / 2.0, d, 16.0 * d, 128.0 * d, 4096.0 * d};
@@ -204,7 +204,7 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
                   counts("softmax", "softmax: n² d", squares),
                   counts("linear", "linear: n d²", lines), std::move(ratio)};
   lesson.ends = {
-      fmt::format("For n above d = {:.0f} linear attention needs fewer multiplications, and its "
+      fmt::format("For n above d = {:.0f}, linear attention needs fewer multiplications, and its "
                   "memory does not grow. But φ(q) · φ(k) cannot fall off as fast as exp: on "
                   "average the largest weight in a row is {}, compared with {} for softmax. (These "
                   "q and k were trained for softmax; a linear model learns its own.)",
@@ -230,30 +230,31 @@ Lesson positions_lesson(const LessonRequest& request) {
     differences.push_back(most_apart(patterns.back().weights.view(), text));
   }
   Lesson lesson;
-  lesson.title = "positions: how attention learns a token's position";
+  lesson.title = "positions: how attention takes positions into account";
   lesson.seed = request.seed;
-  lesson.says = {
-      fmt::format("q · k does not depend on the order of tokens. Here is one head of a random "
-                  "model (seed {}), with the same weights and words and four kinds of positions:",
-                  request.seed)};
+  lesson.says = {fmt::format(
+      "Without positions, q · k does not depend on the order of the tokens. Here is one head of a "
+      "random model (seed {}), with the same weights and words and four kinds of positions:",
+      request.seed)};
   std::vector<std::string> names = choice_words(kPositionChoices);
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   heatmap.notes.push_back(
       fmt::format("RANDOM WEIGHTS (seed {}): the patterns mean nothing", request.seed));
   lesson.figure = std::move(heatmap);
-  LessonColumn apart{"repeated_word_difference", "rows of the same word differ by", {}};
+  LessonColumn apart{"repeated_word_difference", "rows of a word differ by at most", {}};
   for (const double difference : differences) {
     apart.cells.push_back(number_cell(difference, fmt::format("{:.2f}", difference)));
   }
-  lesson.table = {texts("positions", "positions", std::move(names)),
-                  texts("added_to", "come in",
-                        {"not at all", "added to the embeddings", "rotate q and k, pair by pair",
-                         "subtracted from the scores: m · distance"}),
-                  std::move(apart)};
+  lesson.table = {
+      texts("positions", "positions", std::move(names)),
+      texts("added_to", "how they enter",
+            {"not at all", "added to the embeddings", "by rotating q and k, pair by pair",
+             "as m · distance, subtracted from scores"}),
+      std::move(apart)};
   lesson.ends = {
-      "Without positions both rows of \"the\" are the same, and both columns, so the model cannot "
-      "know which cat saw which. Sinusoidal positions say where a token is; RoPE and ALiBi say how "
-      "far apart two tokens are."};
+      "Without positions, both rows of \"the\" are the same, and so are its two columns: the model "
+      "cannot know which cat saw which. Sinusoidal positions say where a token is; RoPE and ALiBi "
+      "say how far apart two tokens are."};
   return lesson;
 }
 
@@ -267,8 +268,7 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
                                    {MaskKind::kBlock, 4}};
   Lesson lesson;
   lesson.title = "masks: which tokens can see which";
-  lesson.says = {
-      "All scores are equal, so each row divides 1 among the keys that its mask leaves."};
+  lesson.says = {"All scores are equal, so each row divides 1 evenly among the keys it can see."};
   std::vector<LessonPattern> patterns;
   std::vector<std::string> labels, names, visible_keys;
   std::vector<double> pairs;
@@ -281,8 +281,8 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
     patterns.push_back({mask.name(), even_weights(mask, kTokens), mask});
   }
   visible_keys = {"all tokens: BERT, encoders", "itself and earlier tokens: GPT, Llama",
-                  "the last 3 only: Mistral, Gemma",
-                  "the last 3, then every third: Sparse Transformer",
+                  "itself and the 2 before it: Mistral, Gemma",
+                  "the same, then every third: Sparse Transformer",
                   "itself and earlier tokens in its block of 4"};
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels, lesson.title);
   heatmap.has_numbered_labels = true;
@@ -292,8 +292,8 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
   lesson.table = {texts("mask", "mask", names), texts("sees", "a token sees", visible_keys),
                   counts("pairs_at_4096", "pairs, n = 4,096", pairs)};
   lesson.ends = {
-      "A hidden score becomes −∞ before softmax, and exp(−∞) is exactly 0. With a narrow mask the "
-      "work grows with n, not with n²."};
+      "The score of a masked key becomes −∞ before softmax, and exp(−∞) is exactly 0. With a "
+      "narrow mask, the work grows with n, not with n²."};
   return lesson;
 }
 

@@ -198,7 +198,7 @@ void put_sinks_first(Heatmap& heatmap, const std::vector<std::vector<float>>& si
     numbers.push_back(heatmap.first_key.of(key));
   }
   heatmap.first_key =
-      numbers.empty() ? EntryNumbers::behind_sink() : EntryNumbers::behind_sink(std::move(numbers));
+      numbers.empty() ? EntryNumbers::after_sink() : EntryNumbers::after_sink(std::move(numbers));
   heatmap.key_labels.insert(heatmap.key_labels.begin(), "sink");
   if (!heatmap.roles.keys.empty()) {
     heatmap.roles.keys.insert(heatmap.roles.keys.begin(), 0);

@@ -116,15 +116,14 @@ void add_answer(Report& report, const CiteDocument& document) {
 void add_legend(Report& report, const CiteDocument& document, const std::vector<Place>& shown) {
   report.say(
       fmt::format(
-          "change: of ln p(answer), in nats, when no token of the answer can attend "
-          "to the {0}; if hidden: how much less or more probable that makes the "
-          "answer; attention: share of the answer tokens' attention that the {0} "
-          "gets, averaged over all layers and heads{1}",
+          "change: of ln p(answer), in nats, when no token of the answer can attend to the {0}; if "
+          "hidden: the factor by which that changes the answer's probability; attention: share of "
+          "the answer tokens' attention that the {0} gets, averaged over all layers and heads{1}",
           document.piece(),
           document.retrieval_heads ? "; retrieval: the same for the retrieval heads alone" : ""),
       Emphasis::kQuiet);
-  report.say(fmt::format("Later tokens keep what they have read from a {}, so other tokens may "
-                         "carry its information.",
+  report.say(fmt::format("Tokens between a {} and the answer have already read it, so its "
+                         "information may still reach the answer through them.",
                          document.piece()),
              Emphasis::kQuiet);
   if (std::ranges::any_of(shown, [&](const Place& place) {
@@ -186,7 +185,7 @@ class MarkedTexts {
   void draw_text(std::size_t index, bool only_marked) {
     const CitedText& text = document_.documents[index];
     std::size_t n_left_out = 0;
-    const auto say_left_out = [&] {
+    const auto add_left_out = [&] {
       if (n_left_out > 0) {
         finish_strip();
         report_.say("… " + counted(std::exchange(n_left_out, 0), document_.piece()),
@@ -203,14 +202,14 @@ class MarkedTexts {
       if (only_marked && !has_mark) {
         n_left_out += end - begin;
       } else {
-        say_left_out();
+        add_left_out();
         for (std::size_t i = begin; i < end; ++i) {
           add_piece(index, i, i == begin);
         }
       }
       begin = end;
     }
-    say_left_out();
+    add_left_out();
     finish_strip();
   }
 

@@ -226,9 +226,10 @@ class DiffReport {
     report_.draw(std::move(table));
     quiet(
         "JS: Jensen-Shannon divergence between the attention of a query in A and in B, in bits: 0 "
-        "is the same, 1 nothing in common; mean: over queries that see two keys or more; max: of "
-        "one query; largest change: of one weight, query > key, from A to B. 2.1 is head 1 of "
-        "layer 2, both counted from 0");
+        "means the same, 1 means no overlap; mean: average over the queries that see at least two "
+        "keys; max: the largest value for one query; largest change: the weight that changes most, "
+        "query > key, from A to B. 2.1, also written L2H1, is head 1 of layer 2, both counted from "
+        "0");
   }
 
   void predictions(const ModelsDiff& models) {

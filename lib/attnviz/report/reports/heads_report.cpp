@@ -209,33 +209,33 @@ class HeadsReport {
       const HeadName* const name = nearest_name(document_, scores);
       const std::optional<double> score = name != nullptr ? scores[name->score] : std::nullopt;
       return report_.say(
-          score ? fmt::format("no head is identified; the nearest is head {}, {} {} (from {})",
+          score ? fmt::format("no head is identified; the closest is head {}, {} {} (from {})",
                               head_name(document_.heads[best]), name->name, score_text(*score),
                               name->at_least)
                 : "no head can be identified here",
           Emphasis::kQuiet);
     }
-    report_.say(
-        fmt::format("2.1 is head 1 of layer 2, both counted from 0; ±: standard error over probes; "
-                    "from: lowest score for the name; uniform: score of a head that spreads its "
-                    "attention evenly{}",
-                    document_.is_like_random()
-                        ? "; random: the largest of 4,352 heads with random weights"
-                        : ""),
-        Emphasis::kQuiet);
+    report_.say(fmt::format("2.1, also written L2H1, is head 1 of layer 2, both counted from 0. "
+                            "Scores are average shares of a head's attention, 0 to 1; ±: standard "
+                            "error over the sequences; from: lowest score for the name; uniform: "
+                            "score of a head that spreads its attention evenly{}",
+                            document_.is_like_random()
+                                ? "; random: highest score among 4,352 heads with random weights"
+                                : ""),
+                Emphasis::kQuiet);
     for (const HeadName& name : kHeadNames) {
       add_name(name);
     }
   }
 
-  void say_name(const HeadName& name, std::string text, std::string aside) {
+  void add_name(const HeadName& name, std::string text, std::string aside) {
     report_.draw(
         Paragraph{fmt::format("{}{}", name.name, text), Emphasis::kStrong, 0, std::move(aside)});
   }
 
   void add_name(const HeadName& name) {
     if (!document_.judges(name)) {
-      return say_name(name, ":", "not judged");
+      return add_name(name, ":", "not judged");
     }
     std::vector<std::size_t> heads =
         ranked_heads(document_, {name.score, {{name.score, name.at_least}}});
@@ -243,14 +243,14 @@ class HeadsReport {
       const std::vector<std::size_t> all = ranked_heads(document_, {name.score, {}});
       const auto best =
           all.empty() ? std::nullopt : document_.raw.estimate(all.front(), name.score);
-      return say_name(name, ":",
-                      best ? fmt::format("none; the closest is head {} with {} (needs {})",
-                                         head_name(document_.heads[all.front()]), with_error(*best),
-                                         name.at_least)
+      return add_name(name, ":",
+                      best ? fmt::format("{}. None; the closest is head {} with {} (from {})",
+                                         name.does, head_name(document_.heads[all.front()]),
+                                         with_error(*best), name.at_least)
                            : "no head");
     }
     const std::optional<double>& uniform = document_.uniform[name.score];
-    say_name(
+    add_name(
         name, fmt::format(": {}", name.does),
         fmt::format(
             "(from {}; uniform {}{})", name.at_least, uniform ? score_text(*uniform) : "none",

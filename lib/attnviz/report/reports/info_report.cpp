@@ -114,8 +114,8 @@ class InfoReport {
     };
     add_attention("W_Q", &AttentionCounts::query, layer.n_heads());
     add_attention("W_K", &AttentionCounts::key, layer.n_kv_heads());
-    add_attention("W_V value-down", &AttentionCounts::value, layer.n_kv_heads());
-    add_attention("W_O value-up", &AttentionCounts::output, layer.n_heads());
+    add_attention("W_V", &AttentionCounts::value, layer.n_kv_heads());
+    add_attention("W_O", &AttentionCounts::output, layer.n_heads());
     if (layers.attention.latents > 0) {
       add_attention("latents", &AttentionCounts::latents);
     }
@@ -158,9 +158,9 @@ class InfoReport {
     const std::vector<ParameterRow> rows = parameter_rows();
     Table table = TableOf(rows)
                       .column({}, &ParameterRow::label)
-                      .column({.heading = "a head", .to_right = true}, &ParameterRow::a_head)
+                      .column({.heading = "per head", .to_right = true}, &ParameterRow::a_head)
                       .column({.heading = "heads", .to_right = true}, &ParameterRow::heads)
-                      .column({.heading = "a layer", .to_right = true}, &ParameterRow::a_layer)
+                      .column({.heading = "per layer", .to_right = true}, &ParameterRow::a_layer)
                       .column({.heading = all, .to_right = true}, &ParameterRow::all)
                       .column({.to_right = true, .with_previous = true}, &ParameterRow::rounded)
                       .take();
@@ -177,7 +177,7 @@ class InfoReport {
     const ParameterCounts& counts = info_.parameters;
     std::string text = "attention: ";
     if (counts.head && counts.layer) {
-      text += fmt::format("{} a head, {} a layer, ", rounded_count(counts.head->total()),
+      text += fmt::format("{} per head, {} per layer, ", rounded_count(counts.head->total()),
                           rounded_count(counts.layer->attention.total()));
     }
     text += fmt::format("{} in {}.", rounded_count(counts.layers.attention.total()),
@@ -222,7 +222,7 @@ class InfoReport {
     }
     Table out = table.take();
     out.indent = kIndent;
-    report_.draw(Heading{"Memory of a text"});
+    report_.draw(Heading{"Memory for a text"});
     report_.draw(std::move(out));
     report_.say(memory_note(lengths.back().beyond_context), Emphasis::kQuiet, kIndent);
   }
@@ -232,11 +232,11 @@ class InfoReport {
     if (any_beyond) {
       text += fmt::format("* beyond the context of {} tokens. ", grouped(info_.shape.n_ctx));
     }
-    text += "Heads: their patterns, [tokens, tokens] of float32. ";
+    text += "Heads: their attention patterns, [tokens, tokens] in float32. ";
     if (!info_.shape.keeps_keys) {
       return text + "Every token sees all others, so no keys and values are kept for a next one.";
     }
-    text += "KV: the keys and values of all layers, kept for the next token";
+    text += "KV: the keys and values of all layers, kept for later tokens";
     const bool has_window =
         info_.model != nullptr && std::ranges::any_of(info_.model->layers, [](const auto& layer) {
           return layer.mask && layer.mask->kind == MaskKind::kWindow;

@@ -260,7 +260,9 @@ Report meaning_report(const MeaningDocument& document) {
   for (const std::string& note : document.notes) {
     report.say(note, Emphasis::kQuiet);
   }
-  report.draw(Heading{"cosine similarity of the word's vectors in the residual stream"});
+  report.draw(
+      Heading{"cosine similarity of the word's vectors in two texts (1-2: texts 1 and 2), in the "
+              "residual stream"});
   report.draw(cosine_table(document));
   report.draw(Gap{});
   report.numbers = numbers_of(document);

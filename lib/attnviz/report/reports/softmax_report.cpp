@@ -115,7 +115,7 @@ class SoftmaxReport {
     TableOf rows(rows_);
     rows.column({.emphasis = Emphasis::kQuiet}, [](std::size_t row) { return row + 1; });
     add(rows, "score", "score", steps_.scores);
-    add(rows, "divided", "s = divided", steps_.divided, divides);
+    add(rows, "divided", "s = score ÷ T", steps_.divided, divides);
     add(rows, nullptr, fmt::format("{} − max", s), shifted);
     rows.column(
         {.key = "exponential", .heading = fmt::format("exp({} − max)", s), .format = four_decimals},
@@ -173,13 +173,13 @@ class SoftmaxReport {
                             steps_.sum));
     if (steps_.naive) {
       const char* fault =
-          "Below −103.9 exp is 0 there (with 64 bits below −745.1), and 0 ÷ 0 is not a number.";
+          "Below −103.9, exp is 0 there (with 64 bits, below −745.1), and 0 ÷ 0 is not a number.";
       if (steps_.naive->overflows()) {
         fault =
             std::ranges::any_of(steps_.naive->exponentials,
                                 [](float number) { return std::isinf(number); })
-                ? "Above 88.7 exp is infinite there (with 64 bits above 709.8), and inf ÷ inf "
-                  "is not a number."
+                ? "Above 88.7, exp is infinite there (with 64 bits, above 709.8), and inf ÷ inf is "
+                  "not a number."
                 : "Each exp is finite there, but their sum is above 3.4e38, the largest of "
                   "them, and so infinite; a number ÷ inf is 0, and weights of 0 have no sum of 1.";
       }
@@ -191,9 +191,11 @@ class SoftmaxReport {
     }
     const auto largest = static_cast<float>(*std::ranges::max_element(steps_.weights));
     const double most = std::log2(static_cast<double>(steps_.n_visible()));
-    report_.say(fmt::format("largest weight {}; entropy {:.2f} of at most {:.2f} bits",
-                            percentage(largest, 1), steps_.entropy_bits, most),
-                Emphasis::kQuiet);
+    report_.say(
+        fmt::format(
+            "largest weight {}; entropy {:.2f} bits of at most {:.2f} (0: all on one score)",
+            percentage(largest, 1), steps_.entropy_bits, most),
+        Emphasis::kQuiet);
   }
 
   const SoftmaxSteps& steps_;
@@ -226,7 +228,7 @@ SoftmaxFigure softmax_figure(const SoftmaxSteps& steps) {
   const std::string divisor = divisor_words(steps);
   std::vector<std::pair<std::string, std::vector<double>>> rows;
   if (!divisor.empty()) {
-    rows.emplace_back("as they are", softmax_steps(steps.scores).weights);
+    rows.emplace_back("undivided", softmax_steps(steps.scores).weights);
   }
   rows.emplace_back(divisor.empty() ? "weights" : "score " + divisor, steps.weights);
   const auto weights = std::make_shared<MatrixBuffer>(rows.size(), steps.scores.size());

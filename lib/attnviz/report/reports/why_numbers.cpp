@@ -178,7 +178,7 @@ std::string short_names(const ModelFacts& model, HeadId head) {
 }
 
 std::string off_by(double rounding) {
-  return rounding == 0.0 ? "" : fmt::format(" (rounding: {:.0e})", std::abs(rounding));
+  return rounding == 0.0 ? "" : fmt::format(" (rounding error: {:.0e})", std::abs(rounding));
 }
 
 namespace {

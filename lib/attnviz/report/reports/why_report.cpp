@@ -132,8 +132,7 @@ class WhyReport {
     std::vector<std::size_t> rows = largest_rows(all.size(), top_, size);
     std::ranges::sort(rows);
     if (rows.size() < all.size()) {
-      table.left_out =
-          fmt::format("{} more, less needed and with less attention", all.size() - rows.size());
+      table.left_out = counted(all.size() - rows.size(), "more word");
     }
     const auto unhidden = std::ranges::find_if(
         rows, [&all](std::size_t row) { return !all[row].log_probability_change; });
@@ -146,8 +145,8 @@ class WhyReport {
     report_.draw(std::move(table));
     report_.say(words_lesson(document_));
     quiet(fmt::format(
-        "change: of ln p, in nats; attention: from the last token to the word, averaged over all "
-        "heads{}{}",
+        "change: of ln p, the natural logarithm of the probability (-1: divided by 2.7); "
+        "attention: from the last token to the word, averaged over all heads{}{}",
         document_.sink > 0.0 ? fmt::format(" (the learned sinks get {})",
                                            percentage(static_cast<float>(document_.sink), 1))
                              : "",
@@ -216,8 +215,8 @@ class WhyReport {
     report_.draw(Heading{fmt::format("what heads and MLPs add to the logit of {}", target())});
     report_.draw(std::move(table));
     quiet(
-        fmt::format("each part goes through the last norm, whose scale is held fixed; the logit "
-                    "of the run itself is {:.2f}{}",
+        fmt::format("logit: a token's score before softmax. Each part goes through the last norm "
+                    "with its scale held fixed; the model's own logit is {:.2f}{}",
                     all.logits[0], off_by(sum[0] - all.logits[0])));
     report_.add("attribution",
                 Record{{"parts", list_of(all.parts,
@@ -285,8 +284,10 @@ class WhyReport {
     report_.add("ablation", std::move(record));
     const std::size_t n_shown = top_ == 0 ? all.size() : std::min(top_, all.size());
     if (n_shown < all.size()) {
+      const double most = size(rows[n_shown]);
       table.left_out =
-          fmt::format("{} more, each at most {:.2f}", all.size() - n_shown, size(rows[n_shown]));
+          fmt::format("{} more, each {}", all.size() - n_shown,
+                      most < 0.005 ? "less than 0.005" : fmt::format("at most {:.2f}", most));
     }
     rows.resize(n_shown);
     table.shown = std::move(rows);
@@ -296,8 +297,10 @@ class WhyReport {
                             target(), ablated_words(), ablation.by_mean ? "its mean" : "0")});
     report_.draw(std::move(table));
     quiet(
-        "change: of ln p, in nats; KL: between the predictions here with and without it; mean KL: "
-        "averaged over all tokens of the text; new top: the most probable token without it");
+        "change: of ln p, in nats; KL: how far the prediction without the part is from the one "
+        "with it (Kullback-Leibler divergence, 0: the same); mean KL: averaged over all tokens of "
+        "the text; new top: the most probable token without it. A part can add much and still not "
+        "be missed, if other parts do the same job");
   }
 
   // "head, MLP or layer's attention".
@@ -361,8 +364,8 @@ class WhyReport {
     report_.draw(Heading{"layers: the prediction if the model ended there (logit lens)"});
     report_.draw(std::move(table));
     quiet(
-        fmt::format("before 1: the stream that enters layer 1; attention 1: after the attention "
-                    "of layer 1{}; rank 1 {}: the most probable",
+        fmt::format("before 1: the residual stream as it enters layer 1; attention 1: after the "
+                    "attention of layer 1{}; rank 1 {}: the most probable",
                     has_all ? "" : " (in JSON)", of_all));
   }
 

@@ -42,8 +42,8 @@ std::string embedding(const Inspection& head, const std::string& token) {
 
 std::string x_sentence(const Inspection& head, const KeyWords& words) {
   const std::string from =
-      head.head.layer > 1    ? fmt::format("what earlier layers made of {}", words.query())
-      : head.head.layer == 1 ? fmt::format("what layer 0 made of {}", words.query())
+      head.head.layer > 1 ? fmt::format("the vector of {} after the earlier layers", words.query())
+      : head.head.layer == 1 ? fmt::format("the vector of {} after layer 0", words.query())
                              : embedding(head, words.query());
   return fmt::format("x is {}: {}.", from, counted(head.d_model(), "number"));
 }
@@ -69,9 +69,9 @@ std::string root_note(const Norm& norm, std::span<const float> x, const char* wh
                       const char* name) {
   const NormNumbers numbers = norm_numbers(norm, x);
   return norm.kind == NormKind::kLayer
-             ? fmt::format("{} = {:.4g}, variance = {:.4g}, so the root = {:.4g}.", what,
+             ? fmt::format("{} = {:.4g}, variance = {:.4g}, so the root is {:.4g}.", what,
                            numbers.mean, numbers.square, numbers.divisor)
-             : fmt::format("{} of {}² = {:.4g}, so the root = {:.4g}.", what, name, numbers.square,
+             : fmt::format("{} of {}² = {:.4g}, so the root is {:.4g}.", what, name, numbers.square,
                            numbers.divisor);
 }
 
@@ -138,8 +138,8 @@ std::string latents_note(const Inspection& head) {
 std::string latents_sentence(const Inspection& head, const KeyWords&) {
   return fmt::format(
       "All heads compute their keys and values from the same {} numbers c_KV of a token{}. The {} "
-      "numbers k_R are not normed: they are the last part of every head's key, and only they are "
-      "rotated by the position.",
+      "numbers k_R are not normalised: they are the last part of every head's key, and only they "
+      "are rotated by the position.",
       head.latents.rank(),
       head.query_latents
           ? fmt::format(", and their queries from {} others, c_Q", head.latents.query_rank())
@@ -324,14 +324,15 @@ std::string rope_sentence(const Inspection& head, const KeyWords&) {
   const char* const radians = first == "1" ? "radian" : "radians";
   std::string text;
   if (head.query == 0) {
-    text = fmt::format("At position 0 q is not rotated{}.",
+    text = fmt::format("At position 0, q is not rotated{}.",
                        rope.magnitude == 1.0f ? "" : ", only multiplied");
   } else if (rope.n_pairs() == 1) {
-    text =
-        fmt::format("Position {} rotates the one pair of q by {} {}.", head.query, first, radians);
+    text = fmt::format("At position {}, the one pair of q is rotated by {} {}.", head.query, first,
+                       radians);
   } else {
-    text = fmt::format("Position {} rotates the first pair of q by {} {}, the last by {}.",
-                       head.query, first, radians, angle(rope.n_pairs() - 1));
+    text =
+        fmt::format("At position {}, the first pair of q is rotated by {} {} and the last by {}.",
+                    head.query, first, radians, angle(rope.n_pairs() - 1));
   }
   return text + (head.norms_turned ? " Each key is rotated by its own position."
                                    : " As each key is rotated by its own position, q · k depends "

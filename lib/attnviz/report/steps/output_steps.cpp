@@ -51,11 +51,12 @@ std::string values_sentence(const Inspection& head, const KeyWords& words) {
   }
   if (best.size() > 1) {
     return fmt::format(
-        "Each value counts as much as its weight; the longest shares are those of {}.",
+        "Each value is multiplied by its weight; the longest products are those of {}.",
         words.named(best));
   }
   return fmt::format(
-      "Each value counts as much as its weight; the longest share is that of {}: {:.4g}.",
+      "Each value is multiplied by its weight; the longest product is that of {}, with length "
+      "{:.4g}.",
       words.quoted(best.front()), lengths[best.front()]);
 }
 
@@ -155,7 +156,7 @@ std::string output_sentence(const Inspection& head, const KeyWords&) {
   if (!head.has_output()) {
     return "Without W_O the head's output is its context.";
   }
-  return fmt::format("W_O maps the {} of the context to {}, the shape of x.",
+  return fmt::format("W_O maps the {} of the context to {}, as many as x has.",
                      counted(head.d_value(), "number"), counted(head.d_model(), "number"));
 }
 

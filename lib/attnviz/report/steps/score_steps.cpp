@@ -55,7 +55,7 @@ std::string scores_sentence(const Inspection& head, const KeyWords& words) {
                        product(head, words, best.front()));
   }
   return fmt::format(
-      "Among all {} keys q matches {} best.{}", all.size(),
+      "Among all {} keys, q matches {} best.{}", all.size(),
       best.size() > 1 ? "those of " + words.named(best) : "that of " + words.quoted(best.front()),
       product(head, words, best.front()));
 }

@@ -128,24 +128,24 @@ void StepBlocks::shares() {
 
 // In colours one short line, else a sentence for each reason.
 std::vector<std::string> StepBlocks::left_out(const ShownKeys& shown) const {
-  std::vector<std::string> told;
-  const auto tell = [&](std::size_t count, const char* which, const char* with, const char* fate) {
+  std::vector<std::string> notes;
+  const auto note = [&](std::size_t count, const char* which, const char* with, const char* fate) {
     if (count == 0) {
       return;
     }
     if (!is_colored()) {
-      told.push_back(fmt::format("… {}{} {}{} {} {}", count, which, count == 1 ? "key" : "keys",
-                                 with, count == 1 ? "is" : "are", fate));
-    } else if (told.empty()) {
-      told.push_back(fmt::format("… {}{}{} {}", count, which, with, fate));
+      notes.push_back(fmt::format("… {}{} {}{} {} {}", count, which, count == 1 ? "key" : "keys",
+                                  with, count == 1 ? "is" : "are", fate));
+    } else if (notes.empty()) {
+      notes.push_back(fmt::format("… {}{}{} {}", count, which, with, fate));
     } else {
-      told.back() += fmt::format(", {}{}{} {}", count, which, with, fate);
+      notes.back() += fmt::format(", {}{}{} {}", count, which, with, fate);
     }
   };
-  tell(shown.left_out, "", " with the smallest weights", "left out");
-  tell(shown.masked_before, " earlier", "", "masked");
-  tell(shown.masked_after, " later", "", "masked");
-  return told;
+  note(shown.left_out, "", " with the smallest weights", "left out");
+  note(shown.masked_before, " earlier", "", "masked");
+  note(shown.masked_after, " later", "", "masked");
+  return notes;
 }
 
 namespace {

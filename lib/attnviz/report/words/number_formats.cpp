@@ -39,25 +39,38 @@ std::string grouped_number(double count) {
   return grouped(static_cast<std::size_t>(count));
 }
 
-std::string factor_words(double log_probability_change) {
+namespace {
+
+// exp(|change|) in two digits: "1,200", "10^7". Empty below 1.05.
+std::string factor_digits(double log_probability_change) {
   constexpr double kSame = 0.05;  // relative tolerance
   constexpr double kMostDigits = 1e6;
   const double factor = std::exp(std::abs(log_probability_change));
   if (!(factor >= 1.0 + kSame)) {
-    return "equally";
+    return {};
   }
-  const char* const direction = log_probability_change < 0.0 ? "less" : "more";
   if (factor >= kMostDigits) {
-    return fmt::format("10^{:.0f} × {}", std::abs(log_probability_change) / std::log(10.0),
-                       direction);
+    return fmt::format("10^{:.0f}", std::abs(log_probability_change) / std::log(10.0));
   }
   if (factor < 10.0) {
-    return fmt::format("{:.1f} × {}", factor, direction);
+    return fmt::format("{:.1f}", factor);
   }
-  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1.0);  // two digits
-  return fmt::format(
-      "{} × {}", grouped(static_cast<std::size_t>(std::llround(std::round(factor / unit) * unit))),
-      direction);
+  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1.0);
+  return grouped(static_cast<std::size_t>(std::llround(std::round(factor / unit) * unit)));
+}
+
+}  // namespace
+
+std::string factor_words(double log_probability_change) {
+  const std::string digits = factor_digits(log_probability_change);
+  return digits.empty() ? "same" : (log_probability_change < 0.0 ? "÷ " : "× ") + digits;
+}
+
+std::string probability_words(double log_probability_change) {
+  const std::string digits = factor_digits(log_probability_change);
+  return digits.empty() ? "no less probable"
+                        : digits + (log_probability_change < 0.0 ? " times less probable"
+                                                                 : " times as probable");
 }
 
 namespace {

@@ -28,9 +28,13 @@ std::string small_decimals(double value);
 /// "5,248". Precondition: whole, and not negative.
 std::string grouped_number(double count);
 
-/// The change of the probability that belongs to a change of ln p: "1,200 × less", "1.3 × more",
-/// "equally".
+/// The factor of the probability that belongs to a change of ln p, in two digits: "÷ 1,200",
+/// "× 1.3", "same".
 std::string factor_words(double log_probability_change);
+
+/// The same in a sentence: "1,200 times less probable", "1.3 times as probable", "no less
+/// probable".
+std::string probability_words(double log_probability_change);
 
 /// Takes all values of a group, then formats any of them. Uses up to four decimals: as few as give
 /// every value with a float's precision (so that numbers of a hand-made file look as written), and

@@ -18,15 +18,15 @@ namespace attnviz {
 namespace {
 
 // The SGR parameters of a colour: 38 for signs, 48 for their background.
-std::string color_code(const PaletteColor& color, bool behind, ColorDepth depth) {
-  const int kind = behind ? 48 : 38;
+std::string color_code(const PaletteColor& color, bool is_background, ColorDepth depth) {
+  const int kind = is_background ? 48 : 38;
   switch (depth) {
     case ColorDepth::kTrueColor:
       return fmt::format("{};2;{};{};{}", kind, color.rgb.r, color.rgb.g, color.rgb.b);
     case ColorDepth::k256:
       return fmt::format("{};5;{}", kind, color.index);
     default:
-      return fmt::format("{}", behind ? color.index : color.index - 10);
+      return fmt::format("{}", is_background ? color.index : color.index - 10);
   }
 }
 
@@ -58,10 +58,10 @@ std::string codes_of(const Span& span, ColorDepth depth) {
     add("2");
   }
   if (style.ink) {
-    add(color_code(*style.ink, /*behind=*/false, depth));
+    add(color_code(*style.ink, /*is_background=*/false, depth));
   }
   if (style.fill) {
-    add(color_code(*style.fill, /*behind=*/true, depth));
+    add(color_code(*style.fill, /*is_background=*/true, depth));
     if (!style.ink && !is_blank(span.text)) {
       add(code_of_text_on(style.fill->rgb, depth));
     }

@@ -111,25 +111,24 @@ std::vector<Candidate> fixed_colors() {
 // lighter than the one before and the total distance is least: the cheapest path.
 std::vector<PaletteColor> rising_ramp(std::span<const Candidate> candidates,
                                       std::span<const Rgb> targets, double below) {
-  constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   const std::size_t n = candidates.size();
   std::vector<double> cost(n, 0.0);
-  std::vector<std::vector<std::size_t>> before(targets.size(),
-                                               std::vector<std::size_t>(n, kNobody));
+  std::vector<std::vector<std::size_t>> before(targets.size(), std::vector<std::size_t>(n, kNone));
   for (std::size_t step = 0; step < targets.size(); ++step) {
     const Oklab target = oklab_from(targets[step]);
     std::vector<double> next(n, std::numeric_limits<double>::infinity());
-    std::size_t cheapest = kNobody;
+    std::size_t cheapest = kNone;
     std::size_t darker = 0;  // number of candidates allowed before this one
     for (std::size_t i = 0; i < n && candidates[i].lightness <= below; ++i) {
       while (step > 0 && candidates[darker].lightness + kLeastRise <= candidates[i].lightness) {
-        cheapest = cheapest == kNobody || cost[darker] < cost[cheapest] ? darker : cheapest;
+        cheapest = cheapest == kNone || cost[darker] < cost[cheapest] ? darker : cheapest;
         ++darker;
       }
       const double far = distance(candidates[i].seen, target);
       if (step == 0) {
         next[i] = far * far;
-      } else if (cheapest != kNobody) {
+      } else if (cheapest != kNone) {
         next[i] = cost[cheapest] + far * far;
         before[step][i] = cheapest;
       }

@@ -218,7 +218,7 @@ SentencePieces sentence_pieces(const GgufMetadata& metadata, const Pieces& piece
 }
 
 // Phi-3's special tokens take the spaces after them, which its files do not say.
-void strip_behind_special(const GgufMetadata& metadata, TokenizerParts& parts) {
+void strip_after_special(const GgufMetadata& metadata, TokenizerParts& parts) {
   const std::string name = ascii_lower(metadata.text_or("general.name", ""));
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) {
     return;
@@ -235,7 +235,7 @@ TokenizerParts read_llama(const GgufMetadata& metadata, const Pieces& pieces) {
   settings.adds_space = metadata.flag_or("tokenizer.ggml.add_space_prefix", true);
   settings.removes_spaces = false;
   TokenizerParts parts = make_sentence_piece_tokenizer(settings, where(metadata, kTokens));
-  strip_behind_special(metadata, parts);
+  strip_after_special(metadata, parts);
   parts.special.bos = id_below(1, pieces);
   parts.special.eos = id_below(2, pieces);
   set_special_ids(metadata, pieces, parts);

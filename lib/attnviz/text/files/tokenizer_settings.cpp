@@ -310,7 +310,7 @@ constexpr IgnorableKey kHarmless[] = {
     {"scores", kOtherModel},
     {"suppress_tokens", "how another program generates texts"},
     {"token_type_count", "the embeddings say it"},
-    {"*_token_id", "the id of a token"},
+    {"*_token_id", "not needed: the tokenizer adds its own tokens"},
     {"*_token_ids", "the ids of tokens"},
 };
 

@@ -361,8 +361,8 @@ class GoParser {
   }
 
   bool has(std::string_view what) const { return source_.substr(at_).starts_with(what); }
-  bool has_digit(std::size_t behind) const {
-    const std::size_t at = at_ + behind;
+  bool has_digit(std::size_t offset) const {
+    const std::size_t at = at_ + offset;
     return at < source_.size() && source_[at] >= '0' && source_[at] <= '9';
   }
   bool take_sign(std::string_view sign) {

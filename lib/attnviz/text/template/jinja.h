@@ -145,7 +145,7 @@ class JinjaExpressionParser {
   Budget::Level level();
 
   const JinjaToken& next() const noexcept { return tokens_[at_]; }
-  const JinjaToken& behind_next() const noexcept {
+  const JinjaToken& after_next() const noexcept {
     return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_];
   }
   JinjaToken take() {

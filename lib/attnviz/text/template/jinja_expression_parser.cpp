@@ -182,7 +182,7 @@ std::string JinjaExpressionParser::take_comparison() {
   if (take_word("in")) {
     return "in";
   }
-  if (is_word("not") && behind_next().kind == Kind::kName && behind_next().text == "in") {
+  if (is_word("not") && after_next().kind == Kind::kName && after_next().text == "in") {
     at_ += 2;
     return "not in";
   }
@@ -375,8 +375,8 @@ void JinjaExpressionParser::parse_arguments(Expression& call) {
   expect_operator("(");
   std::set<std::string> names;
   while (!take_operator(")")) {
-    const bool is_named = next().kind == Kind::kName && behind_next().kind == Kind::kOperator &&
-                          behind_next().text == "=";
+    const bool is_named = next().kind == Kind::kName && after_next().kind == Kind::kOperator &&
+                          after_next().text == "=";
     if (is_named) {
       std::string name = next().text;
       if (!names.insert(name).second) {

@@ -140,18 +140,18 @@ class JinjaLexer {
     finish_tag(is_stripping, !keeps);
   }
 
-  std::size_t behind_white(std::size_t at) const {
+  std::size_t after_white(std::size_t at) const {
     return end_ - stripped(source_.substr(at, end_ - at), Side::kLeft).size();
   }
-  void skip_white() { at_ = behind_white(at_); }
+  void skip_white() { at_ = after_white(at_); }
 
   // The end of the tag whose name is at `at`; npos if the tag has another name.
   std::size_t end_of_block(std::size_t at, std::string_view name, char& sign) const {
-    at = behind_white(at);
+    at = after_white(at);
     if (!has(at, name)) {
       return std::string_view::npos;
     }
-    at = behind_white(at + name.size());
+    at = after_white(at + name.size());
     sign = at < end_ ? source_[at] : '\0';
     at += sign == '-' || sign == '+' ? 1U : 0U;
     return has(at, "%}") ? at + 2 : std::string_view::npos;
@@ -192,7 +192,7 @@ class JinjaLexer {
     }
     if (is_name(one)) {
       const std::size_t begin = at_;
-      while (at_ < end_ && is_name(source_[at_]) && behind_white(at_) == at_) {
+      while (at_ < end_ && is_name(source_[at_]) && after_white(at_) == at_) {
         ++at_;
       }
       return add(JinjaTokenKind::kName, std::string(source_.substr(begin, at_ - begin)), begin);

@@ -49,8 +49,8 @@ class JinjaParser : JinjaExpressionParser {
         expect(Kind::kPrintEnd, "}}");
         body.push_back(std::move(print));
       } else if (next().kind == Kind::kBlockBegin) {
-        const std::string& name = behind_next().text;
-        const bool is_name = behind_next().kind == Kind::kName;
+        const std::string& name = after_next().text;
+        const bool is_name = after_next().kind == Kind::kName;
         if (is_name && std::ranges::find(ends, name) != ends.end()) {
           take();
           return body;

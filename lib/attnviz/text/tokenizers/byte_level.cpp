@@ -186,14 +186,14 @@ class CharsMapNormalizer {
   void apply(AlignedText& text) const {
     AlignedBuilder builder(text);
     bool is_changed = false;
-    bool behind_space = true;
+    bool after_space = true;
     for (std::size_t i = 0; i < text.size();) {
       const std::string_view rest = text.text().substr(i);
       std::size_t size = 0;
       index_.prefixes(rest, [&](std::uint32_t, std::size_t length) { size = length; });
       std::string_view made = rest.substr(0, size);
       if (size > 0) {
-        is_changed |= keep_string(text.text(), {i, i + size}, behind_space, builder);
+        is_changed |= keep_string(text.text(), {i, i + size}, after_space, builder);
       } else if (const auto found = map_.find(rest)) {
         size = found->length;
         made = found->replacement;
@@ -208,7 +208,7 @@ class CharsMapNormalizer {
         made = rest.substr(0, size);
         builder.keep({i, i + size});
       }
-      behind_space = made.empty() ? behind_space : made.ends_with(' ');
+      after_space = made.empty() ? after_space : made.ends_with(' ');
       i += size;
     }
     if (is_changed) {
@@ -218,12 +218,12 @@ class CharsMapNormalizer {
 
  private:
   // Returns whether part of the string was changed.
-  bool keep_string(std::string_view text, ByteRange range, bool behind_space,
+  bool keep_string(std::string_view text, ByteRange range, bool after_space,
                    AlignedBuilder& builder) const {
     bool is_changed = false;
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      behind_space = behind_space && text[i] == ' ';
-      if (text[i] == ' ' && !behind_space && i + 1 < range.end && !kept_.inner_space.empty()) {
+      after_space = after_space && text[i] == ' ';
+      if (text[i] == ' ' && !after_space && i + 1 < range.end && !kept_.inner_space.empty()) {
         builder.put(kept_.inner_space, {i, i + 1});
         is_changed = true;
       } else {

@@ -135,7 +135,7 @@ class PatternReader {
 
   void put_count() {
     read_comments();
-    if (behind_) {
+    if (lookbehind_) {
       return;
     }
     if (repeat_size() == 0) {
@@ -176,7 +176,7 @@ class PatternReader {
         read_class();
       } else if (c == '\\') {
         is_long = rest().starts_with("\\X");  // any number of marks
-        refuse_behind(is_long);
+        refuse_in_lookbehind(is_long);
         read_escape();
       } else if (c == ')') {
         is_long = close_group();
@@ -193,7 +193,7 @@ class PatternReader {
     read_comments();
     for (std::size_t n = repeat_size(); n > 0; n = repeat_size()) {
       const std::string_view repeat = rest().substr(0, n);
-      refuse_behind(repeat == "*" || repeat == "+" || repeat.ends_with(",}"));
+      refuse_in_lookbehind(repeat == "*" || repeat == "+" || repeat.ends_with(",}"));
       rounds = std::min(rounds * largest_number(repeat), kMostRounds);
       copy(n);
       read_comments();
@@ -231,8 +231,8 @@ class PatternReader {
   }
 
   // A look-behind cannot contain counts, and so nothing that needs them.
-  void refuse_behind(bool is_endless) const {
-    if (behind_ && is_endless) {
+  void refuse_in_lookbehind(bool is_endless) const {
+    if (lookbehind_ && is_endless) {
       refuse("an unbounded pattern in a look-behind");
     }
   }
@@ -241,14 +241,14 @@ class PatternReader {
   bool close_group() {
     copy(1);
     n_open_ -= n_open_ > 0 ? 1 : 0;
-    if (!behind_ || n_open_ > behind_->n_open) {
+    if (!lookbehind_ || n_open_ > lookbehind_->n_open) {
       return false;
     }
     // A look-behind is tried from each position where it may begin.
     const std::size_t rounds =
-        RoundsCount(pattern_.substr(behind_->begin, at_ - behind_->begin)).most();
+        RoundsCount(pattern_.substr(lookbehind_->begin, at_ - lookbehind_->begin)).most();
     stretch_ = std::min(stretch_ + rounds * rounds, kLongestStretch);
-    behind_.reset();
+    lookbehind_.reset();
     return true;
   }
 
@@ -257,8 +257,8 @@ class PatternReader {
     const auto* const opening = std::ranges::find_if(
         kOpenings, [&](std::string_view one) { return rest().starts_with(one); });
     if (opening != std::end(kOpenings)) {
-      if (opening->starts_with("(?<") && !behind_) {
-        behind_ = Behind{at_, n_open_};
+      if (opening->starts_with("(?<") && !lookbehind_) {
+        lookbehind_ = Lookbehind{at_, n_open_};
       }
       copy(opening->size());
     } else if (rest().starts_with("(?<")) {
@@ -308,7 +308,7 @@ class PatternReader {
       if (c != 'k' && rest().size() > 2 && rest()[2] >= '0' && rest()[2] <= '9') {
         refuse(rest().substr(0, 3));  // a group, or a character and a digit
       }
-      refuse_behind(true);
+      refuse_in_lookbehind(true);
       text_ += fmt::format("(?:{}", kCountReference);
       if (c == 'k') {
         copy_through(rest().starts_with("\\k'") ? '\'' : '>');
@@ -374,14 +374,14 @@ class PatternReader {
 
   static constexpr std::size_t kLongestStretch = std::size_t{1} << 32;
 
-  struct Behind {
+  struct Lookbehind {
     std::size_t begin;
     std::size_t n_open;  // groups around it
   };
 
   std::string_view pattern_;
   std::string_view where_;
-  std::optional<Behind> behind_;
+  std::optional<Lookbehind> lookbehind_;
   std::set<std::string_view> names_;  // with their opening
   std::size_t n_open_ = 0;            // open groups
   std::string text_;

@@ -204,14 +204,14 @@ std::pair<std::size_t, std::size_t> PrefixIndex::narrow(std::size_t begin, std::
     }
   }
   // The run is usually short: search in steps that double.
-  std::size_t behind = first;
+  std::size_t after = first;
   std::size_t step = 1;
-  while (behind < end && at(behind) == byte) {
-    behind = std::min(end, behind + step);
+  while (after < end && at(after) == byte) {
+    after = std::min(end, after + step);
     step *= 2;
   }
   std::size_t low = first;
-  for (std::size_t high = behind; low < high;) {
+  for (std::size_t high = after; low < high;) {
     const std::size_t middle = low + (high - low) / 2;
     if (at(middle) == byte) {
       low = middle + 1;

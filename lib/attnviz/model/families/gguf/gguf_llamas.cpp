@@ -92,8 +92,8 @@ Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
   TensorNames& names = traits.names;
   // Ollama's converter uses other names for some tensors.
   const auto said = [&weights](std::string_view name, std::string_view other,
-                               std::string_view behind) {
-    return weights.has(fmt::format("blk.0.{}{}", other, behind)) ? other : name;
+                               std::string_view suffix) {
+    return weights.has(fmt::format("blk.0.{}{}", other, suffix)) ? other : name;
   };
   names.mlp_norm = said("post_attention_norm", "ffn_norm", ".weight");
   names.output = said("attn_output", "attn_out", ".weight");

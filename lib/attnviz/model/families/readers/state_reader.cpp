@@ -88,7 +88,7 @@ class StateReader {
                        states_.n_key_heads));
     }
     if (states_.d_inner() % states_.n_norm_groups != 0) {
-      fail(fmt::format("{} values of states cannot be normed in {} groups", states_.d_inner(),
+      fail(fmt::format("{} values of states cannot be normalised in {} groups", states_.d_inner(),
                        states_.n_norm_groups));
     }
   }
