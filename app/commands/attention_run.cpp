@@ -168,14 +168,16 @@ void print_scores(HeadId head, const std::string& names, const ScoreValues& scor
     return warn(fmt::format("head {}: no query sees more than one key", head_name(head)));
   }
   const auto percent = [&scores](Score score) { return 100.0 * scores[score].value_or(0.0); };
-  warn(fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
-                   "token, {:.1f} % on the one before, {:.1f} % on itself",
-                   head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
-                   percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
-       (scores[Score::kLearnedSink]
-            ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
-            : "") +
-       (names.empty() ? "" : "; identified as " + names));
+  warn(
+      fmt::format(
+          "head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+          "token, {:.1f} % on the one before, {:.1f} % on itself (the one before can be the first)",
+          head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
+          percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
+      (scores[Score::kLearnedSink]
+           ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
+           : "") +
+      (names.empty() ? "" : "; identified as " + names));
 }
 
 // Prints which turns fill the context, and which get the attention.

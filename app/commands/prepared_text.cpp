@@ -219,7 +219,7 @@ void report_unread_keys(std::string_view name, std::span<const IgnoredKey> ignor
     warn(fmt::format("ignored as unknown: {}", shown_name(key)));
   }
   for (const IgnoredKey& one : ignorable) {
-    warn(fmt::format("ignored: {}: {}", shown_name(one.name), one.why));
+    warn(fmt::format("ignored: {} ({})", shown_name(one.name), one.why));
   }
 }
 

@@ -365,7 +365,7 @@ void show(ShowSetup& setup, const InputText& input) {
 void run(const ShowOptions& options) {
   ShowSetup setup(options);
   if (options.live && !setup.outputs.writes(Content::kPage)) {
-    throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
+    throw Error(ErrorKind::kUsage, "--live needs -o FILE.html");
   }
   warn_unused_drawing(setup.outputs, options.drawing, options.verbosity);
   if (options.at == kEveryPlace && options.predict > 1 &&

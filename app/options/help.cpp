@@ -58,13 +58,15 @@ std::string option_label(const OptionSpec& option) {
 }
 
 // An option's description without that of its values; if that is long, up to a comma.
-std::string_view beginning_of(std::string_view text, std::size_t columns) {
+std::string beginning_of(std::string_view text, std::size_t columns) {
+  constexpr std::string_view kMore = ", …";
   text = text.substr(0, std::min({text.find(" ("), text.find("; "), text.find(": ")}));
-  if (display_width(text) > columns) {
-    const std::size_t comma = text.rfind(", ", columns);
-    text = text.substr(0, comma);
+  if (display_width(text) <= columns) {
+    return std::string(text);
   }
-  return text;
+  const std::size_t comma = text.rfind(", ", columns - display_width(kMore));
+  return comma == text.npos ? std::string(text)
+                            : std::string(text.substr(0, comma)) + std::string(kMore);
 }
 
 // "-m, --model FILE"; a value with many words is cut to the first ones.
@@ -216,9 +218,10 @@ std::string short_help(const std::vector<CommandDescription>& commands, std::str
                    kOptionColumn);
     }
   }
-  out += fmt::format("\nattnviz {}--help lists all options{}.\n",
-                     is_default ? "" : fmt::format("{} ", command->name),
-                     is_default ? ", the other commands and examples" : " and examples");
+  out += is_default
+             ? "\nattnviz --help lists all options, the other commands and examples;\n"
+               "attnviz tour explains attention on six screens.\n"
+             : fmt::format("\nattnviz {} --help lists all options and examples.\n", command->name);
   return out;
 }
 

@@ -31,20 +31,20 @@ void define_described(OptionList& list, InfoOptions& options) {
   const auto model = [&options]() -> DescribedModel& {
     return in_numbers<DescribedModel>(options.model);
   };
-  const std::string what = "a model given by its sizes: ";
+  const std::string what = "; for a model given by its sizes";
   define_sizes(list, what, "d-model / heads",
                [model]() -> RandomShape& { return model().attention; });
-  list.add_size("--d-ff", what + "width of the MLP (default: no MLP is counted)",
+  list.add_size("--d-ff", "width of the MLP (default: no MLP is counted)" + what,
                 [model](std::size_t n) { model().d_ff = n; });
   list.add_flag("Model", "--gated", "with --d-ff: gated MLPs with three matrices, as in Llama",
                 [model] { model().gated = true; })
       .needs({"--d-ff"});
-  list.add_size("--vocab", what + "entries of the vocabulary (default: embeddings are not counted)",
+  list.add_size("--vocab", "entries of the vocabulary (default: embeddings are not counted)" + what,
                 [model](std::size_t n) { model().n_vocab = n; });
   list.add_flag("Model", "--tied", "with --vocab: the embeddings also serve as output matrix",
                 [model] { model().tied = true; })
       .needs({"--vocab"});
-  list.add_size("--context", what + "the longest text",
+  list.add_size("--context", "the longest text" + what,
                 [model](std::size_t n) { model().n_ctx = n; });
   for (const char* const name : {"--d-ff", "--gated", "--vocab", "--tied", "--context"}) {
     list.row(name).conflicts({"--model", kFile}, ": a model has sizes of its own");
@@ -134,7 +134,7 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
                  "beside the token that actually followed; models that fill gaps, such as BERT, "
                  "predict the token at this position (default: at [MASK], else the last word)",
                  options.at)
-      .needs({"--predict"}, ": it says where");
+      .needs({"--predict"}, ": it says after which token to predict");
   list.add_value("Prediction", "--generate", "N",
                  "let the model write up to N tokens after the text, always the most probable one, "
                  "and include them in the drawing",

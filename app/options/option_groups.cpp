@@ -131,7 +131,7 @@ void define_sizes(OptionList& list, const std::string& what, const std::string& 
   const auto add = [&](const char* name, const std::string& text, std::size_t RandomShape::*size,
                        const std::string& hint = "") {
     list.add_size(
-            name, what + text, [shape, size](std::size_t n) { shape().*size = n; }, hint)
+            name, text + what, [shape, size](std::size_t n) { shape().*size = n; }, hint)
         .conflicts({"--model", kFile}, ": a model has sizes of its own" + hint);
   };
   const bool chooses = list.find(kText) != nullptr;
@@ -151,7 +151,7 @@ void define_shape(OptionList& list, ModelOptions& model) {
       fmt::format("seed of everything random: weights, embeddings, --dropout (default {})",
                   kDefaultSeed),
       model.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
-  define_sizes(list, "random model: ", "16",
+  define_sizes(list, "; for a random model", "16",
                [&model]() -> RandomShape& { return in_numbers<RandomShape>(model.model); });
   list.add_value("Model", "--positions", joined_choices(kPositionChoices),
                  "position information, for models without their own (default none)",
@@ -169,10 +169,11 @@ void define_cutting(OptionList& list, AttentionOptions& options) {
 
 void define_model(OptionList& list, AttentionOptions& options) {
   define_cutting(list, options);
-  define_named_model(list, options.model.model, options.verbosity,
-                     "the model: weights JSON, a Hugging Face folder or .safetensors file, a GGUF "
-                     "file, or the name of a model on this machine, as attnviz models lists them "
-                     "(default: demo, the embedded one)");
+  define_named_model(
+      list, options.model.model, options.verbosity,
+      "the model to use: weights JSON, a Hugging Face folder or .safetensors file, a GGUF "
+      "file, or the name of a model on this machine, as attnviz models lists them "
+      "(default: demo, the embedded one)");
   define_random(list, options);
 }
 

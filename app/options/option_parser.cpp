@@ -267,8 +267,8 @@ void check_relations(const ParsedWords& parsed) {
     }
     for (const auto& [others, why] : option->needed) {
       if (given.first_of(others).empty()) {
-        throw Error(ErrorKind::kUsage, fmt::format("{} goes with {}{}", option->long_name(),
-                                                   joined(others, "or"), why));
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("{} needs {}{}", option->long_name(), joined(others, "or"), why));
       }
     }
   }

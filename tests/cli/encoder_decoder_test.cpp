@@ -111,7 +111,8 @@ TEST_CASE("--show chooses what is drawn, and --layer and --head apply to that") 
   CHECK(mentions(cross, {"cross-attention: t5-relu-tied", "row = target", "= source"}));
   CHECK(!contains(cross, "mask"));
   CHECK(contains(drawn({"--show", "encoder", "--head", "2.1"}), "encoder"));
-  CHECK(contains(drawn({"--show", "decoder", "--layer", "1"}), "mask causal"));
+  CHECK(mentions(drawn({"--show", "encoder", "--layer", "1"}), {"mask none"}));
+  CHECK_FALSE(contains(drawn({"--show", "decoder", "--layer", "1"}), "mask none"));
   std::vector<std::string> beyond = texts;
   beyond.insert(beyond.end(), {"--layer", "2"});
   check_refused(beyond, 2, {"layer 2"});

@@ -200,7 +200,6 @@ TEST_CASE("--show router: each layer has a mask of its own; options for attentio
   }
   CHECK(with({"--focus", "1"}).exit_code == 2);
   CHECK(with({"--style", "mask"}).exit_code == 2);
-  CHECK(!contains(with({}).out, "positions: RoPE"));
 }
 
 TEST_CASE("inspect, why and arcs name the learned sink's share") {

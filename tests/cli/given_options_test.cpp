@@ -240,7 +240,7 @@ TEST_CASE("heads: a short probe among long ones is why no name is earned") {
   }
   write_file(folder.file("ids.json"), ids + "],[5,6,7]]");
   CHECK(mentions(in_folder(folder, {"heads", "--probe-ids", "ids.json"}).out,
-                 {"probes", "100 tokens"}));
+                 {"sequences", "100 tokens"}));
 }
 
 TEST_CASE("heads FILE: a score whose square overflows a sum is refused") {

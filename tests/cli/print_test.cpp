@@ -281,9 +281,9 @@ TEST_CASE("--no-values, --no-footer and --plain-labels leave out only what they 
   const std::string no_values = svg_of(joined_words(sample, {"--no-values"}));
   CHECK_FALSE(svg_says(no_values, ">0.86<"));
   CHECK(svg_says(no_values, ">mask none<"));
-  CHECK(svg_says(svg_of({kCat}), ">mask causal<"));
-  const std::string no_footer = svg_of({kCat, "--no-footer"});
-  CHECK_FALSE(svg_says(no_footer, ">mask causal<"));
+  CHECK(svg_says(svg_of({kCat, "--mask", "none"}), ">mask none<"));
+  const std::string no_footer = svg_of({kCat, "--mask", "none", "--no-footer"});
+  CHECK_FALSE(svg_says(no_footer, ">mask none<"));
   CHECK_FALSE(svg_says(no_footer, "special token"));
   CHECK(svg_says(no_footer, ">attention: demo<"));
   const PrintedPng with_footer = png_of({kCat, "--head", "2.1"});

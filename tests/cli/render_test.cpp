@@ -61,7 +61,7 @@ TEST_CASE("render: an .npy array drawn with its tokens is the array again") {
   CHECK(result.exit_code == 0);
   CHECK(mentions(result.out, {"attention: a.npy", "L1H3"}));
   CHECK_FALSE(contains(result.out, "L0H3"));
-  CHECK(contains(result.out, "mask causal"));
+  CHECK(contains(result.out, "= masked"));
   REQUIRE(in_folder(folder, {"render", "a.npy", "-q", "-o", "b.npy"}).exit_code == 0);
   CHECK(read_file(folder.file("a.npy")) == read_file(folder.file("b.npy")));
 }

@@ -101,8 +101,8 @@ TEST_CASE("embed: inputs for another number of tokens are refused with both numb
   Model model = model_of(2);
   model.inputs = {kTwoEmbeddings, 3, 2, 2};
   CHECK(message_of(model, {"one", "two"}) ==
-        "w.json: \"inputs\" is for 3 tokens, but the text has 2: give a text of 3 tokens, or "
-        "\"embeddings\" by token instead of \"inputs\"");
+        "w.json: \"inputs\" has vectors for 3 tokens, but the text has 2: give a text of 3 tokens, "
+        "or replace \"inputs\" by \"embeddings\", a vector for each token");
 }
 
 TEST_CASE("embed: inputs that contain their text name it in the message") {
@@ -116,7 +116,7 @@ TEST_CASE("embed: inputs that contain their text name it in the message") {
 TEST_CASE("embed: the message about inputs for a single token uses the singular") {
   Model model = model_of(6);
   model.inputs = {kTwoEmbeddings, 1, 6, 6};
-  CHECK(message_of(model, {"one", "two"}).find("is for 1 token, but the text has 2: ") !=
+  CHECK(message_of(model, {"one", "two"}).find("has vectors for 1 token, but the text has 2: ") !=
         std::string::npos);
 }
 

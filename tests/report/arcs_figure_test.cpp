@@ -57,7 +57,7 @@ TEST_CASE("arcs_figure: a line for each weight, the weakest first, none for hidd
         Labels{"0.125: 2>1", "0.375: 2>2", "0.500: 1>0", "0.500: 1>1", "0.500: 2>0", "1.000: 0>0"});
   CHECK(figure.query_labels == Labels{"The", "cat", "sat"});
   CHECK(figure.title == "attention");
-  CHECK(figure.notes == Labels{"mask causal"});
+  CHECK(figure.notes.empty());
   CHECK_FALSE(figure.has_weaker);
   CHECK(hidden_arcs_note(figure, figure.least).empty());
   CHECK(hidden_arcs_note(figure, 0.25f) == "arcs below 0.25 are left out");

@@ -55,7 +55,7 @@ TEST_CASE("attention_heatmap: labels, panels, mask and title") {
   CHECK(heatmap.panels[0].is_visible(1, 0));
   CHECK_FALSE(heatmap.panels[0].is_visible(1, 2));
   CHECK(heatmap.title == "attention: w.json");
-  CHECK(heatmap.notes == Strings{"mask causal", "temperature 0.5"});
+  CHECK(heatmap.notes == Strings{"temperature 0.5"});
   document.drawing.title = "Figure 1";
   CHECK(attention_heatmap(document).title == "Figure 1");
 }

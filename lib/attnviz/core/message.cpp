@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "attnviz/core/utf8.h"
 
@@ -34,9 +33,7 @@ std::string joined(std::span<const std::string> items, std::string_view word) {
 }
 
 std::string joined_by(std::span<const std::string> items, std::string_view separator) {
-  return joined_by(items | std::views::transform(
-                               [](const std::string& item) -> std::string_view { return item; }),
-                   separator);
+  return joined_by(std::vector<std::string_view>(items.begin(), items.end()), separator);
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

@@ -7,7 +7,6 @@
 #include <bit>
 #include <numeric>
 #include <optional>
-#include <ranges>
 #include <string>
 
 #include "attnviz/core/file_kind.h"
@@ -35,7 +34,8 @@ constexpr std::size_t kSmallestArray = 4 + 8;
 
 // A shape as ggml writes it, innermost first.
 std::string dimensions_text(std::span<const std::size_t> shape) {
-  return fmt::format("[{}]", joined_by(shape | std::views::reverse, ", "));
+  return fmt::format("[{}]",
+                     joined_by(std::vector<std::size_t>(shape.rbegin(), shape.rend()), ", "));
 }
 
 void check_bools(const GgufCursor& in, std::string_view bytes) {

@@ -237,10 +237,11 @@ void copy_inputs(const Model& model, Matrix out) {
     const std::string expected = counted(model.inputs.rows, "token");
     const std::string own =
         model.text.empty() ? "" : fmt::format(", such as its own, {}", in_quotes(model.text));
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}{}, "
-                            "or \"embeddings\" by token instead of \"inputs\"",
-                            model.config.name, expected, out.rows, expected, own));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: \"inputs\" has vectors for {}, but the text has {}: give a text of {}{}, "
+                    "or replace \"inputs\" by \"embeddings\", a vector for each token",
+                    model.config.name, expected, out.rows, expected, own));
   }
   for (std::size_t i = 0; i < out.rows; ++i) {
     std::copy_n(model.inputs.row_data(i), out.cols, out.row_data(i));
@@ -289,8 +290,8 @@ void check_length(const Model& model, std::size_t n_tokens) {
   if (model.config.is_too_long(n_tokens)) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it or "
-                    "take a model with a longer context",
+        fmt::format("{}: the text has {}, but the model's context is {} tokens: shorten it or "
+                    "use a model with a longer context",
                     model.config.name, counted(n_tokens, "token"), model.config.n_ctx),
         "n_ctx");
   }

@@ -21,7 +21,7 @@ namespace attnviz {
 namespace {
 
 std::string words_for(const ProbeSource& probes) {
-  const std::string count = counted(probes.texts.size(), "probe");
+  const std::string count = counted(probes.texts.size(), "sequence");
   if (probes.is_given) {
     return fmt::format("{} given by ids", count);
   }

@@ -315,7 +315,7 @@ std::vector<std::string> model_notes(const ModelFacts& facts) {
       lines.push_back(note);
     }
   }
-  if (facts.positions != Positions::kNone) {
+  if (facts.random && facts.positions != Positions::kNone) {  // a model's own are in `info`
     lines.push_back(fmt::format("positions: {}", facts.positions == Positions::kRope ? "RoPE"
                                                  : facts.positions == Positions::kAlibi
                                                      ? "ALiBi"

@@ -172,9 +172,13 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (document.is_rollout()) {
     lines.push_back(rollout_note(document));
   }
-  if (document.run.mask && is_attention) {
-    lines.push_back((is_before_mask(document.kind) ? "scores before the mask, mask " : "mask ") +
-                    document.run.mask->name());
+  // The usual mask is visible in the picture.
+  if (const std::optional<Mask>& mask = document.run.mask; mask && is_attention) {
+    if (is_before_mask(document.kind)) {
+      lines.push_back("scores before the mask (mask " + mask->name() + ")");
+    } else if (mask->kind != MaskKind::kCausal) {
+      lines.push_back("mask " + mask->name());
+    }
   }
   if (document.kind != PatternKind::kRouter) {
     append(layer_notes(document.run, layers_of(document)));

@@ -158,7 +158,7 @@ class OverviewScreen {
     add_text(overview_.sentence);
     page_.add(heatmap_page(overview_.large, sheet_.options));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
-      add_text("thumbnails: each cell is " +
+      add_text("thumbnails: each cell shows " +
                thumbnail_pooling(thumbnails, layout_.queries, layout_.keys, charset_.times()));
     }
     for (const std::string& note : thumbnails.notes) {

@@ -295,7 +295,7 @@ class OverviewBuilder {
     std::string pooled;
     if (grid_.pooled()) {
       pooled =
-          "thumbnails: each cell is " +
+          "thumbnails: each cell shows " +
           thumbnail_pooling(overview_.thumbnails, grid_.queries.tokens, grid_.keys.tokens, "x");
     }
     y_ = texts_.add_notes(overview_.thumbnails.notes, std::move(pooled), {x, y_, room});

@@ -141,9 +141,6 @@ class WhyReport {
     table.shown = std::move(rows);
     report_.draw(Heading{fmt::format("words: how ln p of {} changes when {}", target(),
                                      hidden_words_note(document_))});
-    shaded(largest);
-    report_.draw(std::move(table));
-    report_.say(words_lesson(document_));
     quiet(fmt::format(
         "change: of ln p, the natural logarithm of the probability (-1: divided by 2.7); "
         "attention: from the last token to the word, averaged over all heads{}{}",
@@ -151,6 +148,9 @@ class WhyReport {
                                            percentage(static_cast<float>(document_.sink), 1))
                              : "",
         dash));
+    shaded(largest);
+    report_.draw(std::move(table));
+    report_.say(words_lesson(document_));
   }
 
   // The text itself, with darker shades for larger losses.
@@ -213,11 +213,11 @@ class WhyReport {
         {{"sum: the logit", sum[0], sum[1], sum[0] - sum[1]}, Emphasis::kStrong});
     table.shown = std::move(rows);
     report_.draw(Heading{fmt::format("what heads and MLPs add to the logit of {}", target())});
-    report_.draw(std::move(table));
     quiet(
         fmt::format("logit: a token's score before softmax. Each part goes through the last norm "
                     "with its scale held fixed; the model's own logit is {:.2f}{}",
                     all.logits[0], off_by(sum[0] - all.logits[0])));
+    report_.draw(std::move(table));
     report_.add("attribution",
                 Record{{"parts", list_of(all.parts,
                                          [](const LogitPart& part) {
@@ -295,12 +295,12 @@ class WhyReport {
         Heading{fmt::format("ablation: how ln p of {} changes when the output of one {} "
                             "is replaced by {}",
                             target(), ablated_words(), ablation.by_mean ? "its mean" : "0")});
-    report_.draw(std::move(table));
     quiet(
         "change: of ln p, in nats; KL: how far the prediction without the part is from the one "
         "with it (Kullback-Leibler divergence, 0: the same); mean KL: averaged over all tokens of "
         "the text; new top: the most probable token without it. A part can add much and still not "
-        "be missed, if other parts do the same job");
+        "be missed, if other parts do the same job.");
+    report_.draw(std::move(table));
   }
 
   // "head, MLP or layer's attention".
@@ -362,11 +362,11 @@ class WhyReport {
       }
     }
     report_.draw(Heading{"layers: the prediction if the model ended there (logit lens)"});
-    report_.draw(std::move(table));
     quiet(
         fmt::format("before 1: the residual stream as it enters layer 1; attention 1: after the "
                     "attention of layer 1{}; rank 1 {}: the most probable",
                     has_all ? "" : " (in JSON)", of_all));
+    report_.draw(std::move(table));
   }
 
   const WhyDocument& document_;
