@@ -128,8 +128,9 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
   if (!fit.is_far()) {
     return;
   }
-  const std::string note = fmt::format("{}: {} of {} are fragments of words it has rarely seen",
-                                       kDemo, fit.n_in_pieces, counted(fit.n_tokens, "token"));
+  const std::string note =
+      fmt::format("{}: {} of {} are fragments of words the model has rarely seen", kDemo,
+                  fit.n_in_pieces, counted(fit.n_tokens, "token"));
   text.notes.push_back(note);
   std::vector<std::string> named;
   for (const std::string& word : fit.named) {

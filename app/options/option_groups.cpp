@@ -169,11 +169,10 @@ void define_cutting(OptionList& list, AttentionOptions& options) {
 
 void define_model(OptionList& list, AttentionOptions& options) {
   define_cutting(list, options);
-  define_named_model(
-      list, options.model.model, options.verbosity,
-      "the model to use: weights JSON, a Hugging Face folder or .safetensors file, a GGUF "
-      "file, or the name of a model on this machine, as attnviz models lists them "
-      "(default: demo, the embedded one)");
+  define_named_model(list, options.model.model, options.verbosity,
+                     "the model to use, a file, folder or name: weights JSON, a Hugging Face "
+                     "folder or .safetensors file, a GGUF file, or the name of a model on this "
+                     "machine, as attnviz models lists them (default: demo, the embedded one)");
   define_random(list, options);
 }
 
@@ -389,8 +388,8 @@ void define_files(OptionList& list, OutputOptions& output, Result result) {
   const std::vector<std::string> names = choice_words(formats);
   list.add_list(
           "Output", "-o,--output", "FILE",
-          fmt::format("also write FILE.{} or .{}; - is standard output, instead of the drawing; "
-                      "may be repeated",
+          fmt::format("also write a FILE that ends in .{} or .{}; - is standard output, instead of "
+                      "the drawing; may be repeated",
                       joined_by(std::span(names).first(names.size() - 1), ", ."), names.back()),
           output.files)
       .common();

@@ -7,14 +7,14 @@ import { wordsFor } from "./words.js";
 const KEYS = [
   ["[  and  ]", "previous head, next head"],
   ["d", "switch the direction: read rows or columns"],
-  ["/", "search for a token; Enter: next match, Shift+Enter: previous match, Alt+Enter: pick all matches"],
+  ["/", "find a token; Enter: next match, Shift+Enter: previous match, Alt+Enter: pick all matches"],
   ["Escape", "clear the selection"],
   ["?", "show this help"],
-  ["arrow keys", "move to another head (overview), cell (heatmap) or token (text)"],
+  ["arrow keys", "move to another head (in “All heads”), cell (in “One head”) or token (in the text)"],
   ["Enter", "pick the token under the cursor"],
-  ["Space", "add the token to your selection, or remove it; in the overview, do the same with a head while you choose heads to average"],
+  ["Space", "add the token to your selection, or remove it; in “All heads”, do the same with a head while you choose heads to average"],
   ["Shift + arrow keys", "in the text: pick several tokens"],
-  ["+  −  0", "in the heatmap: zoom in, zoom out, show everything (or use the wheel or two fingers)"],
+  ["+  −  0", "in “One head”: zoom in, zoom out, show everything (or use the wheel or two fingers)"],
   ["Shift + click", "on a token: pick several; on a head: compare it with the current one"],
 ];
 
@@ -28,12 +28,12 @@ export function helpDialog(drawing) {
     make("p", {
       text: !words.isAttention
         ? `${words.cells}.`
-        : "Each row is a token that looks (a query), and each column is a token that it can look at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1; on a page of differences, each number is a change, and a row adds up to 0. Cells without a number are masked: the token cannot see later tokens. ␣ is the space before a word, part of its token; * marks a special token, which the tokenizer added.",
+        : "Each row is a token that looks (a query), and each column is a token that is looked at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1; on a page of differences, each number is a change, and a row adds up to 0. Hatched or grey cells are masked: the token cannot see later tokens. ␣ is the space before a word, part of its token; * marks a special token, which the tokenizer added.",
     }),
     make("p", {
       text: !words.isAttention
         ? `The overview shows every ${words.pattern} as a small picture. Choose one, and the heatmap shows it cell by cell. ${words.pick}`
-        : "“All heads” shows every head as a small picture; L1H0 is head 0 of layer 1, both counted from 0. Choose one, and “One head” shows it cell by cell. Pick tokens, and the text and the lines show what they look at, or what looks at them. If you pick several tokens, their weights are added. The strongest shade in the text stands for the largest weight there.",
+        : "“All heads” shows every head as a small picture; L1H0 is head 0 of layer 1, both counted from 0. Choose one, and “One head” shows it cell by cell. Pick tokens, and the text and the lines show what they look at, or what looks at them. If you pick several tokens, their weights are added. In the text, the strongest shade stands for the largest of the weights shown there.",
     }),
     make("h3", { text: "Keys" }),
     make(

@@ -130,7 +130,9 @@ export class Overview {
     if (this.show.disabled) {
       this.show.value = "";
     }
-    this.chips.replaceChildren(...this.chipButtons());
+    const chips = this.chipButtons();
+    const note = "Names come from a test on random tokens; a number is the head's score for its name in this text.";
+    this.chips.replaceChildren(...(chips.length > 0 ? [make("p", { class: "quiet", text: note })] : []), ...chips);
   }
 
   draw() {

@@ -372,5 +372,5 @@ function strongest(shown, sums, picked, asKey, count, drawing) {
       ? `The attention to ${names} changes most from ${list}`
       : `The attention of ${names} changes most toward ${list}`;
   }
-  return asKey ? words.mostBack(names, list) : words.most(names, picked.length > 1, list);
+  return (asKey ? words.mostBack : words.most)(names, picked.length > 1, list);
 }

@@ -91,8 +91,8 @@ export function drawnWhere({ data, state }, title, query, changed) {
     [changed, "the weights before the sliders changed them"],
   ].flatMap(([does, what]) => (does ? [what] : []));
   return made.length > 0
-    ? `They are the weights of “${query}” in ${title}; the heatmap shows something else: ${made.join(", ")}.`
-    : `They are the row of “${query}” in the heatmap of ${title}.`;
+    ? `These are the weights of “${query}” in ${title}; the heatmap shows something else: ${made.join(", ")}.`
+    : `This is the row of “${query}” in the heatmap of ${title}.`;
 }
 
 /**
@@ -101,7 +101,7 @@ export function drawnWhere({ data, state }, title, query, changed) {
  */
 function scaleSentence(head) {
   const root = Math.sqrt(head.d_head);
-  const purpose = "so that long vectors do not make the softmax too sharp.";
+  const purpose = "so that vectors of many numbers do not make the softmax too sharp.";
   if (Math.abs(head.scale * root - 1) < 1e-4) {
     const value = Number.isInteger(root) ? "" : ` = ${Number(root.toPrecision(3))}`;
     return `Every dot product is divided by √${head.d_head}${value}, ${purpose}`;
@@ -194,7 +194,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Softmax",
       column: "weight",
-      says: `Each score s becomes e^s, divided by the sum of all of them: the weights are positive and add up to 1. ${drawn}`,
+      says: `Each score s becomes e^s, divided by the sum of all e^s: no weight is negative, and they add up to 1. ${drawn}`,
       before: made.masked,
       after: made.weights,
       vectors: "weight",

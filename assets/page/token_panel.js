@@ -13,8 +13,8 @@ export class TokenPanel {
     this.direction = directionSwitch(store);
     this.search = make("input", {
       type: "search",
-      placeholder: "search for a token ( / )",
-      "aria-label": "search for a token",
+      placeholder: "find a token ( / )",
+      "aria-label": "find a token",
       spellcheck: "false",
       input: () => this.find(0),
       keydown: (/** @type {KeyboardEvent} */ event) => this.press(event),

@@ -10,7 +10,7 @@
  * @property {(names: string) => string} row
  * @property {(names: string) => string} column
  * @property {(names: string, several: boolean, list: string) => string} most  of a row
- * @property {(names: string, list: string) => string} mostBack  of a column
+ * @property {(names: string, several: boolean, list: string) => string} mostBack  of a column
  * @property {string} hidden  what a cell without a number is
  * @property {string} absent  the same where there is little room
  * @property {string} showAbsent  the switch that draws these cells
@@ -27,7 +27,7 @@ const ATTENTION = {
   row: (names) => `Attention of ${names}.`,
   column: (names) => `Attention to ${names}.`,
   most: (names, several, list) => `${names} ${several ? "look" : "looks"} most at ${list}`,
-  mostBack: (names, list) => `${names} gets the most attention from ${list}`,
+  mostBack: (names, several, list) => `${names} ${several ? "get" : "gets"} the most attention from ${list}`,
   hidden: "masked, cannot be seen",
   absent: "masked",
   showAbsent: "Show masked cells",
@@ -44,7 +44,7 @@ const ROUTER = {
   row: (names) => `Experts for ${names}.`,
   column: (names) => `Tokens for expert ${names}.`,
   most: (names, several, list) => `${several ? `tokens ${names} get` : `token ${names} gets`} the most from expert ${list}`,
-  mostBack: (names, list) => `Expert ${names} gives the most to token ${list}`,
+  mostBack: (names, several, list) => `${several ? `Experts ${names} give` : `Expert ${names} gives`} the most to token ${list}`,
   hidden: "not chosen",
   absent: "not chosen",
   showAbsent: "Show experts that are not chosen",
@@ -61,7 +61,7 @@ const DECAY = {
   row: (names) => `How much is left at ${names}.`,
   column: (names) => `How much of ${names} is left.`,
   most: (names, several, list) => `${names} ${several ? "keep" : "keeps"} the most of ${list}`,
-  mostBack: (names, list) => `The most of ${names} is left at ${list}`,
+  mostBack: (names, several, list) => `The most of ${names} is left at ${list}`,
   hidden: "not read yet",
   absent: "not read yet",
   showAbsent: "Show tokens that are not read yet",

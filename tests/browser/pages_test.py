@@ -208,7 +208,7 @@ class OtherPages(PageTest):
     def test_steps_say_what_the_heatmap_shows(self):
         page = program.page("two heads", "inspect", TEXT, "--head", "2.1,3.0")
         for fragment, expected in (
-                ("#head=2.1&token=2", "They are the row of “␣cat” in the heatmap of L2H1."),
+                ("#head=2.1&token=2", "This is the row of “␣cat” in the heatmap of L2H1."),
                 ("#head=2.1&token=2&average=all", "heatmap shows something else: an average of heads."),
                 ("#head=2.1&token=2&drop-sink=on", "something else: rows without the first token"),
                 ("#head=2.1&token=2&merge=words", "something else: groups of tokens."),

@@ -77,9 +77,9 @@ inline bool mentions(const std::string& message, const std::vector<std::string>&
 
 /// The head that the sentence below an overview names, as in "L2H1: …"; empty without one.
 inline std::string captioned_head(const std::string& screen) {
-  static const std::regex kCaption("(^|\n)(L[0-9]+H[0-9]+): ");
+  static const std::regex caption("(^|\n)(L[0-9]+H[0-9]+): ");
   std::smatch match;
-  return std::regex_search(screen, match, kCaption) ? match[2].str() : std::string();
+  return std::regex_search(screen, match, caption) ? match[2].str() : std::string();
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {

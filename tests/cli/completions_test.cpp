@@ -305,11 +305,8 @@ TEST_CASE("--complete: tokens of the text alone, and nothing that a terminal cou
   CHECK(attnviz({"--complete", "5", "--max-memory", "1G", "The cat", "--focus", ""}).out ==
         "The\ncat\n");
   CHECK(attnviz({"--complete", "2", "--focus", "", "The cat"}).out == "The\ncat\n");
-  CHECK(attnviz({"--complete", "3",
-                 "cat \xC2\x9B"
-                 "31mdog a\u202Eb",
-                 "--focus", ""})
-            .out == "cat\n");
+  const std::string hostile = std::string("cat \xC2\x9B") + "31mdog a\u202Eb";
+  CHECK(attnviz({"--complete", "3", hostile, "--focus", ""}).out == "cat\n");
   CHECK(attnviz({"--complete", "9", "x"}).exit_code == 2);
   CHECK(attnviz({"--complete", "x", "x"}).exit_code == 2);
 }

@@ -196,6 +196,14 @@ TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger number
   CHECK(weights.format(std::numeric_limits<float>::quiet_NaN()) == "nan");
 }
 
+TEST_CASE("cell_numbers: narrow ranges have enough decimals to separate their numbers") {
+  CHECK(cell_numbers(0.5f, 0.504f).format(0.502f) == "0.5020");
+  CHECK(cell_numbers(0, 0.0077f).format(0.0021f) == "0.0021");
+  CHECK(cell_numbers(-0.02f, 0.02f).format(0.0012f) == "0.001");
+  CHECK(cell_numbers(0, 1e-9f).decimals == 6);
+  CHECK(cell_numbers(0.25f, 0.25f).decimals == 2);
+}
+
 TEST_CASE("round_step: the smallest round number that is at least the number") {
   const std::pair<double, double> cases[] = {
       {1.0, 1.0}, {0.9, 1.0},  {0.5, 0.5},   {0.21, 0.5},    {0.2, 0.2},   {0.018, 0.02},

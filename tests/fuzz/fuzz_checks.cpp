@@ -109,6 +109,7 @@ std::vector<fs::path> reference_files(const std::string& folder, std::string_vie
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> paths;
+  paths.reserve(found.size());
   for (auto& [size, path] : found) {
     paths.push_back(std::move(path));
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/text/files/load_tokenizer.h"
@@ -48,7 +49,12 @@ std::vector<std::string> fuzz_seeds() {
     const std::string text = one["texts"][0].get<std::string>();
     if (json.size() < kMost) {
       const char* config = seeds.size() % 8 == 0 ? kConfig : "{}";
-      seeds.push_back(json + '\0' + config + '\0' + text);
+      std::string seed = json;
+      for (const std::string_view part : {std::string_view(config), std::string_view(text)}) {
+        seed += '\0';
+        seed += part;
+      }
+      seeds.push_back(std::move(seed));
     }
   }
   return seeds;

@@ -66,6 +66,8 @@ TEST_CASE("check_size: the advice addresses the cause of a figure's size") {
                        "picture: it would have 1000 x 200000 pixels, 200 million, but the limit is "
                        "150 million: leave out the notes below it",
                        Error);
+  CHECK_THROWS_WITH_AS(check_size(1000, 150'001, style), doctest::Contains("151 million, but"),
+                       Error);
 }
 
 TEST_CASE("choose_grid: cells are square, large for few tokens, smaller for more") {

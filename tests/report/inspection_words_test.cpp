@@ -89,7 +89,7 @@ TEST_CASE("words: the requested options appear in the formulas") {
   const auto formula = [&](Step step) { return test::inspected_step(sample, step).formula; };
   CHECK(formula(Step::kQuery) == "q = x · W_Q + b_Q");
   CHECK(formula(Step::kKeys) == "k = x · W_K + b_K for each token");
-  CHECK(formula(Step::kRope) == "q rotated by position 3, each k by its own (RoPE)");
+  CHECK(formula(Step::kRope) == "q rotated for position 3, each k for its own (RoPE)");
   CHECK(formula(Step::kScale) == "scaled = q · k ÷ 0.5, temperature 0.5, not divided by √d_head");
   CHECK(formula(Step::kMask) ==
         "mask window:2: −∞ for keys after the query, or 2 or more before it");
@@ -149,7 +149,7 @@ TEST_CASE("sentences: one token, and the first of several") {
   CHECK(sentence(one, Step::kContext) == "The context is a mixture of values: 100 % of \"The\".");
   const SampleInspection first = by_hand(0);
   CHECK(sentence(first, Step::kMask) ==
-        "\"The\" does not see \"cat\" and \"sat\": their scores become −∞, and the weight 0.");
+        "\"The\" does not see \"cat\" and \"sat\": their scores become −∞, and their weights 0.");
   CHECK(sentence(first, Step::kSoftmax) == "\"The\" can only attend to itself: 100 %.");
 }
 
@@ -225,15 +225,15 @@ TEST_CASE("scale_root: the whole number under the root of a scale, if there is o
 
 TEST_CASE("sentences: q is a sum over x, plus the head's bias") {
   CHECK(sentence(by_hand(), Step::kQuery) ==
-        "q is what \"sat\" looks for: each of its 4 numbers is a sum over x, weighted by a column "
+        "q is what \"sat\" looks for: each of its 4 numbers is the dot product of x with a column "
         "of W_Q.");
   CHECK(sentence(with_scores({3, 5, 1}), Step::kQuery) ==
-        "q is what \"t2\" looks for: its 1 number is a sum over x, weighted by a column of W_Q.");
+        "q is what \"t2\" looks for: its 1 number is the dot product of x with a column of W_Q.");
   const SampleInspection biased(test::random_head(3), test::numbered_tokens(3), 2);
   REQUIRE(!biased.head().weights_in.query.bias.empty());
   CHECK(sentence(biased, Step::kQuery) ==
-        "q is what \"t2\" looks for: each of its 6 numbers is a number of b_Q plus a sum over x, "
-        "weighted by a column of W_Q.");
+        "q is what \"t2\" looks for: each of its 6 numbers is a number of b_Q plus the dot product "
+        "of x with a column of W_Q.");
 }
 
 TEST_CASE("sentences: dropout counts what it drops and what it leaves") {

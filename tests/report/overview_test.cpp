@@ -70,9 +70,9 @@ TEST_CASE("overview: the sentence gives the share, the kind of token, and the cl
   const test::SampleOverview sample(2, 7, 12);
   const std::string spread = sentence_of(sample.document);
   CHECK(spread.starts_with("What a token attends to here depends on the word: for example, "));
-  CHECK(spread.ends_with(
-      ". On average, 75 % of a token's attention goes to the one word it attends to most (not "
-      "counted: the first token, the token itself and its neighbours)."));
+  CHECK(
+      spread.ends_with(". On average, 75 % of a token's attention goes to one word other than the "
+                       "first token, the token itself and its neighbours."));
   AttentionDocument document = sample.document;
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";

@@ -17,15 +17,15 @@ namespace fs = std::filesystem;
 
 // The texts of string literals with a space in them. Literals next to each other are one text.
 std::vector<std::string> texts_in(const std::string& source) {
-  static const std::regex kLiterals(
+  static const std::regex literals(
       R"re(//[^\n]*|'(?:[^'\\\n]|\\.)+'|"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*)re");
-  static const std::regex kSeam(R"re("\s*")re");
+  static const std::regex seam(R"re("\s*")re");
   std::vector<std::string> texts;
-  for (std::sregex_iterator found(source.begin(), source.end(), kLiterals), end; found != end;
+  for (std::sregex_iterator found(source.begin(), source.end(), literals), end; found != end;
        ++found) {
     const std::string text = found->str();
     if (text.front() == '"' && text.find(' ') != std::string::npos) {
-      texts.push_back(std::regex_replace(text.substr(1, text.size() - 2), kSeam, ""));
+      texts.push_back(std::regex_replace(text.substr(1, text.size() - 2), seam, ""));
     }
   }
   return texts;
@@ -33,14 +33,14 @@ std::vector<std::string> texts_in(const std::string& source) {
 
 // The first habit in a text; empty if there is none.
 std::string habit_in(const std::string& text) {
-  static const std::regex kHabits(
+  static const std::regex habits(
       R"re(\b(told|tells?|behind|in place of|whatever|nobody|in the mean|earns?|of such)\b)re"
       R"re(|\b(is|are) no [a-z]|(^|[.:;] )Of (what|such|all|the|a|an|each)\b)re");
   // The name of a regular expression's part, and a sentence of the tour about a mouse.
-  static const std::regex kRight(R"re(look-behind|hid behind|there (is|are) no)re");
+  static const std::regex right(R"re(look-behind|hid behind|there (is|are) no)re");
   std::smatch found;
-  const std::string rest = std::regex_replace(text, kRight, "");
-  return std::regex_search(rest, found, kHabits) ? found.str() : "";
+  const std::string rest = std::regex_replace(text, right, "");
+  return std::regex_search(rest, found, habits) ? found.str() : "";
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_CASE("words of whole models: each step is counted and has its formula") {
   CHECK(formula(made, Step::kQuery) == "3 q = y · W_Q + b_Q");
   CHECK(formula(made, Step::kQueryKeyNorm) ==
         "5 q and each k through RMSNorm: q ÷ √(mean of q² + 1e-05) · (1 + w)");
-  CHECK(formula(made, Step::kRope) == "6 q rotated by position 5, each k by its own (RoPE)");
+  CHECK(formula(made, Step::kRope) == "6 q rotated for position 5, each k for its own (RoPE)");
   CHECK(formula(made, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
   CHECK(formula(made, Step::kCap) == "9 capped = 2 · tanh(scaled ÷ 2)");
   CHECK(formula(made, Step::kMask) ==
@@ -84,7 +84,8 @@ TEST_CASE("words of whole models: layer norms, norms after the sum") {
   const SampleInspection bert(model, test::numbered_tokens(3), 2);
   CHECK(formula(bert, Step::kQuery) == "2 q = x · W_Q + b_Q");
   CHECK(formula(bert, Step::kResidual) == "11 result = LayerNorm(x + output + b_O)");
-  CHECK(note(bert, Step::kResidual) == "The layer's MLP comes next.");
+  CHECK(note(bert, Step::kResidual) ==
+        "The layer's MLP, which works on each token alone, comes next.");
   model.config.order = LayerOrder::kPreNorm;
   const SampleInspection gpt2(model, test::numbered_tokens(3), 2);
   CHECK(formula(gpt2, Step::kNorm) ==
@@ -107,11 +108,11 @@ TEST_CASE("notes of whole models: the origin of the numbers") {
 TEST_CASE("sentences of whole models are true for the window, the cap and the rotation") {
   const SampleInspection made = whole_sample();
   CHECK(sentence_of(made, Step::kMask) ==
-        "\"t5\" does not see \"t0\", \"t1\" and \"t2\", before its window of 3 tokens, nor "
-        "\"t6\", after it: their scores become −∞, and the weight 0.");
+        "\"t5\" does not see \"t0\", \"t1\" and \"t2\", before its window of 3 tokens, nor \"t6\", "
+        "after it: their scores become −∞, and their weights 0.");
   CHECK(sentence_of(whole_sample(2), Step::kMask) ==
-        "\"t2\" does not see \"t3\", \"t4\", \"t5\" and \"t6\", after it: their scores become "
-        "−∞, and the weight 0.");
+        "\"t2\" does not see \"t3\", \"t4\", \"t5\" and \"t6\", after it: their scores become −∞, "
+        "and their weights 0.");
   CHECK(
       sentence_of(made, Step::kRope)
           .starts_with(
@@ -122,7 +123,7 @@ TEST_CASE("sentences of whole models are true for the window, the cap and the ro
               "At position 1, the first pair of q is rotated by 1 radian and the last by 0.125."));
   CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0, q is not rotated."));
   CHECK(sentence_of(made, Step::kCap).starts_with("No score can rise above 2 or fall below -2: "));
-  CHECK(sentence_of(made, Step::kNorm).starts_with("Attention uses y, not x itself: "));
+  CHECK(sentence_of(made, Step::kNorm).starts_with("Attention uses y instead of x: "));
   CHECK(sentence_of(made, Step::kResidual).find(", and 1 other head adds its own; ") !=
         std::string::npos);
 }

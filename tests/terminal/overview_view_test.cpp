@@ -48,7 +48,8 @@ TEST_CASE("overview_page: thumbnails, the chosen one in brackets, then it large"
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CHECK(lines[i] == expected[i]);
   }
-  CHECK(lines.back() == "thumbnails: each cell shows the largest of up to 2 x 1 weights");
+  CHECK(lines.back() ==
+        "thumbnails: each cell shows the largest weight of up to 2 queries x 1 key");
 }
 
 TEST_CASE("overview_page: no line is too wide, and ascii is 7-bit") {

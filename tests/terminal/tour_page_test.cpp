@@ -162,8 +162,8 @@ TEST_CASE("tour screens: from q·k to weights, with numbers computed by hand") {
   const std::string words = on_one_line(screen);
   CHECK(test::contains(words, ", 57.6 %, "));
   CHECK(test::contains(words,
-                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). A fourth matrix, "
-                       "W_O, makes it 3 numbers"));
+                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). W_O, a fourth "
+                       "matrix, maps it to 3 numbers"));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {
@@ -181,7 +181,7 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(
       screen,
-      "put their weight there: it gets 25 % on average over all 4 heads and all later tokens."));
+      "put their weight there: it gets 25 % on average over all 4 heads and the 2 other tokens."));
   // Among the shown rows only one that gives the first token more than half is named.
   auto matrices = std::make_shared<InspectedMatrices>();
   matrices->weights = MatrixBuffer(3, 3);
@@ -189,7 +189,7 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
   hand.tour.inspection.all = std::move(matrices);
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(screen,
-                       "here \"cat\" puts 75 % on it; on average over all 4 heads and all later "
+                       "here \"cat\" puts 75 % on it; on average over all 4 heads and the 2 other "
                        "tokens, it gets 25 %."));
   CHECK(test::contains(screen, "A dot is a masked cell; 0 is less than half a percent."));
 }
@@ -197,8 +197,9 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
 TEST_CASE("tour screens: examples describe their actual weights, even if these are unexpected") {
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(
-      screen, "tested on a list of 8 words, repeated once, or (pronoun) on 4 other sentences."));
+  CHECK(test::contains(screen,
+                       "tested on a list of 8 words, repeated once, or (pronoun) on 4 other "
+                       "sentences, with an example of each."));
   CHECK(test::contains(
       screen, "L0H1, previous token: 90 % of the weight is on it (50 % in screen 1's text)."));
   CHECK(test::contains(screen, "\"c\" puts 75 % on \"b\", the token before it."));
@@ -219,7 +220,7 @@ TEST_CASE("tour screens: a token after the example's query is a dot, with a sent
   hand.tour.pronoun.text.tokens[1].end = 3;
   const std::string screen = hand.screen(4);
   CHECK(test::contains(screen, "\n    90%  10%  .\n"));
-  CHECK(test::contains(on_one_line(screen), "It cannot see \"c\", which comes later."));
+  CHECK(test::contains(on_one_line(screen), "\"b\" cannot see the later words \"c\"."));
 }
 
 TEST_CASE("tour screens: a sentence points out a head that has two jobs, or three") {
@@ -239,9 +240,10 @@ TEST_CASE(
   CHECK(tour_left_out(hand.tour).empty());
   hand.tour.induction.found = false;
   std::string screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(screen,
-                       "Here is the best of 4 heads for each of two jobs, tested on a list of 8 "
-                       "words, repeated once, or (pronoun) on 4 other sentences."));
+  CHECK(test::contains(
+      screen,
+      "Here is the best of 4 heads for each of two jobs, tested on a list of 8 words, repeated "
+      "once, or (pronoun) on 4 other sentences, with an example of each."));
   CHECK(!test::contains(screen, "may follow again"));
   CHECK(test::contains(
       screen,

@@ -56,7 +56,7 @@ TEST_CASE("why page: the first rows of long tables, and the sum of the others") 
   CAPTURE(page);
   CHECK(has(page, "3 others        -1.00"));  // 3 - 4
   CHECK(has(page, "sum: the logit  +3.00"));
-  CHECK(has(page, ".. 2 more, each at most 0.25"));
+  CHECK(has(page, ".. 2 more, each at most +-0.25"));
   CHECK(has(page, ".. 2 more words\n"));  // words
 }
 

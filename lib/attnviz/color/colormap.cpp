@@ -330,6 +330,11 @@ CellNumbers cell_numbers(float low, float high) {
   const float largest = std::max(std::abs(low), std::abs(high));
   CellNumbers numbers;
   numbers.decimals = largest < 10.0f ? 2 : (largest < 100.0f ? 1 : 0);
+  constexpr float kNarrow = 0.1f;
+  constexpr int kMostDecimals = 6;
+  if (const float range = high - low; range > 0.0f && range < kNarrow) {
+    numbers.decimals = std::min(kMostDecimals, 1 + static_cast<int>(std::ceil(-std::log10(range))));
+  }
   numbers.columns = std::max(numbers.format(low).size(), numbers.format(high).size());
   return numbers;
 }

@@ -313,7 +313,7 @@ Model demo_model() {
   Model model = load_hugging_face(demo_file(kDemoConfig, "demo: config.json"),
                                   demo_file(kDemoWeights, "demo: model.safetensors"));
   model.config.name = "demo";
-  model.config.origin = "embedded in attnviz, trained on generated text";
+  model.config.origin = "built into attnviz, trained on generated text";
   // The results of measured_names().
   model.config.named_heads = {{0, 1, "current-token"}, {0, 2, "current-token"},
                               {0, 3, "current-token"}, {1, 3, "previous-token"},

@@ -25,10 +25,8 @@ std::string words_for(const ProbeSource& probes) {
   if (probes.is_given) {
     return fmt::format("{} given by ids", count);
   }
-  return fmt::format("{} of {} random tokens, {} (seed {})", count, probes.shape.length,
-                     probes.texts.size() > 1 ? fmt::format("each {} times", probes.shape.repeats)
-                                             : fmt::format("{} times", probes.shape.repeats),
-                     probes.shape.seed);
+  return fmt::format("{} ({} random tokens, {} times; seed {})", count, probes.shape.length,
+                     probes.shape.repeats, probes.shape.seed);
 }
 std::string words_for(const ScoredText& source) {
   return fmt::format("a text of {}", counted(source.text.size(), "token"));

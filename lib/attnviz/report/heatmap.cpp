@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -149,9 +150,12 @@ bool is_coarse(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& 
 std::string thumbnail_pooling(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& keys,
                               std::string_view times) {
   const bool coarse = is_coarse(heatmap, queries, keys);
-  return fmt::format("the {} of up to {} {} {} weights{}",
-                     pool_name(coarse ? PoolKind::kMean : heatmap.pool), queries.block, times,
-                     keys.block, coarse ? ", as a share of the largest mean of its queries" : "");
+  const std::string n_queries =
+      fmt::format("{} {}", queries.block, queries.block == 1 ? "query" : "queries");
+  const std::string n_keys = counted(keys.block, "key");
+  return fmt::format("the {} weight of up to {} {} {}{}",
+                     pool_name(coarse ? PoolKind::kMean : heatmap.pool), n_queries, times, n_keys,
+                     coarse ? ", as a share of the largest mean of its queries" : "");
 }
 
 namespace {

@@ -127,14 +127,13 @@ std::string reason(const AttentionDocument& document, const InformativeHead& cho
     return fmt::format("The pronoun {}.", example);
   }
   if (choice.n_counted == 1) {
-    return example + ". The text is too short to compare other tokens.";
+    return example + ". The text is too short to compare this with other tokens.";
   }
-  const std::string mean = dropout > 0.0f
-                               ? std::string()
-                               : fmt::format(
-                                     " On average, {} of a token's attention goes to the one word "
-                                     "it attends to most (not counted: {}).",
-                                     percent(choice.share), not_counted(document));
+  const std::string mean =
+      dropout > 0.0f
+          ? std::string()
+          : fmt::format(" On average, {} of a token's attention goes to one word other than {}.",
+                        percent(choice.share), not_counted(document));
   return fmt::format("What a token attends to here depends on the word: for example, {}.{}",
                      example, mean);
 }

@@ -409,9 +409,9 @@ void tour_vectors(TourPage& page) {
                 {"k", row(head.projected_keys()), InspectionRole::kKey},
                 {"v", row(head.v.view()), InspectionRole::kValue}});
   page.paragraph(fmt::format(
-      "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
+      "x, {} numbers, is the token's vector as it enters layer {}: {}. {} by the matrices W_Q, W_K "
       "and W_V, it becomes {}.",
-      layer, what_is_below(tour, layer), head.d_model(),
+      head.d_model(), layer, what_is_below(tour, layer),
       head.latents.present()
           ? "Normalised, reduced to fewer numbers that all heads share, and multiplied"
       : head.norm.present() ? "Normalised and multiplied"
@@ -425,9 +425,9 @@ void tour_vectors(TourPage& page) {
       page.blank();
     }
     page.paragraph(
-        "The order of words matters, too. So q and k are rotated, two numbers at a time, by angles "
-        "that grow with the position (RoPE): their dot product (next screen) then depends on the "
-        "distance between the two tokens.");
+        "The order of words matters, too. So q and k are rotated, pair by pair of their numbers, "
+        "by angles that grow with the position (RoPE): the dot product of a q and a k (next "
+        "screen) then depends on how far apart the two tokens are.");
     page.vectors({{"q rotated", row(head.q.view()), InspectionRole::kQuery},
                   {"k rotated", row(head.k.view()), InspectionRole::kKey}});
   }

@@ -80,8 +80,8 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   }
   const std::string average = percentage(static_cast<float>(tour.first_share));
   words += " It has no meaning, so heads that find nothing can put their weight there: ";
-  const std::string over =
-      fmt::format("on average over all {} heads and all later tokens", tour.n_heads);
+  const std::string over = fmt::format("on average over all {} heads and the {} other tokens",
+                                       tour.n_heads, tour.text.size() - 1);
   return words +
          (most == 0 ? fmt::format("it gets {} {}.", average, over)
                     : fmt::format("here {} puts {} on it; {}, it gets {}.", page.names.quoted(most),
@@ -123,7 +123,7 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
 }
 
 // The words after the query, which it cannot see.
-std::string unseen_words(const TourHead& head) {
+std::string unseen_words(const TourHead& head, const TokenNames& names) {
   if (head.look.query + 1 >= head.text.size()) {
     return {};
   }
@@ -131,7 +131,7 @@ std::string unseen_words(const TourHead& head) {
   std::string_view rest =
       source.substr(std::min(source.size(), head.text.tokens[head.look.query].end));
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return fmt::format(" It cannot see \"{}\", which comes later.", rest);
+  return fmt::format(" {} cannot see the later words \"{}\".", names.quoted(head.look.query), rest);
 }
 
 std::vector<const TourHead*> found_heads(const Tour& tour) {
@@ -183,7 +183,7 @@ void show_head(TourPage& page, const TourHead& head, const std::string& what,
   page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), kBold);
   page.table(row_of(page, head, names));
   page.paragraph(example_words(head, names, whom) +
-                 (page.tour.is_causal ? unseen_words(head) : std::string()));
+                 (page.tour.is_causal ? unseen_words(head, names) : std::string()));
 }
 
 }  // namespace
@@ -192,8 +192,8 @@ void tour_mask(TourPage& page) {
   const Tour& tour = page.tour;
   const std::size_t n = n_in_triangle(page);
   page.paragraph(fmt::format(
-      "Each row is a token that looks (a query), each column a token it may look at (a key); the "
-      "cells are the weights of head {} in percent.{}",
+      "Each row is a token that looks (a query), each column a token looked at (a key); the cells "
+      "are the weights of head {} in percent.{}",
       head_title(tour.inspection.head),
       n < tour.text.size()
           ? fmt::format(" Only the first {1} of {0} tokens are shown.", tour.text.size(), n)
@@ -223,7 +223,7 @@ void tour_heads(TourPage& page) {
       has_list_jobs && tour.pronoun.found ? ", or (pronoun) " : "",
       tour.pronoun.found ? fmt::format("on {} other sentences", tour.pronoun.score.n_looks) : "");
   page.paragraph(fmt::format(
-      "{} Here is the best of {} heads for {}, tested {}.{}",
+      "{} Here is the best of {} heads for {}, tested {}, with an example of each.{}",
       tour.is_trained ? "Nothing assigns jobs to heads: the jobs emerge in training."
                       : "Heads get their jobs in training; these weights were made by hand.",
       tour.n_heads,
@@ -240,7 +240,7 @@ void tour_heads(TourPage& page) {
   }
   if (tour.induction.found) {
     show_head(page, tour.induction,
-              fmt::format("induction: {} is on the token after an earlier copy of this token.",
+              fmt::format("induction: {} is on the token after an earlier copy of the query.",
                           share(tour.induction.score.weight)),
               ": what followed once may follow again");
   }

@@ -185,8 +185,8 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
                                                             : "all scores are nearly equal");
   }
   words +=
-      " Chat programs use a temperature in the same way, but on the scores of the next token. "
-      "Entropy measures how spread out a row is: 0 bits when one token has all the weight";
+      " Chat programs use a temperature in the same way, but on the scores of all possible next "
+      "tokens. Entropy measures how spread out a row is: 0 bits when one token has all the weight";
   return words + (n_keys < 2 ? std::string(".")
                              : fmt::format(", {:.2f} bits when {} share it equally",
                                            std::log2(static_cast<double>(n_keys)), n_keys) +
@@ -307,10 +307,11 @@ void tour_scores(TourPage& page) {
   const std::vector<std::size_t> keys = visible_keys(head);
   const std::size_t n_keys = keys.size();
   const std::string who = page.names.quoted(head.query);
-  page.paragraph(fmt::format(
-      "Head {}: which tokens does {} look at? q·k (dot product) multiplies its query by a token's "
-      "key, number by number, and adds the products: the better the two match, the larger the sum.",
-      head_title(head.head), who));
+  page.paragraph(
+      fmt::format("Head {}: which tokens does {} look at? q·k (dot product) multiplies the query "
+                  "of {} by a token's key, number by number, and adds the products: the better the "
+                  "two match, the larger the sum.",
+                  head_title(head.head), who, who));
   page.blank();
   const std::size_t n_most = page.rows(kMostRows);
   KeyRows rows(page, top_keys(head.weights, keys, n_keys > n_most ? n_most - 1 : n_most), n_keys);
@@ -330,8 +331,8 @@ void tour_scores(TourPage& page) {
       std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
   page.table(rows.take({{}, "sum", {}, {}, head.sum, fmt::format("{:.1f}%", 100.0 * total)}));
   page.paragraph(fmt::format(
-      "{} keeps sums of {} small. {}Softmax divides each e^(s − max), max being the largest s, by "
-      "the sum of them all. {}{}.{}",
+      "{} keeps sums of {} small. {}Then max, the largest s, is subtracted, and softmax divides "
+      "each exp(s − max) by the sum of them all. {}{}.{}",
       root == 0 ? fmt::format("Multiplying by {:.4g}, this model's own factor,", head.own_scale)
                 : fmt::format("Dividing by √{}", root),
       counted(head.d_head(), "product"), later,
@@ -346,7 +347,7 @@ void tour_scores(TourPage& page) {
           ? std::string()
           : fmt::format("; a gate then lets ({}) of it through", first_numbers(page, head.context)),
       page.tour.has_output
-          ? fmt::format("A fourth matrix, W_O, makes it {} numbers, added to x.", head.d_model())
+          ? fmt::format("W_O, a fourth matrix, maps it to {} numbers for x.", head.d_model())
           : "These weights have no W_O."));
 }
 

@@ -205,7 +205,7 @@ void check_size(double width, double height, const FigureStyle& style, double no
   throw Error(ErrorKind::kUsage,
               fmt::format("picture: it would have {:.0f} x {:.0f} pixels, {:.0f} million, but the "
                           "limit is {:.0f} million: {}",
-                          width, height, width * height / 1e6, kMostPixels / 1e6,
+                          width, height, std::ceil(width * height / 1e6), kMostPixels / 1e6,
                           remedy.empty() ? "draw fewer heads" : remedy),
               "picture");
 }

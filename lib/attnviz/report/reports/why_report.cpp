@@ -287,7 +287,7 @@ class WhyReport {
       const double most = size(rows[n_shown]);
       table.left_out =
           fmt::format("{} more, each {}", all.size() - n_shown,
-                      most < 0.005 ? "less than 0.005" : fmt::format("at most {:.2f}", most));
+                      most < 0.005 ? "less than 0.005" : fmt::format("at most ±{:.2f}", most));
     }
     rows.resize(n_shown);
     table.shown = std::move(rows);
@@ -361,7 +361,7 @@ class WhyReport {
         table.shown->push_back(i);
       }
     }
-    report_.draw(Heading{"layers: the prediction if the model ended there (logit lens)"});
+    report_.draw(Heading{"layers: the prediction if the model ended at this point (logit lens)"});
     quiet(
         fmt::format("before 1: the residual stream as it enters layer 1; attention 1: after the "
                     "attention of layer 1{}; rank 1 {}: the most probable",

@@ -97,9 +97,9 @@ std::string norm_note(const Inspection& head) {
 std::string norm_sentence(const Inspection& head, const KeyWords&) {
   const bool is_layer = head.norm.kind == NormKind::kLayer;
   return fmt::format(
-      "Attention uses y, not x itself: x {}divided by {:.4g}, so that {}, then each number "
-      "multiplied by {}its own w{}.",
-      is_layer ? "minus its mean, " : "", norm_numbers(head.norm, head.x()).divisor,
+      "Attention uses y instead of x: x is {}divided by {:.4g}, so that {}, and each number is "
+      "then multiplied by {}its own learned w{}.",
+      is_layer ? "reduced by its mean and " : "", norm_numbers(head.norm, head.x()).divisor,
       is_layer ? "neither its mean nor its length matters" : "its length does not matter",
       head.norm.weight_offset == 0.0f ? "" : fmt::format("{} + ", head.norm.weight_offset),
       head.norm.bias.empty() ? "" : " with its own b added");
@@ -173,7 +173,7 @@ StepFormula query_formula(const Inspection& head) {
 std::string query_sentence(const Inspection& head, const KeyWords& words) {
   const std::size_t n = head.d_head();
   return fmt::format(
-      "q is what {} looks for: {} is {}a sum over {}, weighted by a column of W_Q.", words.query(),
+      "q is what {} looks for: {} is {}the dot product of {} with a column of W_Q.", words.query(),
       n == 1 ? "its 1 number" : fmt::format("each of its {} numbers", n),
       head.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ", query_input(head));
 }
@@ -273,7 +273,7 @@ void query_key_norm_blocks(const Inspection& head, StepBlocks& to) {
 }
 
 StepFormula rope_formula(const Inspection& head) {
-  return {fmt::format("q rotated by position {}, each k by its own (RoPE)", head.query),
+  return {fmt::format("q rotated for position {}, each k for its own (RoPE)", head.query),
           fmt::format("[{}]", head.d_head())};
 }
 
@@ -334,8 +334,8 @@ std::string rope_sentence(const Inspection& head, const KeyWords&) {
         fmt::format("At position {}, the first pair of q is rotated by {} {} and the last by {}.",
                     head.query, first, radians, angle(rope.n_pairs() - 1));
   }
-  return text + (head.norms_turned ? " Each key is rotated by its own position."
-                                   : " As each key is rotated by its own position, q · k depends "
+  return text + (head.norms_turned ? " Each key is rotated for its own position."
+                                   : " As each key is rotated for its own position, q · k depends "
                                      "on how far apart the two tokens are.");
 }
 

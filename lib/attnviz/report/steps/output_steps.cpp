@@ -200,8 +200,8 @@ std::string residual_note(const Inspection& head) {
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
   }
   if (!head.states.empty()) {
-    return "Mamba-2 states run beside the heads and add their own output. The layer's MLP comes "
-           "next.";
+    return "Mamba-2 states run beside the heads and add their own output. The layer's MLP, which "
+           "works on each token alone, comes next.";
   }
   switch (head.order) {
     case LayerOrder::kAttentionOnly:
@@ -212,7 +212,7 @@ std::string residual_note(const Inspection& head) {
     case LayerOrder::kPostNorm:
       break;
   }
-  return "The layer's MLP comes next.";
+  return "The layer's MLP, which works on each token alone, comes next.";
 }
 
 std::string residual_sentence(const Inspection& head, const KeyWords& words) {
@@ -249,10 +249,10 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
                                           "length {:.3g}, and the sum is divided by √2.",
                                           length(head.laurel)));
   }
-  return fmt::format("The head adds a vector of length {:.3g} to x, whose length is {:.3g}{}.{}",
-                     added, before,
-                     n == 1 ? "" : fmt::format("; {} {} too", others, n == 2 ? "adds" : "add"),
-                     head.result_norm.present() ? " The sum then goes through a norm." : "");
+  return fmt::format(
+      "The head adds a vector of length {:.3g} to x, whose length is {:.3g}{}.{}", added, before,
+      n == 1 ? "" : fmt::format("; {} {}, too", others, n == 2 ? "adds its own" : "add theirs"),
+      head.result_norm.present() ? " The sum then goes through a norm." : "");
 }
 
 // x + output = result, with other summands and the norms between; the result alone if a layer has

@@ -260,9 +260,10 @@ std::string mask_sentence(const Inspection& head, const KeyWords& words) {
                : fmt::format("Nothing is masked: {} sees all {} tokens.", words.query(),
                              head.n_tokens());
   } else {
-    text = fmt::format("{} does not see {}: {} −∞, and the weight 0.", words.query(),
-                       hidden(head, words),
-                       words.hidden().size() == 1 ? "its score becomes" : "their scores become");
+    text =
+        fmt::format("{} does not see {}: {} 0.", words.query(), hidden(head, words),
+                    words.hidden().size() == 1 ? "the score of this key becomes −∞, and its weight"
+                                               : "their scores become −∞, and their weights");
   }
   if (!head.bias.empty()) {
     text += " ALiBi lowers scores with each token of distance.";
