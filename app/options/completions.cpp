@@ -123,7 +123,7 @@ _attnviz_add() {
   done
 }
 
-# Names of files alone bash quotes itself, and it puts slashes behind folders.
+# Names of files alone bash quotes itself, and it puts slashes after folders.
 _attnviz_files() {
   local file
   if [[ ${#COMPREPLY[@]} -eq 0 ]]; then

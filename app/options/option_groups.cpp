@@ -189,9 +189,10 @@ void define_selection(OptionList& list, HeadOptions& selection, const char* defa
   list.add_value("Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3", selection.layers)
       .about("heads");
   list.add_value("Attention", "--head", "SEL",
-                 fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 5.0-2, 1 (of every layer), or "
-                             "a list with commas (default {})",
-                             default_heads),
+                 fmt::format(
+                     "only these heads, such as 2.1: L5H1, 5.*, *.0, 5.0-2, 1 (of every layer), or "
+                     "a list with commas (default {})",
+                     default_heads),
                  selection.heads)
       .common();
 }

@@ -28,10 +28,9 @@ HeadsDocument four_heads(ScoreSource source) {
 TEST_CASE("heads: the title names the scores and their input") {
   HeadsDocument document = four_heads(test::one_probe());
   CHECK(heads_title(document) ==
-        "attention, 4 heads on 1 sequence (34 random tokens, 3 times; seed 42)");
+        "attention, 4 heads on 1 sequence (34 random tokens 3 times; seed 42)");
   document.model.emplace().name = "tiny";
-  CHECK(heads_title(document) ==
-        "tiny, 4 heads on 1 sequence (34 random tokens, 3 times; seed 42)");
+  CHECK(heads_title(document) == "tiny, 4 heads on 1 sequence (34 random tokens 3 times; seed 42)");
   document.source = ProbeSource{{}, true, std::vector<TokenizedText>(2)};
   CHECK(heads_title(document) == "tiny, 4 heads on 2 sequences given by ids");
   document.source = CorpusSource{3};

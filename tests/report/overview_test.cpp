@@ -69,10 +69,11 @@ TEST_CASE("overview: all heads small, the chosen one large, and the facts say wh
 TEST_CASE("overview: the sentence gives the share, the kind of token, and the clearest example") {
   const test::SampleOverview sample(2, 7, 12);
   const std::string spread = sentence_of(sample.document);
-  CHECK(spread.starts_with("What a token attends to here depends on the word: for example, "));
+  CHECK(spread.starts_with(
+      "What a token attends to here depends on the words, not only on positions: for example, "));
   CHECK(
-      spread.ends_with(". On average, 75 % of a token's attention goes to one word other than the "
-                       "first token, the token itself and its neighbours."));
+      spread.ends_with(". On average, a token puts 75 % of its attention on a single word other "
+                       "than the first token, the token itself and its neighbours."));
   AttentionDocument document = sample.document;
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";
@@ -97,8 +98,8 @@ TEST_CASE("overview: the sentence gives the share, the kind of token, and the cl
   choice.evidence = Evidence::kScore;
   CHECK(choice_sentence(document, choice)
             .starts_with(
-                R"(What a token attends to here depends on the word: for example, "it" (11) )"
-                R"(puts 87 % of its attention on "cat" (5). )"));
+                R"(What a token attends to here depends on the words, not only on positions: for )"
+                R"(example, "it" (11) puts 87 % of its attention on "cat" (5). )"));
 }
 
 TEST_CASE("overview: a sentence says that no head stands out, or that the text is too short") {
@@ -204,7 +205,9 @@ TEST_CASE("choice_sentence: with the measured names of a head") {
   sample.document.model.emplace().named_heads = {{choice.head.layer, choice.head.head, "induction"},
                                                  {9, 9, "sink"}};
   CHECK(choice_sentence(sample.document, choice) ==
-        plain + " In a test on repeated random tokens this head behaves as an induction head.");
+        plain +
+            " In a test on repeated random tokens this head behaves as an induction head: it "
+            "looks at what followed earlier copies of the token.");
 }
 
 TEST_CASE("choice_sentence: one query alone has no average") {

@@ -51,7 +51,7 @@ TEST_CASE(
     "heads_report: identified heads with errors, the best where none is identified, a table") {
   const Lines lines = drawn(three_heads(), {});
   const Lines expected = {
-      "heads: attention, 3 heads on 1 sequence (34 random tokens, 3 times; seed 42)",
+      "heads: attention, 3 heads on 1 sequence (34 random tokens 3 times; seed 42)",
       "",
       "2.1, also written L2H1, is head 1 of layer 2, both counted from 0. Scores are",
       "average shares of a head's attention, 0 to 1; +-: standard error over the",

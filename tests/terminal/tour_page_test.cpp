@@ -162,8 +162,8 @@ TEST_CASE("tour screens: from q·k to weights, with numbers computed by hand") {
   const std::string words = on_one_line(screen);
   CHECK(test::contains(words, ", 57.6 %, "));
   CHECK(test::contains(words,
-                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). W_O, a fourth "
-                       "matrix, maps it to 3 numbers"));
+                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). A fourth matrix, "
+                       "W_O, maps the sum to 3 numbers"));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {

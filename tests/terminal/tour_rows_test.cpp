@@ -118,7 +118,7 @@ TEST_CASE("tour screens: a gate comes after the sum of the values") {
   hand.tour.inspection.context = {0.5f, 0.5f};
   CHECK(test::contains(
       line_of(hand.screen(2)),
-      "= (1.00, 2.00); a gate then lets (0.50, 0.50) of it through. W_O, a fourth matrix"));
+      "= (1.00, 2.00); a gate then lets (0.50, 0.50) of it through. A fourth matrix, W_O"));
 }
 
 }  // namespace attnviz

@@ -346,8 +346,8 @@ AttentionDocument decay_document(const Model& model, const TokenizedText& text,
     document.patterns[i].weights = own;
   }
   document.notes.emplace_back(
-      "how much of what a state stored at one token is left at another, before anything overwrites "
-      "it; this is not attention: nothing chooses where to look");
+      "how much of the content that a state stored at one token is left at another, before "
+      "anything overwrites it; this is not attention: nothing chooses where to look");
   document.storage = shares;
   return document;
 }

@@ -25,7 +25,8 @@ std::string words_for(const ProbeSource& probes) {
   if (probes.is_given) {
     return fmt::format("{} given by ids", count);
   }
-  return fmt::format("{} ({} random tokens, {} times; seed {})", count, probes.shape.length,
+  return fmt::format("{} ({}{} random tokens {} times; seed {})", count,
+                     probes.texts.size() > 1 ? "each " : "", probes.shape.length,
                      probes.shape.repeats, probes.shape.seed);
 }
 std::string words_for(const ScoredText& source) {

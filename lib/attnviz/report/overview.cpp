@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -132,10 +133,13 @@ std::string reason(const AttentionDocument& document, const InformativeHead& cho
   const std::string mean =
       dropout > 0.0f
           ? std::string()
-          : fmt::format(" On average, {} of a token's attention goes to one word other than {}.",
-                        percent(choice.share), not_counted(document));
-  return fmt::format("What a token attends to here depends on the word: for example, {}.{}",
-                     example, mean);
+          : fmt::format(
+                " On average, a token puts {} of its attention on a single word other than {}.",
+                percent(choice.share), not_counted(document));
+  return fmt::format(
+      "What a token attends to here depends on the words, not only on positions: for example, "
+      "{}.{}",
+      example, mean);
 }
 
 }  // namespace
@@ -161,8 +165,10 @@ std::string choice_sentence(const AttentionDocument& document, const Informative
   }
   const bool begins_with_vowel =
       std::string_view("aeiou").find(names.front()) != std::string_view::npos;
-  return fmt::format("{} In a test on repeated random tokens this head behaves as {} {} head.",
-                     reason(document, choice), begins_with_vowel ? "an" : "a", names);
+  const auto* const only = std::ranges::find(kHeadNames, names, &HeadName::name);
+  return fmt::format("{} In a test on repeated random tokens this head behaves as {} {} head{}.",
+                     reason(document, choice), begins_with_vowel ? "an" : "a", names,
+                     only == kHeadNames.end() ? "" : fmt::format(": it {}", only->does));
 }
 
 Overview overview_of(const AttentionDocument& document, const InformativeHead& choice) {

@@ -425,9 +425,9 @@ void tour_vectors(TourPage& page) {
       page.blank();
     }
     page.paragraph(
-        "The order of words matters, too. So q and k are rotated, pair by pair of their numbers, "
-        "by angles that grow with the position (RoPE): the dot product of a q and a k (next "
-        "screen) then depends on how far apart the two tokens are.");
+        "The order of words matters, too. So q and k are rotated, two numbers at a time, by angles "
+        "that grow with the position (RoPE): the dot product of a q and a k (next screen) then "
+        "depends on how far apart the two tokens are.");
     page.vectors({{"q rotated", row(head.q.view()), InspectionRole::kQuery},
                   {"k rotated", row(head.k.view()), InspectionRole::kKey}});
   }

@@ -340,14 +340,15 @@ void tour_scores(TourPage& page) {
       largest_share(page.names, head.weights, head.query, 1, sink.weight),
       missed_words(page, head)));
   page.paragraph(fmt::format(
-      "{} gets the sum of the values, each times its weight: {} = ({}){}. {}", who,
+      "{} gets the sum of the values times their weights: {} = ({}){}. {}", who,
       mean_of_values(page, head),
       first_numbers(page, head.mixture.empty() ? head.context : head.mixture),
       head.gate.empty()
           ? std::string()
           : fmt::format("; a gate then lets ({}) of it through", first_numbers(page, head.context)),
       page.tour.has_output
-          ? fmt::format("W_O, a fourth matrix, maps it to {} numbers for x.", head.d_model())
+          ? fmt::format("A fourth matrix, W_O, maps the sum to {} numbers to add to x.",
+                        head.d_model())
           : "These weights have no W_O."));
 }
 

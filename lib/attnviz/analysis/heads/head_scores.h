@@ -122,13 +122,12 @@ struct HeadName {
 /// of the random heads above gets a name (95 % upper bound: 0.07 % per name).
 inline constexpr std::array kHeadNames = {
     HeadName{"previous-token", Score::kPrevious, 0.4, 0.081, "looks at the previous token"},
-    HeadName{"current-token", Score::kSelf, 0.6, 0.110, "looks at the token itself (column self)"},
+    HeadName{"current-token", Score::kSelf, 0.6, 0.110, "looks at the token itself"},
     HeadName{"duplicate-token", Score::kDuplicate, 0.3, 0.072,
              "looks at earlier copies of the token"},
     HeadName{"induction", Score::kInduction, 0.3, 0.079,
              "looks at what followed earlier copies of the token"},
-    HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289,
-             "puts its weight on the first token (column sink_alpha)"}};
+    HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289, "puts its weight on the first token"}};
 
 /// The texts on which the bounds of names were measured: about four probes of 25 tokens, repeated 4
 /// times.

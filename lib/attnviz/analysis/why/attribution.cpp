@@ -410,10 +410,10 @@ Attribution attribute(const Model& model, const TokenizedText& text,
   if (model.config.order == LayerOrder::kPostNorm || !model.head.transform.weight.empty()) {
     throw Error(
         ErrorKind::kUnsupported,
-        fmt::format("{}: its layers end in norms, so a logit is not a sum of what they wrote",
+        fmt::format("{}: its layers end in norms, so a logit is not the sum of their outputs",
                     model.config.name));
   }
-  require_one_stream(model, "so a logit is not a sum of what they wrote");
+  require_one_stream(model, "so a logit is not the sum of their outputs");
   const InputColumns input(text);
   Collector collector(model, text.tokens.size(), at, directions);
   run(model, input.view(), request, static_cast<RunObserver&>(collector));

@@ -354,10 +354,10 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
   if (model.config.order == LayerOrder::kPostNorm) {
     throw Error(
         ErrorKind::kUnsupported,
-        fmt::format("{}: its layers end in norms, so a score is not a sum of what they wrote",
+        fmt::format("{}: its layers end in norms, so a score is not the sum of their outputs",
                     model.config.name));
   }
-  require_one_stream(model, "so a score is not a sum of what they wrote");
+  require_one_stream(model, "so a score is not the sum of their outputs");
   if (const auto from = model.layers[head.layer].keys_from) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: layer {} uses the keys of layer {}, so a score is not a product "

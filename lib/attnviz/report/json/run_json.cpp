@@ -325,7 +325,7 @@ RunFacts read_run(const JsonNode& root) {
     read_optional(node, "beside", layer.beside, parse_mixer);
   }
   std::ranges::stable_sort(facts.layers, {}, &LayerFacts::layer);
-  for (const JsonNode& node : list_at(root, "interventions", "a list of what is left out")) {
+  for (const JsonNode& node : list_at(root, "interventions", "a list of the parts left out")) {
     read_intervention(node, facts);
   }
   return facts;

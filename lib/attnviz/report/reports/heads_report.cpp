@@ -65,6 +65,13 @@ Datum number_of(Score score, const std::optional<double>& value) {
              : Datum(value);
 }
 
+// What heads of this name do, with the column of its score if that is called otherwise.
+std::string does(const HeadName& name) {
+  const std::string_view column = word_for(kScoreNames, name.score);
+  return fmt::format(": {}{}", name.does,
+                     name.name.starts_with(column) ? "" : fmt::format(" (column {})", column));
+}
+
 class HeadsReport {
  public:
   HeadsReport(const HeadsDocument& document, const HeadsTableChoice& choice)
@@ -243,15 +250,17 @@ class HeadsReport {
       const std::vector<std::size_t> all = ranked_heads(document_, {name.score, {}});
       const auto best =
           all.empty() ? std::nullopt : document_.raw.estimate(all.front(), name.score);
-      return add_name(name, ":",
-                      best ? fmt::format("{}. None; the closest is head {} with {} (from {})",
-                                         name.does, head_name(document_.heads[all.front()]),
-                                         with_error(*best), name.at_least)
-                           : "no head");
+      if (!best) {
+        return add_name(name, ":", "no head");
+      }
+      return add_name(
+          name, does(name) + ".",
+          fmt::format("None; the closest is head {} with {} (from {})",
+                      head_name(document_.heads[all.front()]), with_error(*best), name.at_least));
     }
     const std::optional<double>& uniform = document_.uniform[name.score];
     add_name(
-        name, fmt::format(": {}", name.does),
+        name, does(name),
         fmt::format(
             "(from {}; uniform {}{})", name.at_least, uniform ? score_text(*uniform) : "none",
             document_.is_like_random() ? fmt::format(", random {}", name.largest_random) : ""));

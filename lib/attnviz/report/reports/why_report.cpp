@@ -214,8 +214,8 @@ class WhyReport {
     table.shown = std::move(rows);
     report_.draw(Heading{fmt::format("what heads and MLPs add to the logit of {}", target())});
     quiet(
-        fmt::format("logit: a token's score before softmax. Each part goes through the last norm "
-                    "with its scale held fixed; the model's own logit is {:.2f}{}",
+        fmt::format("logit: a token's score before softmax. Each part is scaled by the factor by "
+                    "which the last norm scales their sum; the model's own logit is {:.2f}{}",
                     all.logits[0], off_by(sum[0] - all.logits[0])));
     report_.draw(std::move(table));
     report_.add("attribution",
@@ -296,10 +296,10 @@ class WhyReport {
                             "is replaced by {}",
                             target(), ablated_words(), ablation.by_mean ? "its mean" : "0")});
     quiet(
-        "change: of ln p, in nats; KL: how far the prediction without the part is from the one "
-        "with it (Kullback-Leibler divergence, 0: the same); mean KL: averaged over all tokens of "
-        "the text; new top: the most probable token without it. A part can add much and still not "
-        "be missed, if other parts do the same job.");
+        "change: of ln p, the natural logarithm of the probability; KL: how far the prediction "
+        "without the part is from the one with it (Kullback-Leibler divergence, 0: the same); mean "
+        "KL: averaged over all tokens of the text; new top: the most probable token without it. A "
+        "part can add much and still not be missed, if other parts do the same job.");
     report_.draw(std::move(table));
   }
 
@@ -363,8 +363,8 @@ class WhyReport {
     }
     report_.draw(Heading{"layers: the prediction if the model ended at this point (logit lens)"});
     quiet(
-        fmt::format("before 1: the residual stream as it enters layer 1; attention 1: after the "
-                    "attention of layer 1{}; rank 1 {}: the most probable",
+        fmt::format("before 1: the token's vector as it enters layer 1 (the residual stream); "
+                    "attention 1: after the attention of layer 1{}; rank 1 {}: the most probable",
                     has_all ? "" : " (in JSON)", of_all));
     report_.draw(std::move(table));
   }
