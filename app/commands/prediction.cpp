@@ -75,10 +75,11 @@ void require_predictions(std::string_view option, const Model& model) {
     throw Error(
         ErrorKind::kUsage,
         fmt::format("{}: {} no tokens: the model has attention, but no output head (unembedding) "
-                    "over a vocabulary; the embedded demo model has one: leave out --model",
+                    "over a vocabulary; the embedded demo model has one: leave out {}",
                     option,
                     model.config.random_weights ? "random weights predict"
-                                                : model.config.name + " predicts"));
+                                                : model.config.name + " predicts",
+                    model.config.random_weights ? "--random, --seed and sizes" : "--model"));
   }
   if (model.head.unembedding.weight.empty()) {
     throw Error(ErrorKind::kUsage,

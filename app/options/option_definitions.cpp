@@ -126,7 +126,7 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
   list.add_value("Prediction", "--predict", "K",
                  "print the K most probable next tokens; --temperature and other attention options "
-                 "act on the attention weights only, not on the predictions themselves",
+                 "act inside the layers, not on the predictions themselves",
                  options.predict, count_between(1, kMostTokens))
       .common();
   list.add_value("Prediction", "--at", "TOKEN|INDEX|all",
@@ -134,7 +134,7 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
                  "beside the token that actually followed; models that fill gaps, such as BERT, "
                  "predict the token at this position (default: at [MASK], else the last word)",
                  options.at)
-      .needs({"--predict"}, ": it says after which token to predict");
+      .needs({"--predict"}, ": it says for which token to predict");
   list.add_value("Prediction", "--generate", "N",
                  "let the model write up to N tokens after the text, always the most probable one, "
                  "and include them in the drawing",

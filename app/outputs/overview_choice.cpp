@@ -245,9 +245,12 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   }
   const auto chosen =
       document.kind == PatternKind::kWeights ? most_informative_head(document) : std::nullopt;
-  return chosen ? std::optional(FirstShown{chosen->head, chosen->query,
-                                           fmt::format("{}. {}", choice_caption(*chosen),
-                                                       choice_sentence(document, *chosen))})
+  return chosen ? std::optional(FirstShown{
+                      chosen->head, chosen->query,
+                      fmt::format("{}{}",
+                                  document.patterns.size() == 1 ? std::string()
+                                                                : choice_caption(*chosen) + ". ",
+                                  choice_sentence(document, *chosen))})
                 : std::nullopt;
 }
 

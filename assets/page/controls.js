@@ -113,7 +113,7 @@ export class Controls {
             name === "average" && value === "chosen" && state.heads.length === 0 ? { heads: [state.head] } : {};
           this.store.set({ [name]: value, ...first });
           if (value === "chosen") {
-            announce("Choose heads in the overview.");
+            announce("Choose heads in “All heads”.");
           }
         },
       },

@@ -28,7 +28,7 @@ export function helpDialog(drawing) {
     make("p", {
       text: !words.isAttention
         ? `${words.cells}.`
-        : "Each row is a token that looks (a query), and each column is a token that is looked at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1; on a page of differences, each number is a change, and a row adds up to 0. Hatched or grey cells are masked: the token cannot see later tokens. ␣ is the space before a word, part of its token; * marks a special token, which the tokenizer added.",
+        : "Each row is a token that looks (a query), and each column is a token that is looked at (a key). A weight says how much attention the query pays to the key. The weights of a row add up to 1 (with a learned sink, less); on a page of differences, each number is a change, and a row adds up to 0. Hatched or grey cells are masked: the query cannot see this key (in most models, later tokens). ␣ is the space before a word, part of its token; * marks a special token, which the tokenizer added.",
     }),
     make("p", {
       text: !words.isAttention

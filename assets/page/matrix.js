@@ -182,7 +182,7 @@ function codeError({ code, low, high, curve }) {
  */
 export function exactnessText({ error, sums }, high, made) {
   if (!error) {
-    return made ? "computed from exact numbers (float32)" : "rounded in the cells, exact where you point (float32)";
+    return made ? "computed from exact numbers (float32)" : "float32, shown rounded";
   }
   return sums ? "differ in precision: point at a cell" : `± at most ${error(high).toPrecision(2)}`;
 }

@@ -202,7 +202,7 @@ export function stepsOf(made, head, temperature, query, drawn) {
     {
       title: "Weighted sum",
       column: "weight",
-      says: "Each value vector is multiplied by its weight, and the products are added: the sum is the head's context for this query, which a learned matrix, W_O, turns into the head's output.",
+      says: "Each value vector is multiplied by its weight, and the products are added: the sum is the head's context for this query.",
       before: null,
       after: made.weights,
       vectors: "sum",

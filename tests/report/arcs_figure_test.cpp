@@ -60,7 +60,7 @@ TEST_CASE("arcs_figure: a line for each weight, the weakest first, none for hidd
   CHECK(figure.notes.empty());
   CHECK_FALSE(figure.has_weaker);
   CHECK(hidden_arcs_note(figure, figure.least).empty());
-  CHECK(hidden_arcs_note(figure, 0.25f) == "arcs below 0.25 are left out");
+  CHECK(hidden_arcs_note(figure, 0.25f) == "lines below 0.25 are left out");
 }
 
 TEST_CASE("arcs_figure: lines below a hundredth of the scale are left out and counted") {
@@ -70,14 +70,14 @@ TEST_CASE("arcs_figure: lines below a hundredth of the scale are left out and co
   ArcsFigure figure = arcs_of(document);
   CHECK(labels_of(figure.panels[0].groups[0].edges) ==
         Labels{"0.010: 2>0", "0.989: 2>2", "0.990: 1>1", "1.000: 0>0"});
-  CHECK(hidden_arcs_note(figure, figure.least) == "arcs below 0.01 are left out");
+  CHECK(hidden_arcs_note(figure, figure.least) == "lines below 0.01 are left out");
   // sqrt(0.0099) is 0.0995, and 0.01 is the root of 0.0001.
   document.drawing.scale.kind = ScaleKind::kSqrt;
   figure = arcs_of(document);
   CHECK(figure.panels[0].groups[0].edges.size() == 5);
   CHECK(figure.panels[0].groups[0].edges[0].strength == doctest::Approx(0.0995).epsilon(1e-3));
   CHECK(hidden_arcs_note(figure, figure.least).empty());
-  CHECK(hidden_arcs_note(figure, 0.5f) == "arcs below 0.25 are left out");
+  CHECK(hidden_arcs_note(figure, 0.5f) == "lines below 0.25 are left out");
   // The ends of the scale: 0.5 is in the middle from 0.2 to 0.8.
   document = arcs_document();
   document.drawing.scale.low = 0.2f;
@@ -87,7 +87,7 @@ TEST_CASE("arcs_figure: lines below a hundredth of the scale are left out and co
         Labels{"0.291: 2>2", "0.500: 1>0", "0.500: 1>1", "0.500: 2>0", "1.000: 0>0"});
   CHECK(figure.has_stronger);
   CHECK_FALSE(arcs_of(arcs_document()).has_stronger);
-  CHECK(hidden_arcs_note(figure, figure.least) == "arcs below 0.206 are left out");
+  CHECK(hidden_arcs_note(figure, figure.least) == "lines below 0.206 are left out");
 }
 
 TEST_CASE("arcs_figure: shares of the row's largest weight") {
@@ -96,7 +96,7 @@ TEST_CASE("arcs_figure: shares of the row's largest weight") {
   const ArcsFigure figure = arcs_of(document);
   CHECK(labels_of(figure.panels[0].groups[0].edges) ==
         Labels{"0.250: 2>1", "0.750: 2>2", "1.000: 0>0", "1.000: 1>0", "1.000: 1>1", "1.000: 2>0"});
-  CHECK(hidden_arcs_note(figure, 0.5f) == "arcs below 0.5 of the row's largest are left out");
+  CHECK(hidden_arcs_note(figure, 0.5f) == "lines below 0.5 of the row's largest are left out");
 }
 
 TEST_CASE("arcs_figure: one token's lines alone, from it or to it") {
@@ -167,7 +167,7 @@ TEST_CASE("arcs_figure: changes have a group on either side of zero, and each he
   CHECK(figure.panels[1].groups[0].color == kBelowZero);
   CHECK(labels_of(figure.panels[1].groups[0].edges) == Labels{"0.500: 1>0", "1.000: 2>1"});
   CHECK(labels_of(figure.panels[1].groups[1].edges) == Labels{"0.500: 1>1", "1.000: 2>0"});
-  CHECK(hidden_arcs_note(figure, figure.least) == "arcs below 0.005 are left out");
+  CHECK(hidden_arcs_note(figure, figure.least) == "lines below 0.005 are left out");
 }
 
 TEST_CASE(
@@ -199,7 +199,7 @@ TEST_CASE("arcs_figure: with more lines than can be drawn the threshold is highe
   document.patterns.push_back({{0, 0}, test::matrix_over(weights, kTokens, kTokens)});
   const ArcsFigure figure = arcs_of(document);
   CHECK(figure.panels[0].groups[0].edges.size() == kTokens);
-  CHECK(hidden_arcs_note(figure, figure.least) == "arcs below 0.02 are left out");
+  CHECK(hidden_arcs_note(figure, figure.least) == "lines below 0.02 are left out");
 }
 
 TEST_CASE("arcs_figure: values of a wide logarithmic scale are numbers") {

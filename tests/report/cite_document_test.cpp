@@ -131,7 +131,7 @@ TEST_CASE("factor_words: a factor in two digits") {
   CHECK(factor_words(-0.01) == "same");
   CHECK(probability_words(-std::log(1234.0)) == "1,200 times less probable");
   CHECK(probability_words(std::log(2.0)) == "2.0 times as probable");
-  CHECK(probability_words(0.01) == "no less probable");
+  CHECK(probability_words(0.01) == "about as probable");
 }
 
 TEST_CASE("a conclusion says which sentence matters most, or that none does") {
@@ -141,13 +141,13 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   CHECK(cite_conclusion(one) ==
         "The answer rests most on a.md:2:1, \"Line.\": hiding it makes the answer 50 times less "
         "probable. 1 of 3 sentences matters (a sentence matters if hiding it makes the answer at "
-        "least 2 times less probable); hiding all of them makes it 100 times less probable.");
+        "least 2 times less probable); hiding all 3 makes it 100 times less probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)));
   CHECK(contains(several, "No single sentence matters"));
   CHECK(contains(several, "Hiding all of them makes it 30 times less probable"));
   const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0));
   CHECK(contains(none, "No sentence matters"));
-  CHECK(contains(none, "no less probable"));
+  CHECK(contains(none, "about as probable"));
   CiteDocument cut = one;
   cut.span_words = 2;
   CHECK(contains(cite_conclusion(cut), "1 of 3 spans matters"));

@@ -107,8 +107,8 @@ TEST_CASE("sentences: a head computed by hand") {
   CHECK(sentence(sample, Step::kSoftmax) ==
         "\"sat\" looks mostly at \"cat\": 58 %, then at \"The\" and itself: 21 % each.");
   CHECK(sentence(sample, Step::kValues) ==
-        "Each value is multiplied by its weight; the longest product is that of \"cat\", with "
-        "length 1.152.");
+        "Each value is multiplied by its weight; the longest share is that of \"cat\", with length "
+        "1.152.");
   CHECK(sentence(sample, Step::kContext) ==
         "The context is a mixture of values: 58 % of \"cat\", 21 % of \"The\" and 21 % of "
         "\"sat\".");

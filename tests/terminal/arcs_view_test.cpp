@@ -54,7 +54,7 @@ TEST_CASE("arcs_page: queries, lines of dots, keys; weak lines are left out and 
             "1 cat " +
             line +
             " 1 cat\n\nattention weight:   ⠶⠶⠶ from 0.5   ⠤⠤⠤ from 0.25   ⠄⠠ ⠄⠠ from 0.1\nmask "
-            "causal\narcs below 0.1 are left out\n");
+            "causal\nlines below 0.1 are left out\n");
 }
 
 TEST_CASE("arcs_page: a weaker line is thinner, then dotted") {

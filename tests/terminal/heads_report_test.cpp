@@ -53,8 +53,8 @@ TEST_CASE(
   const Lines expected = {
       "heads: attention, 3 heads on 1 sequence (34 random tokens 3 times; seed 42)",
       "",
-      "2.1, also written L2H1, is head 1 of layer 2, both counted from 0. Scores are",
-      "average shares of a head's attention, 0 to 1; +-: standard error over the",
+      "2.1, also written L2H1, is head 1 of layer 2, both counted from 0. Heads are",
+      "named by average shares of their attention, 0 to 1; +-: standard error over the",
       "sequences; from: lowest score for the name; uniform: score of a head that",
       "spreads its attention evenly",
       "previous-token: looks at the previous token (from 0.4; uniform 0.062)",

@@ -179,9 +179,9 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
   CHECK(!test::contains(screen, "carries no meaning"));
   hand.tour.text.tokens[0].added = true;
   screen = on_one_line(hand.screen(3));
-  CHECK(test::contains(
-      screen,
-      "put their weight there: it gets 25 % on average over all 4 heads and the 2 other tokens."));
+  CHECK(test::contains(screen,
+                       "put their weight there: it gets 25 % on average over all 4 heads and all "
+                       "other tokens that see it."));
   // Among the shown rows only one that gives the first token more than half is named.
   auto matrices = std::make_shared<InspectedMatrices>();
   matrices->weights = MatrixBuffer(3, 3);
@@ -189,8 +189,8 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
   hand.tour.inspection.all = std::move(matrices);
   screen = on_one_line(hand.screen(3));
   CHECK(test::contains(screen,
-                       "here \"cat\" puts 75 % on it; on average over all 4 heads and the 2 other "
-                       "tokens, it gets 25 %."));
+                       "here \"cat\" puts 75 % on it; on average over all 4 heads and all other "
+                       "tokens that see it, it gets 25 %."));
   CHECK(test::contains(screen, "A dot is a masked cell; 0 is less than half a percent."));
 }
 

@@ -69,7 +69,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
     std::size_t size;
     std::string_view why;
   };
-  constexpr std::string_view kEmbeddings = "the embeddings say it";
+  constexpr std::string_view kEmbeddings = "the embeddings give it";
   constexpr std::string_view kLayers = "the layers' tensors give it";
   const LayerWeights& layer = model.first_attention();
   const Size sizes[] = {
@@ -86,7 +86,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
       {"n_layer", model.n_layers(), kLayers},
       {"n_layers", model.n_layers(), kLayers},
       {"num_layers", model.n_layers(), kLayers},
-      {"attention.head_dim", layer.heads.front().query.d_out(), "the shapes of the heads say it"},
+      {"attention.head_dim", layer.heads.front().query.d_out(), "the shapes of the heads give it"},
   };
   const auto* const found = std::ranges::find(sizes, key, &Size::key);
   if (found == std::end(sizes)) {

@@ -72,6 +72,8 @@ class ExplorerWriter {
     }
     if (has_dropout()) {
       notes_.emplace_back("no steps are shown because dropout changes the weights");
+    } else if (!has_steps() && !extras_.followed.empty()) {
+      notes_.emplace_back("no steps are shown because learned sinks take part in softmax");
     }
     const Heatmap& picture = pictures_.front();
     const bool is_square = picture.n_queries() == picture.n_keys();
@@ -115,9 +117,7 @@ class ExplorerWriter {
         .add_all(heads_record())
         .add("shape", std::array{picture.n_queries(), picture.n_keys()})
         .add("triangle", triangle_)
-        .add("steps", extras_.followed.empty() || has_dropout()
-                          ? Datum()
-                          : page_steps(extras_.followed, blobs_))
+        .add("steps", has_steps() ? page_steps(extras_.followed, blobs_) : Datum())
         .add("live", live_datum());
     JsonWriter json(sink);
     json.begin_object();
@@ -130,6 +130,11 @@ class ExplorerWriter {
  private:
   bool has_dropout() const {
     return !extras_.followed.empty() && extras_.followed.front().request.dropout > 0.0f;
+  }
+
+  // Whether the page can compute the weights again from queries and keys.
+  bool has_steps() const {
+    return !extras_.followed.empty() && !has_dropout() && !documents_.front().has_sinks();
   }
 
   Datum model_datum() const {

@@ -248,7 +248,7 @@ std::string hidden_arcs_note(const ArcsFigure& figure, float least) {
   if (!is_weaker) {
     return {};
   }
-  return fmt::format("arcs below {:.3g}{} are left out", value_at(figure.scale, least),
+  return fmt::format("lines below {:.3g}{} are left out", value_at(figure.scale, least),
                      figure.scale.kind == ScaleKind::kRowMax ? " of the row's largest" : "");
 }
 

@@ -395,7 +395,7 @@ void name_means(AttentionDocument& document) {
       case AverageOver::kAll:
         pattern.title = document.is_rollout()
                             ? fmt::format("rollout L{}-L{}", *layers.begin(), *layers.rbegin())
-                            : "mean of " + counted(document.average->heads.size(), "head");
+                            : "average of " + counted(document.average->heads.size(), "head");
         break;
     }
   }

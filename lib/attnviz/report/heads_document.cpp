@@ -98,7 +98,7 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
 std::string random_baseline_note(const HeadsDocument& document) {
   const auto* const probes = std::get_if<ProbeSource>(&document.source);
   if (probes == nullptr) {
-    return "heads are identified only on random tokens: to identify them, leave out the text";
+    return "heads are identified only on random tokens (attnviz heads without a text)";
   }
   if (std::ranges::any_of(probes->texts,
                           [](const auto& text) { return text.size() < kShortestNamedProbe; })) {

@@ -72,7 +72,7 @@ struct Heatmap {
   bool queries_are_columns = false;
   std::optional<MarkedCell> marked;     // framed
   std::string title;                    // "attention: random weights (seed 42)"
-  std::vector<std::string> notes;       // in the legend: "RANDOM WEIGHTS: …", "mask causal"
+  std::vector<std::string> notes;       // in the legend: "RANDOM WEIGHTS: …", "mask none"
   std::shared_ptr<const void> storage;  // keeps values alive that have no other owner; may be empty
 
   std::size_t n_queries() const noexcept { return query_labels.size(); }

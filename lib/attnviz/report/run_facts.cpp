@@ -226,6 +226,7 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
                  {},
                  request.interventions == nullptr ? Interventions{} : *request.interventions,
                  {}};
+  facts.changes_mask = request.mask && request.mask != common_mask(model, {});
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     if (const MixerKind mixer = model.layers[layer].mixer(); mixer != MixerKind::kAttention) {
       facts.layers.push_back({.layer = layer, .mixer = mixer});
@@ -315,7 +316,8 @@ std::vector<std::string> model_notes(const ModelFacts& facts) {
       lines.push_back(note);
     }
   }
-  if (facts.random && facts.positions != Positions::kNone) {  // a model's own are in `info`
+  // Those of a family are in `info`; weights JSON and random weights get theirs from an option.
+  if (facts.family.empty() && facts.positions != Positions::kNone) {
     lines.push_back(fmt::format("positions: {}", facts.positions == Positions::kRope ? "RoPE"
                                                  : facts.positions == Positions::kAlibi
                                                      ? "ALiBi"

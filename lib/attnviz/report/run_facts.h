@@ -65,6 +65,7 @@ struct RunFacts {
   /// For several texts, instead of edges between tokens of one: the descriptions of the edges
   /// hidden in each text, "cat>the@1".
   std::vector<std::string> hidden_in_each = {};
+  bool changes_mask = false;  // not the model's own; not part of documents
 };
 
 /// Drops the layers' own masks, which another mask has replaced, and keeps their other facts.
@@ -83,7 +84,7 @@ std::string names_of(const ModelFacts& facts, HeadId head);
 /// a line that none has one. Empty if names were not measured.
 std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads);
 
-/// "demo: embedded in attnviz, trained on generated text"; may be empty.
+/// "demo: built into attnviz, trained on generated text"; may be empty.
 std::string origin_note(const ModelFacts& facts);
 
 /// "badwordsids, v_head.weight and 3 more", for keys and tensors of a model's files.

@@ -176,7 +176,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (const std::optional<Mask>& mask = document.run.mask; mask && is_attention) {
     if (is_before_mask(document.kind)) {
       lines.push_back("scores before the mask (mask " + mask->name() + ")");
-    } else if (mask->kind != MaskKind::kCausal) {
+    } else if (mask->kind != MaskKind::kCausal || document.run.changes_mask) {
       lines.push_back("mask " + mask->name());
     }
   }

@@ -362,12 +362,15 @@ std::string cite_conclusion(const CiteDocument& document) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
         "The answer rests most on {}{}, {}: hiding it makes the answer {}. {} of {} {} (a {} "
-        "matters if hiding it makes the answer at least {}); hiding all of them makes it {}.",
+        "matters if hiding it makes the answer at least {}){}.",
         document.documents[best.document].name, document.begin_at(best),
         in_quotes(in_one_line(document.text_at(best))),
         probability_words(*document.at(best).effect.log_probability_change), n_matter,
         counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter",
-        document.piece(), times, probability_words(all));
+        document.piece(), times,
+        places.size() == 1
+            ? std::string()
+            : fmt::format("; hiding all {} makes it {}", places.size(), probability_words(all)));
   }
   if (document.matters(all)) {
     return fmt::format(

@@ -80,8 +80,8 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   }
   const std::string average = percentage(static_cast<float>(tour.first_share));
   words += " It has no meaning, so heads that find nothing can put their weight there: ";
-  const std::string over = fmt::format("on average over all {} heads and the {} other tokens",
-                                       tour.n_heads, tour.text.size() - 1);
+  const std::string over =
+      fmt::format("on average over all {} heads and all other tokens that see it", tour.n_heads);
   return words +
          (most == 0 ? fmt::format("it gets {} {}.", average, over)
                     : fmt::format("here {} puts {} on it; {}, it gets {}.", page.names.quoted(most),
@@ -223,14 +223,14 @@ void tour_heads(TourPage& page) {
       has_list_jobs && tour.pronoun.found ? ", or (pronoun) " : "",
       tour.pronoun.found ? fmt::format("on {} other sentences", tour.pronoun.score.n_looks) : "");
   page.paragraph(fmt::format(
-      "{} Here is the best of {} heads for {}, tested {}, with an example of each.{}",
+      "{} Here is the best of {} heads for {}, tested {}, with {}.{}",
       tour.is_trained ? "Nothing assigns jobs to heads: the jobs emerge in training."
                       : "Heads get their jobs in training; these weights were made by hand.",
       tour.n_heads,
       n_jobs == 3   ? "each of three jobs"
       : n_jobs == 2 ? "each of two jobs"
                     : "one job",
-      tests, same_head_words(tour)));
+      tests, n_jobs == 1 ? "an example" : "an example of each", same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   if (tour.previous.found) {
     show_head(page, tour.previous,

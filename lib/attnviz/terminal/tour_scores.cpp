@@ -331,11 +331,13 @@ void tour_scores(TourPage& page) {
       std::accumulate(head.weights.begin(), head.weights.end(), static_cast<double>(sink.weight));
   page.table(rows.take({{}, "sum", {}, {}, head.sum, fmt::format("{:.1f}%", 100.0 * total)}));
   page.paragraph(fmt::format(
-      "{} keeps sums of {} small. {}Then max, the largest s, is subtracted, and softmax divides "
+      "{}{}Then max, the largest s, is subtracted, and softmax divides "
       "each exp(s − max) by the sum of them all. {}{}.{}",
-      root == 0 ? fmt::format("Multiplying by {:.4g}, this model's own factor,", head.own_scale)
-                : fmt::format("Dividing by √{}", root),
-      counted(head.d_head(), "product"), later,
+      root == 0   ? fmt::format("This model multiplies q·k by {:.4g}. ", head.own_scale)
+      : root == 1 ? std::string()
+                  : fmt::format("Dividing by √{} keeps sums of {} small. ", root,
+                                counted(head.d_head(), "product")),
+      later,
       head.sink ? "The sink is a number that this head learned: its share goes to no token. " : "",
       largest_share(page.names, head.weights, head.query, 1, sink.weight),
       missed_words(page, head)));

@@ -281,8 +281,8 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
     patterns.push_back({mask.name(), even_weights(mask, kTokens), mask});
   }
   visible_keys = {"all tokens: BERT, encoders", "itself and earlier tokens: GPT, Llama",
-                  "itself and the 2 before it: Mistral, Gemma",
-                  "the same, then every third: Sparse Transformer",
+                  "the last 3, itself included: Mistral, Gemma",
+                  "the last 3, then every third: Sparse Transformer",
                   "itself and earlier tokens in its block of 4"};
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels, lesson.title);
   heatmap.has_numbered_labels = true;

@@ -122,7 +122,7 @@ void add_legend(Report& report, const CiteDocument& document, const std::vector<
           document.piece(),
           document.retrieval_heads ? "; retrieval: the same for the retrieval heads alone" : ""),
       Emphasis::kQuiet);
-  report.say(fmt::format("Tokens between a {} and the answer have already read it, so its "
+  report.say(fmt::format("Any tokens between a {} and the answer have already read it, so its "
                          "information may still reach the answer through them.",
                          document.piece()),
              Emphasis::kQuiet);

@@ -223,13 +223,13 @@ class DiffReport {
       rows.resize(top_);
     }
     table.shown = std::move(rows);
-    report_.draw(std::move(table));
     quiet(
         "JS: Jensen-Shannon divergence between the attention of a query in A and in B, in bits: 0 "
         "means the same, 1 means no overlap; mean: average over the queries that see at least two "
         "keys; max: the largest value for one query; largest change: the weight that changes most, "
         "query > key, from A to B. 2.1, also written L2H1, is head 1 of layer 2, both counted from "
         "0");
+    report_.draw(std::move(table));
   }
 
   void predictions(const ModelsDiff& models) {

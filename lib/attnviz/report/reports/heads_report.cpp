@@ -65,11 +65,11 @@ Datum number_of(Score score, const std::optional<double>& value) {
              : Datum(value);
 }
 
-// What heads of this name do, with the column of its score if that is called otherwise.
+// What heads of this name do, with the name of its score if that is another.
 std::string does(const HeadName& name) {
   const std::string_view column = word_for(kScoreNames, name.score);
   return fmt::format(": {}{}", name.does,
-                     name.name.starts_with(column) ? "" : fmt::format(" (column {})", column));
+                     name.name.starts_with(column) ? "" : fmt::format(" ({})", column));
 }
 
 class HeadsReport {
@@ -223,9 +223,9 @@ class HeadsReport {
           Emphasis::kQuiet);
     }
     report_.say(fmt::format("2.1, also written L2H1, is head 1 of layer 2, both counted from 0. "
-                            "Scores are average shares of a head's attention, 0 to 1; ±: standard "
-                            "error over the sequences; from: lowest score for the name; uniform: "
-                            "score of a head that spreads its attention evenly{}",
+                            "Heads are named by average shares of their attention, 0 to 1; ±: "
+                            "standard error over the sequences; from: lowest score for the name; "
+                            "uniform: score of a head that spreads its attention evenly{}",
                             document_.is_like_random()
                                 ? "; random: highest score among 4,352 heads with random weights"
                                 : ""),

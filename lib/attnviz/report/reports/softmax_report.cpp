@@ -115,7 +115,7 @@ class SoftmaxReport {
     TableOf rows(rows_);
     rows.column({.emphasis = Emphasis::kQuiet}, [](std::size_t row) { return row + 1; });
     add(rows, "score", "score", steps_.scores);
-    add(rows, "divided", "s = score ÷ T", steps_.divided, divides);
+    add(rows, "divided", "s = score " + divisor_words(steps_), steps_.divided, divides);
     add(rows, nullptr, fmt::format("{} − max", s), shifted);
     rows.column(
         {.key = "exponential", .heading = fmt::format("exp({} − max)", s), .format = four_decimals},

@@ -215,7 +215,7 @@ class WhyReport {
     report_.draw(Heading{fmt::format("what heads and MLPs add to the logit of {}", target())});
     quiet(
         fmt::format("logit: a token's score before softmax. Each part is scaled by the factor by "
-                    "which the last norm scales their sum; the model's own logit is {:.2f}{}",
+                    "which the last norm scales their sum; this run's logit is {:.2f}{}",
                     all.logits[0], off_by(sum[0] - all.logits[0])));
     report_.draw(std::move(table));
     report_.add("attribution",
@@ -297,9 +297,9 @@ class WhyReport {
                             target(), ablated_words(), ablation.by_mean ? "its mean" : "0")});
     quiet(
         "change: of ln p, the natural logarithm of the probability; KL: how far the prediction "
-        "without the part is from the one with it (Kullback-Leibler divergence, 0: the same); mean "
-        "KL: averaged over all tokens of the text; new top: the most probable token without it. A "
-        "part can add much and still not be missed, if other parts do the same job.");
+        "without the part is from the one with it (Kullback-Leibler divergence in bits, 0: the "
+        "same); mean KL: averaged over all tokens of the text; new top: the most probable token "
+        "without it. A part can add much and still not be missed, if other parts do the same job.");
     report_.draw(std::move(table));
   }
 
@@ -361,7 +361,8 @@ class WhyReport {
         table.shown->push_back(i);
       }
     }
-    report_.draw(Heading{"layers: the prediction if the model ended at this point (logit lens)"});
+    report_.draw(
+        Heading{"layers: the prediction if the model ended after each of them (logit lens)"});
     quiet(
         fmt::format("before 1: the token's vector as it enters layer 1 (the residual stream); "
                     "attention 1: after the attention of layer 1{}; rank 1 {}: the most probable",

@@ -139,7 +139,7 @@ std::string latents_sentence(const Inspection& head, const KeyWords&) {
   return fmt::format(
       "All heads compute their keys and values from the same {} numbers c_KV of a token{}. The {} "
       "numbers k_R are not normalised: they are the last part of every head's key, and only they "
-      "are rotated by the position.",
+      "are rotated for the position.",
       head.latents.rank(),
       head.query_latents
           ? fmt::format(", and their queries from {} others, c_Q", head.latents.query_rank())
@@ -268,8 +268,8 @@ void query_key_norm_blocks(const Inspection& head, StepBlocks& to) {
     to.vectors({{"w of k", head.key_norm.weight, Role::kPlain}}, {.is_apart = true});
     to.keys(head.normed_keys());
   }
-  to.full_matrix("Q normed", head.normed_queries(), Role::kQuery, kQueryRows);
-  to.full_matrix("K normed", head.normed_keys(), Role::kKey, kKeys);
+  to.full_matrix("Q normalised", head.normed_queries(), Role::kQuery, kQueryRows);
+  to.full_matrix("K normalised", head.normed_keys(), Role::kKey, kKeys);
 }
 
 StepFormula rope_formula(const Inspection& head) {

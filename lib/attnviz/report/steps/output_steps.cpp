@@ -51,11 +51,11 @@ std::string values_sentence(const Inspection& head, const KeyWords& words) {
   }
   if (best.size() > 1) {
     return fmt::format(
-        "Each value is multiplied by its weight; the longest products are those of {}.",
+        "Each value is multiplied by its weight; the longest shares are those of {}.",
         words.named(best));
   }
   return fmt::format(
-      "Each value is multiplied by its weight; the longest product is that of {}, with length "
+      "Each value is multiplied by its weight; the longest share is that of {}, with length "
       "{:.4g}.",
       words.quoted(best.front()), lengths[best.front()]);
 }
@@ -88,9 +88,9 @@ StepFormula context_formula(const Inspection& head) {
 std::string context_note(const Inspection& head) {
   return !head.ablation ? ""
          : head.ablation->by_mean
-             ? "This head is taken out (ablated): it outputs the same for every token, its mean "
-               "output in an unchanged run."
-             : "This head is taken out (ablated): it outputs 0, regardless of its weights.";
+             ? "This head is ablated: it outputs the same for every token, its mean output in an "
+               "unchanged run."
+             : "This head is ablated: it outputs 0, regardless of its weights.";
 }
 
 std::string context_sentence(const Inspection& head, const KeyWords& words) {
@@ -196,7 +196,7 @@ StepFormula residual_formula(const Inspection& head) {
 
 std::string residual_note(const Inspection& head) {
   if (head.mlp_ablation) {
-    return fmt::format("The layer's MLP is taken out (ablated): {} is added instead.",
+    return fmt::format("The layer's MLP is ablated: {} is added instead.",
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
   }
   if (!head.states.empty()) {

@@ -68,7 +68,7 @@ std::string factor_words(double log_probability_change) {
 
 std::string probability_words(double log_probability_change) {
   const std::string digits = factor_digits(log_probability_change);
-  return digits.empty() ? "no less probable"
+  return digits.empty() ? "about as probable"
                         : digits + (log_probability_change < 0.0 ? " times less probable"
                                                                  : " times as probable");
 }

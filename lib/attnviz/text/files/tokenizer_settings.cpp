@@ -309,8 +309,8 @@ constexpr IgnorableKey kHarmless[] = {
     {"remove_extra_whitespaces", kOtherModel},
     {"scores", kOtherModel},
     {"suppress_tokens", "how another program generates texts"},
-    {"token_type_count", "the embeddings say it"},
-    {"*_token_id", "not needed: the tokenizer adds its own tokens"},
+    {"token_type_count", "the embeddings give it"},
+    {"*_token_id", "the id of a token"},
     {"*_token_ids", "the ids of tokens"},
 };
 
