@@ -61,6 +61,7 @@ TEST_CASE("overview: a deep model's heads are in rows of layers, the most inform
   CHECK(contains(result.out, "8 was "));  // the labels of the large head
   CHECK(contains(result.out, "RANDOM WEIGHTS"));
   CHECK_FALSE(contains(result.out, "mask causal"));  // the usual one
+  CHECK(contains(attnviz({"-m", "sample:your-journey", "--mask", "causal"}).out, "mask causal"));
 }
 
 TEST_CASE("overview: options that say what to draw are followed") {

@@ -295,6 +295,12 @@ void check_steps(const test::SampleInspection& sample) {
   }
   const PageData data = test::data_of(document, {.followed = heads});
   REQUIRE(data["steps"]["heads"].size() == heads.size());
+  // The page's softmax knows no learned sink.
+  AttentionDocument with_sink = document;
+  with_sink.patterns.front().sink.assign(document.query_tokens.size(), 0.5f);
+  const PageData without_steps = test::data_of(with_sink, {.followed = heads});
+  CHECK(without_steps["steps"].is_null());
+  CHECK(without_steps["notes"].dump().find("no steps are shown") != std::string::npos);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     CHECK(data["steps"]["heads"].at(i)["head"] == heads[i].head.head);
     const std::vector<bool> seen =
