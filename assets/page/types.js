@@ -90,7 +90,7 @@
  * @property {object | null} live
  * @property {boolean} [computed_here]  by the live model, not by the program
  * @property {number} [focus]  the token that is picked at first (default: the last one)
- * @property {boolean} [focus_as_key]  who looks at it, instead of what it looks at
+ * @property {boolean} [focus_as_key]  who looks at it, not what it looks at
  */
 
 /**

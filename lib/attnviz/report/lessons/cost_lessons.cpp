@@ -148,8 +148,8 @@ Lesson cache_lesson(const LessonRequest& request) {
   lesson.ends = {
       fmt::format("With, without: multiplications to write {} tokens with and without the cache. "
                   "Cache: keys and values of all layers, 16 bits each. Llama 3 8B keeps a quarter "
-                  "of what Llama 2 7B keeps for each token, because four query heads share one "
-                  "head of keys and values (grouped-query attention).",
+                  "as much for each token as Llama 2 7B, because four query heads share one head "
+                  "of keys and values (grouped-query attention).",
                   grouped(kWritten)),
       fmt::format("The demo model writes {} tokens in {:.0f} ms with the cache, {:.0f} ms without.",
                   times.with_cache.size(), 1e3 * times.with_cache.back(),

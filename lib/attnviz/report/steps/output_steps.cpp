@@ -194,14 +194,16 @@ StepFormula residual_formula(const Inspection& head) {
   return {"result = " + sum, fmt::format("[{}]", head.result.size())};
 }
 
+constexpr const char* kMlpNext = "The layer's MLP, which works on each token alone, comes next.";
+
 std::string residual_note(const Inspection& head) {
   if (head.mlp_ablation) {
     return fmt::format("The layer's MLP is ablated: {} is added instead.",
                        head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
   }
   if (!head.states.empty()) {
-    return "Mamba-2 states run beside the heads and add their own output. The layer's MLP, which "
-           "works on each token alone, comes next.";
+    return fmt::format("Mamba-2 states run beside the heads and add their own output. {}",
+                       kMlpNext);
   }
   switch (head.order) {
     case LayerOrder::kAttentionOnly:
@@ -212,7 +214,7 @@ std::string residual_note(const Inspection& head) {
     case LayerOrder::kPostNorm:
       break;
   }
-  return "The layer's MLP, which works on each token alone, comes next.";
+  return kMlpNext;
 }
 
 std::string residual_sentence(const Inspection& head, const KeyWords& words) {
