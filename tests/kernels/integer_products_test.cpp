@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "attnviz/core/random_bits.h"
@@ -52,6 +53,29 @@ bool cannot_run() {
   return !kernels::has_integer_products();
 }
 
+// Runs a check on every SIMD target that multiplies a single row by quantised weights as integers.
+void for_each_integer_target(const auto& check) {
+  bool has_any = false;
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    if (kernels::uses_integer_products_for_one_row()) {
+      has_any = true;
+      CAPTURE(target);
+      check();
+    }
+  }
+  if (!has_any) {
+    MESSAGE("SKIPPED: the processor has neither AVX2 nor AVX-512 VNNI");
+  }
+}
+
+// The product of a single row.
+std::vector<float> product(const std::vector<float>& x, const StoredMatrix& w) {
+  std::vector<float> out(w.cols);
+  kernels::matmul({x.data(), 1, w.rows, w.rows}, w, {}, {out.data(), 1, w.cols, w.cols});
+  return out;
+}
+
 // Weights with `numbers` quantised numbers. Any bytes are valid quants, and scales have any sign;
 // halves that are not small would hide the sums' last bits.
 std::vector<std::uint8_t> random_blocks(StoredType type, std::size_t numbers) {
@@ -93,9 +117,6 @@ int signed_quant(std::size_t c, std::size_t k) {
 }  // namespace
 
 TEST_CASE("integer products: activations that are multiples of a unit give exact sums") {
-  if (cannot_run()) {
-    return;
-  }
   // Integers of up to 2^22 times quants of every value: a double holds sums of 64 exactly, and a
   // float nearly, as each group is rounded once.
   constexpr std::size_t kDepth = 64;
@@ -104,65 +125,53 @@ TEST_CASE("integer products: activations that are multiples of a unit give exact
   for (std::size_t k = 0; k < kDepth; ++k) {
     x[k] = static_cast<float>((k * 2654435761u) % 4194304u) * (k % 3 == 0 ? -1.0f : 1.0f);
   }
-  std::vector<float> out(35);
-  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
-                          {out.data(), 1, 35, 35});
-  for (std::size_t c = 0; c < 35; ++c) {
-    double sum = 0.0;
-    double magnitude = 0.0;
-    for (std::size_t k = 0; k < kDepth; ++k) {
-      const double term = static_cast<double>(x[k]) * signed_quant(c, k);
-      sum += term;
-      magnitude += std::abs(term);
-    }
-    CAPTURE(c);
-    CHECK(std::abs(out[c] - sum) <= 0x1p-23 * magnitude);
-  }
-  // Small integers leave nothing to round.
-  for (float& number : x) {
+  std::vector<float> small = x;  // small integers leave nothing to round
+  for (float& number : small) {
     number = std::fmod(number, 100.0f);
   }
-  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
-                          {out.data(), 1, 35, 35});
-  for (std::size_t c = 0; c < 35; ++c) {
-    int sum = 0;
-    for (std::size_t k = 0; k < kDepth; ++k) {
-      sum += static_cast<int>(x[k]) * signed_quant(c, k);
+  for_each_integer_target([&] {
+    const std::vector<float> out = product(x, w.view);
+    const std::vector<float> of_small = product(small, w.view);
+    for (std::size_t c = 0; c < 35; ++c) {
+      double sum = 0.0;
+      double magnitude = 0.0;
+      int small_sum = 0;
+      for (std::size_t k = 0; k < kDepth; ++k) {
+        const double term = static_cast<double>(x[k]) * signed_quant(c, k);
+        sum += term;
+        magnitude += std::abs(term);
+        small_sum += static_cast<int>(small[k]) * signed_quant(c, k);
+      }
+      CAPTURE(c);
+      CHECK(std::abs(out[c] - sum) <= 0x1p-23 * magnitude);
+      CHECK(of_small[c] == static_cast<float>(small_sum));
     }
-    CHECK(out[c] == static_cast<float>(sum));
-  }
+  });
 }
 
 TEST_CASE("integer products: the largest digits and sums of digits fit") {
-  if (cannot_run()) {
-    return;
-  }
-  for (const int quant : {-128, 127}) {
-    const Columns w(32, kBlock, kOne, [quant](std::size_t, std::size_t) { return quant; });
-    for (const float value : {1.0f, -1.0f, 1.9843749f, 1.984375f, 1.992f, 1.9999999f, -1.9999999f,
-                              3.4e38f / 128, 1e-36f}) {
-      const std::vector<float> x(kBlock, value);
-      std::vector<float> out(32);
-      kernels::integer_matmul({x.data(), 1, kBlock, kBlock}, w.view, nullptr, false,
-                              {out.data(), 1, 32, 32});
-      const double expected = 32.0 * quant * static_cast<double>(value);
-      CAPTURE(quant);
-      CAPTURE(value);
-      if (std::abs(expected) < static_cast<double>(std::numeric_limits<float>::max())) {
-        // A unit is a float of full precision, 2^-126 at least.
-        CHECK(std::abs(out[17] - expected) <=
-              0x1p-22 * std::abs(expected) + 32.0 * std::abs(quant) * 0x1p-127);
-      } else {
-        CHECK(std::isinf(out[17]));
+  for_each_integer_target([] {
+    for (const int quant : {-128, 127}) {
+      const Columns w(32, kBlock, kOne, [quant](std::size_t, std::size_t) { return quant; });
+      for (const float value : {1.0f, -1.0f, 1.9843749f, 1.984375f, 1.992f, 1.9999999f, -1.9999999f,
+                                3.4e38f / 128, 1e-36f}) {
+        const std::vector<float> out = product(std::vector<float>(kBlock, value), w.view);
+        const double expected = 32.0 * quant * static_cast<double>(value);
+        CAPTURE(quant);
+        CAPTURE(value);
+        if (std::abs(expected) < static_cast<double>(std::numeric_limits<float>::max())) {
+          // A unit is a float of full precision, 2^-126 at least.
+          CHECK(std::abs(out[17] - expected) <=
+                0x1p-22 * std::abs(expected) + 32.0 * std::abs(quant) * 0x1p-127);
+        } else {
+          CHECK(std::isinf(out[17]));
+        }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("integer products: errors are small compared with a group's largest activation") {
-  if (cannot_run()) {
-    return;
-  }
   // One activation in 32 is ten thousand times the others, in every other group.
   constexpr std::size_t kDepth = 512;
   std::vector<float> x = test::random_values(kDepth, 5);
@@ -170,18 +179,71 @@ TEST_CASE("integer products: errors are small compared with a group's largest ac
     x[k + 7] = 10000.0f;
   }
   const Columns w(32, kDepth, 0x1C00, signed_quant);  // 2^-8
-  std::vector<float> out(32);
-  kernels::integer_matmul({x.data(), 1, kDepth, kDepth}, w.view, nullptr, false,
-                          {out.data(), 1, 32, 32});
-  for (std::size_t c = 0; c < 32; ++c) {
-    double sum = 0.0;
-    double largest = 0.0;
-    for (std::size_t k = 0; k < kDepth; ++k) {
-      const double weight = signed_quant(c, k) / 256.0;
-      sum += static_cast<double>(x[k]) * weight;
-      largest += std::abs(weight) * (k / 32 % 2 == 0 ? 10000.0 : 1.0);
+  for_each_integer_target([&] {
+    const std::vector<float> out = product(x, w.view);
+    for (std::size_t c = 0; c < 32; ++c) {
+      double sum = 0.0;
+      double largest = 0.0;
+      for (std::size_t k = 0; k < kDepth; ++k) {
+        const double weight = signed_quant(c, k) / 256.0;
+        sum += static_cast<double>(x[k]) * weight;
+        largest += std::abs(weight) * (k / 32 % 2 == 0 ? 10000.0 : 1.0);
+      }
+      CHECK(std::abs(out[c] - sum) <= 0x1p-22 * largest);
     }
-    CHECK(std::abs(out[c] - sum) <= 0x1p-22 * largest);
+  });
+}
+
+TEST_CASE("integer products: a single row is as near the exact sums as floats are, for any type") {
+  // More numbers than are converted at once, followed by some that are not multiplied.
+  constexpr std::size_t kCols = 19;
+  constexpr std::size_t kDepth = 4096 + 768;
+  constexpr std::size_t kStride = kDepth + 256;
+  const std::vector<float> x = test::random_values(kDepth, 5);
+  for (auto type = static_cast<int>(StoredType::kQ4_0); type <= static_cast<int>(kLastStoredType);
+       ++type) {
+    const auto stored = static_cast<StoredType>(type);
+    CAPTURE(stored_type_name(stored));
+    const std::vector<std::uint8_t> bytes = random_blocks(stored, kStride * kCols);
+    const StoredMatrix w(bytes.data(), kDepth, kCols, kStride, stored, true);
+    for_each_integer_target([&] {
+      const std::vector<float> out = product(x, w);
+      for (std::size_t col = 0; col < kCols; ++col) {
+        const ExactProduct exact = exact_product(x.data(), w, col);
+        CAPTURE(col);
+        if (std::isfinite(exact.sum)) {
+          CHECK(std::abs(out[col] - exact.sum) <= 4e-6 * exact.magnitude);
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("integer products: a single row with the largest digits and any type's largest quants") {
+  // 0 or 255 in all bytes that hold quants. The other bytes are scales, all positive.
+  struct Extreme {
+    StoredType type;
+    std::size_t first;
+    std::size_t count;
+  };
+  constexpr Extreme kExtremes[] = {{StoredType::kQ4_0, 2, 16},   {StoredType::kQ5_0, 2, 20},
+                                   {StoredType::kQ5_K, 16, 160}, {StoredType::kQ4_K, 16, 128},
+                                   {StoredType::kQ6_K, 0, 192},  {StoredType::kQ3_K, 0, 96},
+                                   {StoredType::kQ2_K, 16, 64},  {StoredType::kIQ4_XS, 8, 128}};
+  for (const Extreme extreme : kExtremes) {
+    const auto [numbers, block] = stored_block(extreme.type);
+    for (const std::uint8_t quants : {std::uint8_t{0}, std::uint8_t{255}}) {
+      std::vector<std::uint8_t> bytes(block, 0x3B);
+      std::fill_n(bytes.data() + extreme.first, extreme.count, quants);
+      const StoredMatrix w(bytes.data(), numbers, 1, numbers, extreme.type, true);
+      for (const float value : {0x1.FBFFFCp0f, -0x1.FBFFFCp0f, 0x1.F9FDFCp0f, -0x1.F9FDFCp0f}) {
+        const std::vector<float> x(numbers, value);
+        const ExactProduct exact = exact_product(x.data(), w, 0);
+        CAPTURE(stored_type_name(extreme.type));
+        for_each_integer_target(
+            [&] { CHECK(std::abs(product(x, w)[0] - exact.sum) <= 1e-6 * exact.magnitude); });
+      }
+    }
   }
 }
 
@@ -297,34 +359,38 @@ TEST_CASE("integer products: numbers that are not finite stay so, and only withi
       CAPTURE(i);
       CHECK(std::isfinite(out[i]) == (i / 40 != 2));
     }
-    for (const StoredType type : {StoredType::kQ4_K, StoredType::kQ6_K}) {
-      constexpr std::size_t kDepth = 512;
+  }
+}
+
+TEST_CASE("integer products: a single row with a number that is not finite gives NaN") {
+  constexpr std::size_t kDepth = 512;
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> x(kDepth);
+    x[300] = bad;
+    for (const StoredType type : {StoredType::kQ4_K, StoredType::kQ6_K, StoredType::kQ8_0}) {
+      CAPTURE(stored_type_name(type));
       const std::vector<std::uint8_t> bytes(stored_bytes(type, kDepth * 32), 0x3B);
-      std::vector<float> row(kDepth);
-      row[300] = bad;
-      std::vector<float> sums(32);
-      kernels::integer_matmul({row.data(), 1, kDepth, kDepth},
-                              {bytes.data(), kDepth, 32, kDepth, type, true}, nullptr, false,
-                              {sums.data(), 1, 32, 32});
-      CHECK(std::isnan(sums[0]));
-      CHECK(std::isnan(sums[31]));
+      for_each_integer_target([&] {
+        const std::vector<float> out = product(x, {bytes.data(), kDepth, 32, kDepth, type, true});
+        CHECK(std::isnan(out[0]));
+        CHECK(std::isnan(out[31]));
+      });
     }
   }
 }
 
 TEST_CASE("integer products: zeros and numbers near the smallest give sums near zero") {
-  if (cannot_run()) {
-    return;
-  }
   const Columns w(32, kBlock, kOne, signed_quant);
-  for (const float value : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), 1e-40f}) {
-    const std::vector<float> x(kBlock, value);
-    const std::vector<float> bias(32, 3.0f);
-    std::vector<float> out(32);
-    kernels::integer_matmul({x.data(), 1, kBlock, kBlock}, w.view, bias.data(), false,
-                            {out.data(), 1, 32, 32});
-    CHECK(out[3] == 3.0f);
-  }
+  for_each_integer_target([&] {
+    for (const float value : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), 1e-40f}) {
+      const std::vector<float> x(kBlock, value);
+      const std::vector<float> bias(32, 3.0f);
+      std::vector<float> out(32);
+      kernels::matmul({x.data(), 1, kBlock, kBlock}, w.view, bias, {out.data(), 1, 32, 32});
+      CHECK(out[3] == 3.0f);
+    }
+  });
 }
 
 #if defined(__x86_64__)

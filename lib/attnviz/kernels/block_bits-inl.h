@@ -25,7 +25,8 @@ namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The layout of a type's blocks, as a base of structs that add `unpack`. From byte kFirstAligned on
-// they consist of words of four bytes.
+// they consist of words of four bytes. Quants become unsigned when kAdded is added, and are then
+// kMost or less; types with few values say so.
 template <std::size_t kNumbersABlock, std::size_t kBytesABlock, std::size_t kNumbersAGroup,
           bool kMinimums = false, std::size_t kFirstAligned = 0>
 struct BlockLayout {
@@ -34,6 +35,8 @@ struct BlockLayout {
   static constexpr std::size_t kBytes = kBytesABlock;
   static constexpr std::size_t kGroup = kNumbersAGroup;
   static constexpr bool kHasMinimums = kMinimums;
+  static constexpr std::uint8_t kAdded = 128;
+  static constexpr std::uint8_t kMost = 255;
 };
 
 // Blocks, and words that combine several bytes, are little-endian on every machine.

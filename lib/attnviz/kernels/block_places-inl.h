@@ -66,6 +66,8 @@ HWY_INLINE float half_of_power(std::uint32_t exponent) {
 // One block as it is stored. Vectors contain consecutive bytes.
 class OneBlock {
  public:
+  static constexpr bool kTakesWholeGroups = false;
+
   OneBlock(const std::uint8_t* block, const UnpackedBlocks& to) : block_(block), to_(to) {}
 
   // Calls work(tag, i) for every vector of kCount bytes; byte i is its first.
@@ -155,11 +157,15 @@ class OneBlock {
 template <std::size_t kCount, class Place, class Map>
 HWY_INLINE void split_nibbles(const Place& place, std::size_t offset, std::size_t low,
                               std::size_t high, const Map& map) {
-  place.template for_each_vector<kCount>([&](auto d, std::size_t i) HWY_ATTR {
-    const auto bytes = place.load(d, offset + i);
-    place.store(map(d, i, hn::And(bytes, hn::Set(d, 15))), d, low + i);
-    place.store(map(d, 16 + i, hn::ShiftRight<4>(bytes)), d, high + i);
-  });
+  if constexpr (kCount == 16 && Place::kTakesWholeGroups) {
+    return place.store_nibbles(offset, low, map);
+  } else {
+    place.template for_each_vector<kCount>([&](auto d, std::size_t i) HWY_ATTR {
+      const auto bytes = place.load(d, offset + i);
+      place.store(map(d, i, hn::And(bytes, hn::Set(d, 15))), d, low + i);
+      place.store(map(d, 16 + i, hn::ShiftRight<4>(bytes)), d, high + i);
+    });
+  }
 }
 
 // Stores one scale for all groups of a block.
@@ -352,6 +358,8 @@ HWY_INLINE LaneFloats half_of(LaneWords words, bool is_second) {
 template <class Blocks>
 class BlockLanes : public LaneScales {
  public:
+  static constexpr bool kTakesWholeGroups = false;
+
   BlockLanes(const BlocksApart& from, const LaneBlocks& to) : LaneScales(to) {
     const auto transpose = [&](std::size_t offset, std::size_t word) HWY_ATTR {
       const hn::FixedTag<std::uint32_t, kBlockLanes> d;

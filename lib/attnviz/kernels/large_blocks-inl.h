@@ -23,6 +23,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Two bits per number: number 32 i + j of each half of the block is in bits 2 i of byte j of 32.
 struct BlocksQ2K : BlockLayout<256, 84, 16, true> {
+  static constexpr std::uint8_t kAdded = 0;
+  static constexpr std::uint8_t kMost = 3;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     using Word = decltype(place.word(0));
@@ -47,6 +50,9 @@ struct BlocksQ2K : BlockLayout<256, 84, 16, true> {
 
 // As above, with a third bit: for number 32 i + j, bit i of byte j of another 32.
 struct BlocksQ3K : BlockLayout<256, 110, 16> {
+  static constexpr std::uint8_t kAdded = 4;
+  static constexpr std::uint8_t kMost = 7;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     // Sixteen scales of 6 bits: nibbles, then their upper two bits.
@@ -92,6 +98,9 @@ HWY_INLINE void unpack_scales_and_minimums(const Place& place) {
 
 // In each 64 numbers, j is in the lower nibble of byte j of 32, 32 + j in the upper one.
 struct BlocksQ4K : BlockLayout<256, 144, 32, true> {
+  static constexpr std::uint8_t kAdded = 0;
+  static constexpr std::uint8_t kMost = 15;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     unpack_scales_and_minimums(place);
@@ -102,8 +111,21 @@ struct BlocksQ4K : BlockLayout<256, 144, 32, true> {
   }
 };
 
+// Shifts bytes so that bit kFrom becomes bit kTo.
+template <int kFrom, int kTo, class V>
+HWY_INLINE V moved(V bytes) {
+  if constexpr (kFrom > kTo) {
+    return hn::ShiftRight<kFrom - kTo>(bytes);
+  } else {
+    return hn::ShiftLeft<kTo - kFrom>(bytes);
+  }
+}
+
 // As above, with a fifth bit: for number 32 i + j, bit i of byte j of another 32.
 struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
+  static constexpr std::uint8_t kAdded = 0;
+  static constexpr std::uint8_t kMost = 31;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     unpack_scales_and_minimums(place);
@@ -111,13 +133,12 @@ struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
       const auto fifths = place.load(tag, 16 + j);
       for_each_size<4>([&](auto part) HWY_ATTR {
         const auto bytes = place.load(tag, 48 + 32 * part() + j);
-        const auto one = hn::Set(tag, 1);
-        const auto low_bit = hn::And(hn::ShiftRight<2 * part()>(fifths), one);
-        const auto high_bit = hn::And(hn::ShiftRight<2 * part() + 1>(fifths), one);
+        const auto low_bit = hn::And(moved<2 * part(), 4>(fifths), hn::Set(tag, 16));
+        const auto high_bit = hn::And(moved<2 * part() + 1, 4>(fifths), hn::Set(tag, 16));
         const auto low = hn::And(bytes, hn::Set(tag, 15));
         const auto high = hn::ShiftRight<4>(bytes);
-        place.store(hn::Or(low, hn::ShiftLeft<4>(low_bit)), tag, 64 * part() + j);
-        place.store(hn::Or(high, hn::ShiftLeft<4>(high_bit)), tag, 64 * part() + 32 + j);
+        place.store(hn::Or(low, low_bit), tag, 64 * part() + j);
+        place.store(hn::Or(high, high_bit), tag, 64 * part() + 32 + j);
       });
     });
   }
@@ -126,6 +147,9 @@ struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
 // In each 128 numbers, 32 i + j has its lower bits in a nibble of byte j (i even) or 32 + j (i
 // odd), lower nibbles first, and its upper two in bits 2 i of byte j of another 32.
 struct BlocksQ6K : BlockLayout<256, 210, 16> {
+  static constexpr std::uint8_t kAdded = 32;
+  static constexpr std::uint8_t kMost = 63;
+
   template <class V>
   struct Quants {
     V low;
@@ -191,6 +215,9 @@ struct BlocksIQ4XS : BlockLayout<256, 136, 32> {
 // -1, 0 and 1 as digits of base 3, five per byte: a byte is a fraction of 256, and the carry when
 // it is tripled is the next digit.
 struct BlocksTQ10 : BlockLayout<256, 54, 32> {
+  static constexpr std::uint8_t kAdded = 1;
+  static constexpr std::uint8_t kMost = 2;
+
   template <std::size_t kBytesAtOnce, std::size_t kDigits, class Place>
   static HWY_INLINE void unpack_digits(const Place& place, std::size_t from, std::size_t to) {
     place.template for_each_vector<kBytesAtOnce>([&](auto d, std::size_t j) HWY_ATTR {
@@ -206,7 +233,7 @@ struct BlocksTQ10 : BlockLayout<256, 54, 32> {
     });
   }
   template <class Place>
-  static HWY_INLINE void unpack(const Place& place) {
+  requires(!Place::kTakesWholeGroups) static HWY_INLINE void unpack(const Place& place) {
     share_scale<8>(place, place.half(52));
     unpack_digits<32, 5>(place, 0, 0);
     unpack_digits<16, 5>(place, 32, 160);
@@ -216,6 +243,9 @@ struct BlocksTQ10 : BlockLayout<256, 54, 32> {
 
 // The same with two bits per number.
 struct BlocksTQ20 : BlockLayout<256, 66, 32> {
+  static constexpr std::uint8_t kAdded = 1;
+  static constexpr std::uint8_t kMost = 2;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     share_scale<8>(place, place.half(64));

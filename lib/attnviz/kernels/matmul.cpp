@@ -13,6 +13,7 @@
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
 #include "attnviz/kernels/block_columns-inl.h"
+#include "attnviz/kernels/integer_row-inl.h"
 #include "attnviz/kernels/map-inl.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/kernels/tile-inl.h"
@@ -282,6 +283,15 @@ void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bi
     default:
       assert(is_quantised(w.type) && w.transposed);
       const BlockRows rows(w, kernels::unpacker(w.type));
+#if HWY_TARGET == HWY_AVX2
+      if (x.rows == 1) {
+        if (start != Start::kOutput) {
+          bias == nullptr ? std::fill_n(out.data, out.cols, 0.0f)
+                          : std::copy_n(bias, out.cols, out.data);
+        }
+        return add_row_of_integers(x.row(0), w, rows.unpacker, out.row(0));
+      }
+#endif
       return multiply_transposed<BlockColumns>(x, rows, start, bias, out);
   }
 }

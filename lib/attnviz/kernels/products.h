@@ -15,7 +15,8 @@ namespace attnviz::kernels {
 /// x [n, d_in], w [d_in, d_out], out [n, d_out]; bias is empty or [d_out]. Nothing overlaps out. w
 /// is F32, F16 or BF16, or quantised and transposed; it is computed with as floats, and only a few
 /// thousand of its numbers are converted at a time. The bits of a row do not depend on the other
-/// rows, those of a column not on the other columns, and none on whether w is transposed.
+/// rows, those of a column not on the other columns, and none on whether w is transposed; but with
+/// AVX2, quantised weights and a single row are multiplied as integers, as by integer_matmul().
 void matmul(ConstMatrix x, const StoredMatrix& w, std::span<const float> bias, Matrix out) noexcept;
 
 /// out += x · w. Shapes as above.

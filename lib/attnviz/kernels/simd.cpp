@@ -78,6 +78,14 @@ bool uses_integer_products() noexcept {
   return may_use_integers.load(std::memory_order_relaxed) && has_integer_products();
 }
 
+bool uses_integer_products_for_one_row() noexcept {
+#if HWY_ARCH_X86
+  return uses_integer_products() || HWY_DYNAMIC_DISPATCH(compiled_target)() == HWY_AVX2;
+#else
+  return uses_integer_products();
+#endif
+}
+
 std::string active_simd_target() {
   if (uses_integer_products()) {
     return std::string(kIntegerTarget);

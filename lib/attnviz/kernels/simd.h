@@ -17,6 +17,9 @@ std::string active_simd_target();
 /// Whether quantised weights are multiplied as integers, that is, the target is "avx3_vnni".
 bool uses_integer_products() noexcept;
 
+/// Whether they are where x has a single row: the target is that or "avx2".
+bool uses_integer_products_for_one_row() noexcept;
+
 /// Makes every kernel of the process run on `target`. Throws Error{kUsage} listing the available
 /// ones. "auto" is the best one.
 void force_simd_target(std::string_view target);

@@ -22,6 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Number j is in the lower nibble of byte j, number 16 + j in the upper one.
 struct BlocksQ40 : BlockLayout<32, 18, 32, false, 2> {
+  static constexpr std::uint8_t kAdded = 8;
+  static constexpr std::uint8_t kMost = 15;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     place.store_scale(place.half(0), 0);
@@ -33,6 +36,9 @@ struct BlocksQ40 : BlockLayout<32, 18, 32, false, 2> {
 
 // A scale, and an offset that is added.
 struct BlocksQ41 : BlockLayout<32, 20, 32, true> {
+  static constexpr std::uint8_t kAdded = 0;
+  static constexpr std::uint8_t kMost = 15;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     place.store_scale(place.half(0), 0);
@@ -44,6 +50,9 @@ struct BlocksQ41 : BlockLayout<32, 20, 32, true> {
 
 // The fifth bits of all numbers are 32 bits before the nibbles.
 struct BlocksQ50 : BlockLayout<32, 22, 32, false, 2> {
+  static constexpr std::uint8_t kAdded = 16;
+  static constexpr std::uint8_t kMost = 31;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     place.store_scale(place.half(0), 0);
@@ -54,6 +63,9 @@ struct BlocksQ50 : BlockLayout<32, 22, 32, false, 2> {
 };
 
 struct BlocksQ51 : BlockLayout<32, 24, 32, true> {
+  static constexpr std::uint8_t kAdded = 0;
+  static constexpr std::uint8_t kMost = 31;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     place.store_scale(place.half(0), 0);
@@ -90,6 +102,9 @@ alignas(16) constexpr std::int8_t kFp4Values[16] = {0, 1,  2,  3,  4,  6,  8,  1
                                                     0, -1, -2, -3, -4, -6, -8, -12};
 
 struct BlocksMXFP4 : BlockLayout<32, 17, 32, false, 1> {
+  static constexpr std::uint8_t kAdded = 12;
+  static constexpr std::uint8_t kMost = 24;
+
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
     place.store_scale(half_of_power(place.byte(0)), 0);  // halved, as quants are doubled

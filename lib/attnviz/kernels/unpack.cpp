@@ -11,6 +11,7 @@
 
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
+#include "attnviz/kernels/block_dots-inl.h"
 #include "attnviz/kernels/block_places-inl.h"
 #include "attnviz/kernels/codebook_blocks-inl.h"
 #include "attnviz/kernels/large_blocks-inl.h"
@@ -295,9 +296,18 @@ template <>
 constexpr auto kMultiplyLanes<BlocksQ6K> = multiply_q6_k;
 #endif
 
+#if ATTNVIZ_HAS_BLOCK_DOTS
+template <class Blocks>
+constexpr auto kMultiplyAlone = multiply_alone<Blocks>;
+#else
+template <class Blocks>
+constexpr decltype(Unpacker::multiply_alone) kMultiplyAlone = nullptr;
+#endif
+
 template <class Blocks>
 constexpr Unpacker kUnpacker = {unpack_blocks<Blocks>,  kUnpackLanes<Blocks>,
-                                kMultiplyLanes<Blocks>, {Blocks::kNumbers, Blocks::kBytes},
+                                kMultiplyLanes<Blocks>, kMultiplyAlone<Blocks>,
+                                Blocks::kMost < 128,    {Blocks::kNumbers, Blocks::kBytes},
                                 Blocks::kGroup,         Blocks::kHasMinimums};
 
 // In the order of StoredType, from kQ4_0 on.

@@ -58,6 +58,18 @@ struct ActivationGroup {
   std::int32_t low_32;
 };
 
+/// One row of activations as integers of 24 bits, in units of a power of two for each group, with
+/// four bytes a number. For each 32 numbers, in bytes (`Unpacker::multiplies_bytes`): 32 first
+/// digits, 32 second ones, 32 third ones, then nothing; number = unit * (2^16 first + 2^8 second +
+/// third), digits from -128 to 127. Otherwise in words: first digits of the even numbers, of the
+/// odd ones, then last digits likewise; number = unit * (2^12 first + last), digits from -2048 to
+/// 2048. Digits are aligned to 32 bytes.
+struct IntegerRow {
+  const std::int8_t* digits;
+  const float* units;  // [group]
+  const float* sums;   // [group], of the activations
+};
+
 /// How many stored rows ahead of the multiplied blocks to prefetch: as far as memory latency needs.
 inline constexpr std::size_t kLanesAhead = 48;
 
@@ -76,6 +88,11 @@ struct Unpacker {
   /// of one would have to wait for the narrow stores before it.
   void (*multiply_lanes)(const std::uint8_t* blocks, std::size_t stride, const std::uint8_t* later,
                          const std::int8_t* digits, const ActivationGroup* groups, float* out);
+  /// Multiplies a row of activations by columns of n_blocks blocks each, which begin `column_bytes`
+  /// apart, and adds the products to `out`. Null where products of single rows use floats.
+  void (*multiply_alone)(IntegerRow x, const std::uint8_t* columns, std::size_t column_bytes,
+                         std::size_t n_blocks, std::span<float> out);
+  bool multiplies_bytes;
   BlockShape block;
   std::size_t group;  // numbers that share a scale: 16 or 32
   bool has_minimums;
