@@ -80,6 +80,17 @@ const std::vector<Screen> kScreens = {
 
 }  // namespace
 
+TEST_CASE("screens: lines may differ in the last digit of decimals, and nowhere else") {
+  CHECK(test::is_same_line("k  4 on  27.0847  0.0020", "k  4 on  27.0848  0.0020"));
+  CHECK(test::is_same_line("2.9999 of", "3.0000 of"));
+  CHECK(test::is_same_line("error: 1e-06)", "error: 3e-07)"));
+  CHECK_FALSE(test::is_same_line("epsilon 1e-05", "epsilon 2e-05"));
+  CHECK_FALSE(test::is_same_line("k  4 on  27.0847", "k  4 on  27.0849"));
+  CHECK_FALSE(test::is_same_line("k  4 on  27.0847", "k  5 on  27.0847"));
+  CHECK_FALSE(test::is_same_line("0.5 a", "0.5 b"));
+  CHECK_FALSE(test::is_same_line("0.5", "0.50"));
+}
+
 TEST_CASE("screens: every command prints what its file in tests/cli/screens holds") {
   const TemporaryFolder folder;
   write_file(
