@@ -244,7 +244,7 @@ struct BlocksTQ10 : BlockLayout<256, 54, 32> {
 // The same with two bits per number.
 struct BlocksTQ20 : BlockLayout<256, 66, 32> {
   static constexpr std::uint8_t kAdded = 1;
-  static constexpr std::uint8_t kMost = 2;
+  static constexpr std::uint8_t kMost = 3;
 
   template <class Place>
   static HWY_INLINE void unpack(const Place& place) {
