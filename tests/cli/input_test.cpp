@@ -7,6 +7,7 @@
 #include "cli/attnviz_program.h"
 #include "support/json.h"
 #include "support/repeated.h"
+#include "support/sanitized.h"
 
 namespace attnviz::test {
 namespace {
@@ -93,7 +94,7 @@ TEST_CASE("documents of --json-lines have the line number of their text, countin
   };
   const std::vector<json> wanted = {1, 4};
   CHECK(numbers({"show"}) == wanted);
-  CHECK(numbers({"show", "--max-memory", "60M"}) == wanted);
+  CHECK(numbers({"show", "--max-memory", kSanitized ? "8G" : "60M"}) == wanted);
   CHECK(numbers({"tokenize"}) == wanted);
   CHECK(numbers({"rollout"}) == wanted);
   CHECK(numbers({"--average", "heads"}) == wanted);
